@@ -4,7 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use truetail_fuzz::Cut;
-use truetail_stream::{EventParser, MOST_DATA_BYTES};
+use truetail_run::LlmApi;
+use truetail_stream::{EventParser, MOST_DATA_BYTES, read_chunk};
 
 /// Memory grows by doubling.
 const MOST_HELD: usize = 4 * MOST_DATA_BYTES;
@@ -27,6 +28,9 @@ fn read(parser: &mut EventParser, pieces: &[&[u8]]) -> (Vec<(Vec<u8>, u64)>, boo
     let (mut events, mut bytes) = (Vec::new(), 0);
     for piece in pieces {
         parser.feed(piece, &mut |event| {
+            // What a language model would mean by it: nothing, or what a JSON object says.
+            let chunk = read_chunk(LlmApi::OpenaiChat, event.data);
+            assert!(chunk.is_none() || event.data.trim_ascii().first() == Some(&b'{'));
             bytes += event.data_bytes;
             events.push((event.data.to_vec(), event.data_bytes));
         });

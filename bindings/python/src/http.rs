@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyTimeoutError};
 use pyo3::prelude::*;
-use truetail_analysis::gates::{Gate, PlannedRun};
+use truetail_analysis::gates::{Gate, PlannedRun, Reading};
 use truetail_checks::{Check, CheckRun};
 use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Target, TooFewFiles};
 use truetail_model::time::Timestamp;
@@ -149,7 +149,7 @@ impl HttpRun {
 
 /// Refuses gates that this load cannot decide, whatever the service does.
 fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool) -> PyResult<()> {
-    let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks, false);
+    let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks, Reading::Whole);
     match gates.iter().find_map(|gate| planned.objection(gate)) {
         Some(objection) => Err(value_error("fail_if", objection)),
         None => Ok(()),

@@ -95,6 +95,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
     let (success, error_status) = metric_distributions::by_status(&run.snapshot, every);
     let response_time = metric_distributions::response_time(&run.snapshot, every);
     let metrics = metric_distributions::metrics(&run.snapshot, every, &response_time);
+    let offered_per_second = throughput::offered_per_second(run, every);
     Findings {
         verdict: Verdict { state: VerdictState::Valid, reasons: Vec::new() },
         tally: run.snapshot.tally,
@@ -103,13 +104,13 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         response_time_error_status: error_status,
         metrics,
         throughput_per_second: throughput::answered_per_second(run, every),
-        offered_per_second: throughput::offered_per_second(run, every),
+        offered_per_second,
         uncertainty: Vec::new(),
         settling: settling::settling_of(run, every),
         arrival_fidelity: fidelity::arrival_fidelity(run, every),
         closed_loop_shadow: None,
         targets: targets::targets(run),
-        stream: run.facts.stream.as_ref().map(streams::findings),
+        stream: run.facts.stream.as_ref().map(|streams| streams::findings(streams, offered_per_second)),
         sessions: run.facts.sessions.as_ref().map(sessions::findings),
         gates: Vec::new(),
     }

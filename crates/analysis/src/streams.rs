@@ -1,7 +1,7 @@
 //! The times of streams.
 
 use truetail_model::record::CompactHistogram;
-use truetail_run::{Distribution, Quantile, StreamFacts, StreamFindings, StreamTime};
+use truetail_run::{Distribution, Goodput, LlmFacts, LlmFindings, Quantile, StreamFacts, StreamFindings, StreamTime};
 
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
@@ -15,24 +15,41 @@ pub(crate) enum StreamMetric {
     EventGap,
     /// The longest gap of each stream that has one.
     LongestGap,
+    /// From the intended start to the first content of a language model, over all planned arrivals.
+    FirstContent,
+    /// From one content event to the next that was read later.
+    ContentGap,
+    /// Time per output token but the first, over complete answers whose tokens are counted.
+    TimePerOutputToken,
 }
 
 impl StreamMetric {
     /// Its values; what is known of them from below; and how many have none.
-    fn parts(self) -> (StreamTime, StreamTime, Option<StreamTime>) {
+    fn parts(self) -> (StreamTime, Option<StreamTime>, Option<StreamTime>) {
         match self {
             StreamMetric::FirstEvent => {
-                (StreamTime::FirstEvent, StreamTime::FirstEventCensored, Some(StreamTime::FirstEventFailed))
+                (StreamTime::FirstEvent, Some(StreamTime::FirstEventCensored), Some(StreamTime::FirstEventFailed))
             }
-            StreamMetric::EventGap => (StreamTime::EventGap, StreamTime::EventGapCensored, None),
-            StreamMetric::LongestGap => (StreamTime::LongestGap, StreamTime::LongestGapCensored, None),
+            StreamMetric::EventGap => (StreamTime::EventGap, Some(StreamTime::EventGapCensored), None),
+            StreamMetric::LongestGap => (StreamTime::LongestGap, Some(StreamTime::LongestGapCensored), None),
+            StreamMetric::FirstContent => {
+                (StreamTime::FirstContent, Some(StreamTime::FirstContentCensored), Some(StreamTime::FirstContentFailed))
+            }
+            StreamMetric::ContentGap => (StreamTime::ContentGap, Some(StreamTime::ContentGapCensored), None),
+            StreamMetric::TimePerOutputToken => (StreamTime::TimePerOutputToken, None, None),
         }
+    }
+
+    /// Only answers of language models have it.
+    pub(crate) fn is_of_llm(self) -> bool {
+        self.parts().0.is_of_llm()
     }
 
     fn population(self, streams: &StreamFacts) -> Population {
         let (known, censored, failed) = self.parts();
         let of = |time| streams.times.of(time).to_histogram();
-        Population::without_order(of(known), of(censored), failed.map(of).unwrap_or_default())
+        let of_some = |time: Option<StreamTime>| time.map(of).unwrap_or_default();
+        Population::without_order(of(known), of_some(censored), of_some(failed))
     }
 
     /// Quantile `q` of it.
@@ -44,24 +61,50 @@ impl StreamMetric {
     pub(crate) fn sum(self, streams: &StreamFacts) -> (u64, f64, u64) {
         let (known, censored, failed) = self.parts();
         let of = |time: StreamTime| streams.times.of(time);
-        let unknown: Vec<&CompactHistogram> = [Some(censored), failed].into_iter().flatten().map(of).collect();
+        let unknown: Vec<&CompactHistogram> = [censored, failed].into_iter().flatten().map(of).collect();
         let unanswered = unknown.iter().map(|times| times.count()).sum::<u64>();
         let waited = unknown.iter().map(|times| times.sum_ns()).sum::<u128>();
         (of(known).count() + unanswered, (of(known).sum_ns() + waited) as f64, unanswered)
     }
 }
 
-/// What is computed of the streams of a run.
-pub(crate) fn findings(streams: &StreamFacts) -> StreamFindings {
+/// What is computed of the streams of a run that offered so many requests per second.
+pub(crate) fn findings(streams: &StreamFacts, offered_per_second: Option<f64>) -> StreamFindings {
     let of = |metric: StreamMetric| distribution(&metric.population(streams));
     StreamFindings {
         first_event_time: of(StreamMetric::FirstEvent),
-        last_event_time: last_event_time(streams),
+        last_event_time: of_one(streams, StreamTime::LastEvent),
         event_gap: of(StreamMetric::EventGap),
         longest_gap: of(StreamMetric::LongestGap),
+        llm: streams.llm.as_ref().map(|llm| LlmFindings {
+            first_content_time: of(StreamMetric::FirstContent),
+            first_content_service_time: of_one(streams, StreamTime::FirstContentService),
+            content_gap: of(StreamMetric::ContentGap),
+            time_per_output_token: of(StreamMetric::TimePerOutputToken),
+            goodput: goodput(llm, streams.tally.planned, offered_per_second),
+        }),
     }
 }
 
-fn last_event_time(streams: &StreamFacts) -> Distribution {
-    distribution(&Population::of_histogram(streams.times.of(StreamTime::LastEvent).to_histogram(), None))
+/// A time that each of its population has.
+fn of_one(streams: &StreamFacts, time: StreamTime) -> Distribution {
+    distribution(&Population::of_histogram(streams.times.of(time).to_histogram(), None))
+}
+
+/// Goodput is over planned requests: what was never issued, or did not end, met nothing.
+fn goodput(llm: &LlmFacts, planned: u64, offered_per_second: Option<f64>) -> Option<Goodput> {
+    let slo = llm.slo.as_ref()?;
+    let share = |part: u64| (planned > 0).then(|| part.min(planned) as f64 / planned as f64);
+    let (met, at_most) = (share(slo.met), share(slo.met.saturating_add(slo.cannot_tell)));
+    let per_second = |share: Option<f64>| Some(share? * offered_per_second?);
+    Some(Goodput {
+        slo: slo.objectives.clone(),
+        planned,
+        met: slo.met,
+        cannot_tell: slo.cannot_tell,
+        share: met,
+        share_at_most: at_most,
+        per_second: per_second(met),
+        per_second_at_most: per_second(at_most),
+    })
 }

@@ -3,7 +3,7 @@
 use truetail_checks::CheckRun;
 use truetail_flow::FlowRun;
 use truetail_model::time::Timestamp;
-use truetail_run::{Findings, Run};
+use truetail_run::{Findings, LlmApi, Run, StreamFacts};
 use truetail_stream::StreamRun;
 
 use crate::gating::Gating;
@@ -40,6 +40,7 @@ impl Judge {
             .notes
             .extend(imbalance.map(|why| format!("a bug of truetail: the books of streams are wrong: {why}")));
         self.observed.sessions.iter().for_each(|sessions| add_sessions(&mut run, sessions));
+        run.facts.notes.extend(run.facts.stream.as_ref().and_then(without_content));
         let (mut run, findings) = cut_warmup(run, self.cut_warmup);
         if let Some(checks) = &self.observed.checks {
             run.facts.checks = checks.counts(run.snapshot.measure_from);
@@ -66,6 +67,16 @@ fn add_sessions(run: &mut Run, sessions: &FlowRun) {
     let examples = sessions.examples().into_iter().map(|(step, why)| format!("first end at {step}: {why}"));
     run.facts.notes.extend(imbalance.into_iter().chain(examples));
     run.facts.sessions = Some(facts);
+}
+
+/// What is to be said of answers of a language model that have events and no content: most often they are those of another API.
+fn without_content(streams: &StreamFacts) -> Option<String> {
+    let llm = streams.llm.as_ref().filter(|llm| llm.content_events == 0 && llm.events() > 0)?;
+    let other = match llm.api {
+        LlmApi::OpenaiChat => LlmApi::OpenaiCompletions,
+        LlmApi::OpenaiCompletions => LlmApi::OpenaiChat,
+    };
+    Some(format!("no event has content by --llm {}; are the answers those of --llm {}?", llm.api.name(), other.name()))
 }
 
 /// The findings, after cutting off the warm-up if that was asked for and one was found.

@@ -36,6 +36,7 @@ mod resolve;
 mod signals;
 mod supervisor;
 mod verbs;
+mod vllm;
 
 use std::ffi::OsString;
 

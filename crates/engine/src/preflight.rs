@@ -304,7 +304,8 @@ impl WithProtocol for Conversation {
             for event in events.take() {
                 let Event::Ended(ended) = event else { continue };
                 let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
-                events.observe_end(0, EndedRequest { arrival, id, outcome: ended.outcome, end: Timestamp::ZERO });
+                let (outcome, zero) = (ended.outcome, Timestamp::ZERO);
+                events.observe_end(0, EndedRequest { arrival, id, outcome, start: zero, end: zero });
                 events.finish_observing();
                 return match ended.outcome {
                     Outcome::Response { status } => Ok(status),

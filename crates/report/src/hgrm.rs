@@ -62,7 +62,7 @@ fn next(share: f64) -> f64 {
 }
 
 /// Mean and standard deviation in milliseconds; 0 where there are no values.
-fn spread(answered: &Histogram) -> (f64, f64) {
+pub(crate) fn spread(answered: &Histogram) -> (f64, f64) {
     let Some(mean) = answered.mean_ns() else { return (0.0, 0.0) };
     let middle = |low: Nanos, high: Nanos| (low.0 as f64 + high.0 as f64) / 2.0;
     let squares: f64 =

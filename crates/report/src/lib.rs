@@ -17,6 +17,7 @@
 //! | [`labs`] | what `truetail simulate` shows |
 //! | `junit`, `markdown_summary`, `markdown` | a run for build servers and pull requests |
 //! | `hgrm`, `tables_csv` | a run as HdrHistogram's text, and as CSV |
+//! | `vllm` | a run of a language model under the names of vLLM's benchmark |
 //! | `json`, `markup` | JSON; text inside pages and pictures |
 //! | `output_file` | a file to be written |
 //! | [`plot`] | pictures as SVG and PNG |
@@ -47,6 +48,7 @@ pub mod style;
 mod summary;
 mod table;
 mod tables_csv;
+mod vllm;
 pub mod words;
 
 pub use audit::{
@@ -68,3 +70,4 @@ pub use sparkline::line as sparkline;
 pub use style::Style;
 pub use summary::{SummaryOptions, stopped_early, summary};
 pub use tables_csv::{csv_files, quantiles_csv};
+pub use vllm::vllm_json;

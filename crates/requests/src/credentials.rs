@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
 use truetail_engine::credentials_in;
 
-use crate::template::has_placeholder;
+use crate::placeholder::has_placeholder;
 use crate::{InputError, TargetSpec};
 
 /// The header of basic authentication (RFC 7617) for `credentials`, which are `USER:PASSWORD`.

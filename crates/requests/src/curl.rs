@@ -187,7 +187,7 @@ impl<'a> CurlCommand<'a> {
             String::from_utf8(content).map_err(|_| self.invalid("curl: --data-urlencode needs UTF-8 text"))?;
         // A placeholder is encoded when it is filled in.
         let encoded =
-            crate::template::outside_placeholders(&content, |text| utf8_percent_encode(text, ENCODED).to_string());
+            crate::placeholder::outside_placeholders(&content, |text| utf8_percent_encode(text, ENCODED).to_string());
         Ok(if name.is_empty() { encoded } else { format!("{name}={encoded}") }.into_bytes())
     }
 

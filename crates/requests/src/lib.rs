@@ -11,6 +11,8 @@
 //! | `credentials` | user name and password, from a URL or as `USER:PASSWORD` |
 //! | `shell` | splits a command line into words, as a shell would |
 //! | `rows` | readers for CSV and JSON lines |
+//! | `placeholder` | `{{name}}` in a text |
+//! | `json_text` | bodies that are JSON, with placeholders in them |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
 //! | `prepare` | builds requests from targets and rows |
@@ -20,6 +22,8 @@ mod credentials;
 mod curl;
 mod curl_options;
 mod input_error;
+mod json_text;
+mod placeholder;
 mod prepare;
 mod redact;
 mod rows;
@@ -31,6 +35,7 @@ mod template;
 pub use credentials::basic_authorization;
 pub use curl::parse_curl;
 pub use input_error::{InputError, Location};
+pub use json_text::with_json_members;
 pub use prepare::{Feed, PreparedRequests, prepare};
 pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
 pub use rows::{RowFormat, Rows};

@@ -2,8 +2,9 @@
 
 use truetail_engine::{FeedOrder, MAX_REQUEST_SET_BYTES, Origin, Request, RequestSet, TargetRequests};
 
+use crate::placeholder::has_placeholder;
 use crate::rows::NamedField;
-use crate::template::{Template, has_placeholder};
+use crate::template::Template;
 use crate::{InputError, Location, Rows, TargetSpec};
 
 /// Rows, and the order in which they fill in requests.

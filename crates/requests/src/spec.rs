@@ -44,6 +44,17 @@ impl TargetSpec {
         self
     }
 
+    /// Its body is JSON, by its content type.
+    pub(crate) fn has_json_body(&self) -> bool {
+        let is_json = |header: &String| {
+            let (name, value) = header.split_once(':').unwrap_or((header, ""));
+            let media_type = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            let is_content_type = name.trim().eq_ignore_ascii_case("content-type");
+            is_content_type && (media_type == "application/json" || media_type.ends_with("+json"))
+        };
+        self.headers.iter().any(is_json)
+    }
+
     /// True when the target sets a header of that name, or leaves it out on purpose.
     pub(crate) fn gives(&self, name: &str) -> bool {
         let mut given =

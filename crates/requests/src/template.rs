@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::{Method, Origin, Request, is_header_value};
 
+use crate::json_text::{self, JsonPosition};
+use crate::placeholder::{first_placeholder, has_placeholder};
 use crate::rows::NamedField;
 use crate::{InputError, Location, TargetSpec};
 
@@ -19,6 +21,8 @@ enum FieldPosition {
     Url,
     Header,
     Body,
+    /// In a text of a body that is JSON.
+    JsonText,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,7 +70,7 @@ impl Template {
             url: markers.written(request.url().as_str(), fields),
             origin: request.origin(),
             head: markers.pieces(&head),
-            body: body_pieces(&spec.body, fields, &spec.location),
+            body: body_pieces(spec, fields),
         })
     }
 
@@ -100,7 +104,10 @@ fn put(pieces: &[Piece], row: &[Cow<'_, str>], length: usize, out: &mut Vec<u8>)
             Piece::Field(number, FieldPosition::Header) if !is_header_value(row[*number].as_bytes()) => {
                 return Err(*number);
             }
-            Piece::Field(number, _) => out.extend_from_slice(row[*number].as_bytes()),
+            Piece::Field(number, FieldPosition::JsonText) => json_text::escape(&row[*number], out),
+            Piece::Field(number, FieldPosition::Header | FieldPosition::Body) => {
+                out.extend_from_slice(row[*number].as_bytes())
+            }
         }
     }
     Ok(())
@@ -127,11 +134,14 @@ fn refuse_in_names(spec: &TargetSpec) -> Result<(), InputError> {
     }
 }
 
-fn body_pieces(body: &[u8], fields: &mut Vec<NamedField>, location: &Location) -> Vec<Piece> {
-    let (mut rest, mut pieces) = (body, Vec::new());
+fn body_pieces(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Vec<Piece> {
+    let (mut rest, mut pieces) = (&spec.body[..], Vec::new());
+    let (is_json, mut json) = (spec.has_json_body(), JsonPosition::default());
     while let Some(found) = first_placeholder(rest) {
+        json.pass(&rest[..found.start]);
+        let position = if is_json && json.is_in_text() { FieldPosition::JsonText } else { FieldPosition::Body };
         pieces.push(Piece::Literal(rest[..found.start].to_vec()));
-        pieces.push(Piece::Field(number_of(found.name, fields, location), FieldPosition::Body));
+        pieces.push(Piece::Field(number_of(found.name, fields, &spec.location), position));
         rest = &rest[found.end..];
     }
     pieces.push(Piece::Literal(rest.to_vec()));
@@ -210,49 +220,6 @@ impl Markers {
     }
 }
 
-/// A placeholder in a text: from `{{` to `}}`.
-struct Placeholder<'a> {
-    start: usize,
-    end: usize,
-    name: &'a str,
-}
-
-/// The first `{{name}}`. Spaces around the name do not count; it holds no braces and no control characters, so that other
-/// braces stand for themselves: in `{{{a}}}` the placeholder is in the middle.
-fn first_placeholder(text: &[u8]) -> Option<Placeholder<'_>> {
-    let mut from = 0;
-    while let Some(start) = find(&text[from..], b"{{").map(|at| from + at) {
-        let inner = &text[start + 2..];
-        let length = inner.iter().position(|byte| matches!(byte, b'{' | b'}' | 0..0x20 | 0x7f)).unwrap_or(inner.len());
-        let name = std::str::from_utf8(&inner[..length]).map(str::trim).unwrap_or_default();
-        if inner[length..].starts_with(b"}}") && !name.is_empty() {
-            return Some(Placeholder { start, end: start + 2 + length + 2, name });
-        }
-        from = start + 1;
-    }
-    None
-}
-
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|window| window == part)
-}
-
-/// True when there is a placeholder in `text`.
-pub(crate) fn has_placeholder(text: &str) -> bool {
-    first_placeholder(text.as_bytes()).is_some()
-}
-
-/// `text` with `change` applied to everything that is no placeholder.
-pub(crate) fn outside_placeholders(text: &str, change: impl Fn(&str) -> String) -> String {
-    let (mut rest, mut changed) = (text, String::new());
-    while let Some(found) = first_placeholder(rest.as_bytes()) {
-        changed += &change(&rest[..found.start]);
-        changed += &rest[found.start..found.end];
-        rest = &rest[found.end..];
-    }
-    changed + &change(rest)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -291,6 +258,20 @@ mod tests {
                  X: <a b&\"c\">\r\n\r\n{{\"a\":{{a b&\"c\"}}}}"
             )
         );
+    }
+
+    #[test]
+    fn in_a_text_of_a_json_body_a_field_stays_a_text() {
+        const BODY: &[u8] = b"{\"p\": \"<{{p}}> \\\" {{p}}\", \"n\": {{n}}, {{p}}: 1}";
+        let odd = "say \"hi\"\\\n\u{1}\u{e9}";
+        let of = |headers: &[&str]| rendered(&spec("http://a/", headers, BODY), &[("p", odd), ("n", "[1]")]);
+        let json = of(&["Content-Type: application/json; charset=utf-8"]);
+        let escaped = "say \\\"hi\\\"\\\\\\n\\u0001\u{e9}";
+        let expected = format!("{{\"p\": \"<{escaped}> \\\" {escaped}\", \"n\": [1], {odd}: 1}}");
+        assert!(json.ends_with(&format!("\r\n\r\n{expected}")), "{json}");
+        for headers in [&[][..], &["Content-Type: text/plain"]] {
+            assert!(of(headers).ends_with(&format!("\"<{odd}> \\\" {odd}\", \"n\": [1], {odd}: 1}}")), "{headers:?}");
+        }
     }
 
     #[test]
@@ -342,18 +323,6 @@ mod tests {
             let problem = Template::new(&spec, &mut Vec::new()).map(|template| template.url).unwrap_err().to_string();
             assert!(problem.contains(part), "{problem}");
         }
-    }
-
-    #[test]
-    fn what_is_a_placeholder() {
-        let name = |text: &str| first_placeholder(text.as_bytes()).map(|found| found.name.to_owned());
-        assert_eq!(name("a{{ first name }}b").as_deref(), Some("first name"));
-        assert_eq!(name("{{{a}}}").as_deref(), Some("a"));
-        assert_eq!(name("{{{{é}}").as_deref(), Some("é"));
-        for text in ["{{}}", "{{ }}", "{{a}", "{a}}", "{{a\n}}", "{{a", "{\"a\":{\"b\":1}}"] {
-            assert_eq!(name(text), None, "{text}");
-        }
-        assert_eq!(outside_placeholders("a{{b}}c", |text| text.to_uppercase()), "A{{b}}C");
     }
 
     proptest! {

@@ -15,15 +15,15 @@ pub mod wire;
 pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
     CheckCounts, CpuContention, CpuTime, EarlyEnd, EndClock, Facts, FailedAnswer, FailedCheck, GeneratorStats,
-    HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, MOST_FAILED_ANSWERS, Mix, MixTarget, NotReached, OfferedLoad,
-    Pause, RunSource, SessionFacts, SessionTally, SessionTime, SessionTimes, Shard, Shards, StartFacts, StepFacts,
-    StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts, TargetBooks, Ticks, Timing,
-    first_failed,
+    HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts, MOST_FAILED_ANSWERS, Mix, MixTarget,
+    NotReached, OfferedLoad, Pause, RunSource, SessionFacts, SessionTally, SessionTime, SessionTimes, Shard, Shards,
+    SloCounts, StartFacts, StepFacts, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts,
+    TargetBooks, Ticks, Timing, TokenCounts, first_failed,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
-    GateFinding, GateState, MetricDistributions, Quantile, Reason, SessionFindings, Settling, SettlingState,
-    ShadowQuantile, Shift, StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
+    GateFinding, GateState, Goodput, LlmFindings, MetricDistributions, Quantile, Reason, SessionFindings, Settling,
+    SettlingState, ShadowQuantile, Shift, StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use foreign::{
     Damage, FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun,

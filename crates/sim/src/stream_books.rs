@@ -32,6 +32,7 @@ impl StreamBooks {
             bytes: 0,
             coalesced_gaps: 0,
             stalls: 0,
+            llm: None,
             times: StreamTimes::default(),
         };
         StreamBooks { facts, measure_from }

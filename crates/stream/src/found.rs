@@ -2,9 +2,10 @@
 
 use truetail_model::record::{CompactHistogram, Histogram};
 use truetail_model::time::Nanos;
-use truetail_run::{StreamFacts, StreamTally, StreamTime, StreamTimes};
+use truetail_run::{LlmFacts, StreamFacts, StreamTally, StreamTime, StreamTimes};
 
 use crate::options::StreamOptions;
+use crate::slo::Objective;
 
 /// Times up to this are recorded without allocating.
 const ROOM: Nanos = Nanos::from_secs(120);
@@ -17,18 +18,26 @@ pub(crate) struct Found {
     pub(crate) bytes: u64,
     pub(crate) coalesced_gaps: u64,
     pub(crate) stalls: u64,
+    /// What language models sent, where answers are read as theirs.
+    pub(crate) llm: Option<LlmFacts>,
     times: [Histogram; StreamTime::ALL.len()],
 }
 
 impl Found {
-    pub(crate) fn new() -> Found {
+    pub(crate) fn new(options: &StreamOptions) -> Found {
+        let objectives = |slo: &[Objective]| slo.iter().map(Objective::to_string).collect();
+        let room = |time: StreamTime| {
+            let is_asked = options.llm.is_some() || !time.is_of_llm();
+            if is_asked { Histogram::with_room_for(ROOM) } else { Histogram::new() }
+        };
         Found {
             tally: StreamTally::default(),
             events: 0,
             bytes: 0,
             coalesced_gaps: 0,
             stalls: 0,
-            times: std::array::from_fn(|_| Histogram::with_room_for(ROOM)),
+            llm: options.llm.as_ref().map(|llm| LlmFacts::new(llm.api, objectives(&llm.slo))),
+            times: StreamTime::ALL.map(room),
         }
     }
 
@@ -52,6 +61,7 @@ impl Found {
             bytes: self.bytes,
             coalesced_gaps: self.coalesced_gaps,
             stalls: self.stalls,
+            llm: self.llm.clone(),
             times,
         }
     }

@@ -5,19 +5,27 @@
 //! | `event_parser` | server-sent events, without I/O |
 //! | `options` | what is asked for, and which answers are streams |
 //! | `open_stream` | the clocks of one answer |
+//! | `chunk` | what one event of a language model says, without I/O |
+//! | `llm_answer` | one answer of a language model: its content, its tokens, its objectives |
+//! | `slo` | what each request must meet to be counted in goodput |
 //! | `found` | what a worker found: counts and histograms |
 //! | `idle` | when streams that stand still are given up |
 //! | `observer` | all that at work in one worker of the engine |
 //! | `stream_run` | the streams of a run, over all workers |
 
+mod chunk;
 mod event_parser;
 mod found;
 mod idle;
+mod llm_answer;
 mod observer;
 mod open_stream;
 mod options;
+mod slo;
 mod stream_run;
 
+pub use chunk::{Chunk, Usage, read_chunk};
 pub use event_parser::{EventParser, MOST_DATA_BYTES, ServerSentEvent};
-pub use options::StreamOptions;
+pub use options::{LlmOptions, StreamOptions};
+pub use slo::Objective;
 pub use stream_run::StreamRun;

@@ -11,6 +11,7 @@ use truetail_run::{StreamFacts, StreamKind};
 use crate::event_parser::EventParser;
 use crate::found::Found;
 use crate::idle::{IdleWatch, Look};
+use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::open_stream::{Arrived, Clocks, Head};
 use crate::options::StreamOptions;
 
@@ -19,6 +20,7 @@ use crate::options::StreamOptions;
 struct Slot {
     clocks: Clocks,
     parser: EventParser,
+    answer: LlmAnswer,
     generation: u32,
 }
 
@@ -43,10 +45,10 @@ impl StreamObserver {
         all_found: Arc<Mutex<StreamFacts>>,
     ) -> StreamObserver {
         StreamObserver {
+            found: Found::new(&options),
             options,
             measure_from,
             all_found,
-            found: Found::new(),
             slots: Vec::new(),
             fields: FieldList::default(),
             idle: IdleWatch::default(),
@@ -56,6 +58,27 @@ impl StreamObserver {
 
     fn clocks(&self, arrival: Arrival) -> Clocks {
         Clocks::new(arrival.intended_start, arrival.intended_start >= self.measure_from)
+    }
+
+    /// Counts a request that ended.
+    fn count(
+        &mut self,
+        clocks: Clocks,
+        answer: LlmAnswer,
+        outcome: Outcome,
+        is_whole: bool,
+        (start, end): (Timestamp, Timestamp),
+    ) {
+        if !clocks.is_measured {
+            return;
+        }
+        let (options, found) = (&self.options, &mut self.found);
+        let is_complete = clocks.is_complete(outcome, is_whole, options);
+        clocks.end(outcome, end, is_complete, options, found);
+        let Some(llm) = &options.llm else { return };
+        let (head, last_event) = (clocks.head, clocks.last_event());
+        let intended_start = clocks.intended_start;
+        answer.end(AnswerEnd { outcome, head, is_complete, intended_start, start, end, last_event }, llm, found);
     }
 
     fn look_later(&mut self, request: u32) {
@@ -70,12 +93,13 @@ impl Observer for StreamObserver {
         let clocks = self.clocks(arrival);
         match self.slots.get_mut(request as usize) {
             Some(slot) => {
-                slot.clocks = clocks;
+                (slot.clocks, slot.answer) = (clocks, LlmAnswer::default());
                 slot.generation = slot.generation.wrapping_add(1);
             }
             None => self.slots.resize_with(request as usize + 1, || Slot {
                 clocks,
                 parser: EventParser::new(),
+                answer: LlmAnswer::default(),
                 generation: 0,
             }),
         }
@@ -102,14 +126,20 @@ impl Observer for StreamObserver {
     }
 
     fn body(&mut self, request: u32, part: &[u8]) {
-        let Slot { clocks, parser, .. } = &mut self.slots[request as usize];
+        let Slot { clocks, parser, answer, .. } = &mut self.slots[request as usize];
         if clocks.head != Head::OfStream {
             return;
         }
         let (now, options, found) = (self.now, &self.options, &mut self.found);
         clocks.touch(part.len(), now, found);
         if options.kind == StreamKind::Sse {
-            parser.feed(part, &mut |event| clocks.sse(event, now, options, found));
+            parser.feed(part, &mut |event| {
+                let is_mark = clocks.sse(event, now, options, found);
+                if let Some(llm) = options.llm.as_ref().filter(|_| clocks.is_measured) {
+                    answer.event(event, is_mark, now, llm, found);
+                    clocks.has_error = answer.has_error;
+                }
+            });
         }
     }
 
@@ -146,13 +176,14 @@ impl Observer for StreamObserver {
         let slot = &mut self.slots[request as usize];
         let is_whole = self.options.kind == StreamKind::Chunks || !slot.parser.is_inside_event();
         slot.generation = slot.generation.wrapping_add(1);
-        slot.clocks.end(ended.outcome, ended.end, is_whole, &self.options, &mut self.found);
+        let (clocks, answer) = (slot.clocks, slot.answer);
         slot.parser.give_back_room();
+        self.count(clocks, answer, ended.outcome, is_whole, (ended.start, ended.end));
     }
 
     fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {
         let end = now.max(arrival.intended_start);
-        self.clocks(arrival).end(Outcome::NeverIssued, end, false, &self.options, &mut self.found);
+        self.count(self.clocks(arrival), LlmAnswer::default(), Outcome::NeverIssued, false, (end, end));
     }
 
     fn finish(&mut self) {

@@ -19,6 +19,27 @@ pub(crate) enum Head {
     OfSomethingElse,
 }
 
+/// What a wait for something first means that did not come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WithoutFirst {
+    /// It might have come later.
+    Censored,
+    /// It never would.
+    Failed,
+}
+
+impl Head {
+    /// What the wait means of a request that ended in this way.
+    pub(crate) fn without_first(self, outcome: Outcome) -> WithoutFirst {
+        match outcome {
+            Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued if self != Head::OfSomethingElse => {
+                WithoutFirst::Censored
+            }
+            _ => WithoutFirst::Failed,
+        }
+    }
+}
+
 /// One thing that was read: how many were read before it, and when it had arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
@@ -30,15 +51,17 @@ pub(crate) struct Arrived {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocks {
     pub(crate) head: Head,
-    intended_start: Timestamp,
+    pub(crate) intended_start: Timestamp,
     /// It belongs to no warm-up.
-    is_measured: bool,
+    pub(crate) is_measured: bool,
     /// With what the last event came.
     last: Option<Arrived>,
     /// The longest gap so far; `None` where no gap is known.
     longest: Option<Nanos>,
     /// The event that marks the end has come.
     pub(crate) is_marked: bool,
+    /// An event says that the server failed.
+    pub(crate) has_error: bool,
     /// It was found idle, and nothing has come since.
     pub(crate) is_idle: bool,
     /// When the last byte of it had arrived.
@@ -55,6 +78,7 @@ impl Clocks {
             last: None,
             longest: None,
             is_marked: false,
+            has_error: false,
             is_idle: false,
             touched: intended_start,
         }
@@ -69,12 +93,31 @@ impl Clocks {
         }
     }
 
-    /// A server-sent event came.
+    /// A server-sent event came. Returns whether it marks the end.
     #[inline]
-    pub(crate) fn sse(&mut self, event: ServerSentEvent<'_>, now: Arrived, options: &StreamOptions, found: &mut Found) {
-        self.is_marked |=
-            options.end_mark.as_ref().is_some_and(|mark| event.is_whole() && event.data == mark.as_bytes());
+    pub(crate) fn sse(
+        &mut self,
+        event: ServerSentEvent<'_>,
+        now: Arrived,
+        options: &StreamOptions,
+        found: &mut Found,
+    ) -> bool {
+        let is_mark = options.end_mark.as_ref().is_some_and(|mark| event.is_whole() && event.data == mark.as_bytes());
+        self.is_marked |= is_mark;
         self.event(now, options, found);
+        is_mark
+    }
+
+    /// When the last event came.
+    pub(crate) fn last_event(&self) -> Option<Timestamp> {
+        self.last.map(|last| last.at)
+    }
+
+    /// A request that ended in this way is a complete stream. `is_whole`: it did not end inside an event.
+    pub(crate) fn is_complete(&self, outcome: Outcome, is_whole: bool, options: &StreamOptions) -> bool {
+        let is_marked = self.is_marked || options.end_mark.is_none();
+        let is_answer = matches!(outcome, Outcome::Response { .. }) && self.head == Head::OfStream;
+        is_answer && is_whole && is_marked && !self.has_error
     }
 
     /// An event came. Those that come with one read have no time between them that anybody knows.
@@ -101,26 +144,23 @@ impl Clocks {
         self.longest = Some(self.longest.map_or(gap, |longest| longest.max(gap)));
     }
 
-    /// The request ended at `end`. `is_whole`: it did not end inside an event.
+    /// The measured request ended at `end`; whether it is [complete](Clocks::is_complete).
     pub(crate) fn end(
         mut self,
         outcome: Outcome,
         end: Timestamp,
-        is_whole: bool,
+        is_complete: bool,
         options: &StreamOptions,
         found: &mut Found,
     ) {
-        if !self.is_measured {
-            return;
-        }
-        let is_marked = self.is_marked || options.end_mark.is_none();
-        let is_complete =
-            matches!(outcome, Outcome::Response { .. }) && self.head == Head::OfStream && is_whole && is_marked;
         found.tally.planned += 1;
         *self.place(outcome, is_complete, &mut found.tally) += 1;
         let Some(last) = self.last else {
             let waited = end.since(self.intended_start);
-            return found.record(without_first_event(self.head, outcome), waited);
+            return match self.head.without_first(outcome) {
+                WithoutFirst::Censored => found.record(StreamTime::FirstEventCensored, waited),
+                WithoutFirst::Failed => found.record(StreamTime::FirstEventFailed, waited),
+            };
         };
         if is_complete {
             found.record(StreamTime::LastEvent, last.at.since(self.intended_start));
@@ -138,6 +178,7 @@ impl Clocks {
         match (self.head, outcome) {
             (Head::OfSomethingElse, _) => &mut tally.not_a_stream,
             (_, Outcome::Response { .. }) if is_complete => &mut tally.complete,
+            (_, Outcome::Response { .. }) if self.has_error => &mut tally.server_error,
             (_, Outcome::Response { .. }) => &mut tally.unfinished,
             (_, Outcome::TimedOut) if self.is_idle => &mut tally.idle,
             (_, Outcome::TimedOut) => &mut tally.timed_out,
@@ -146,15 +187,5 @@ impl Clocks {
             (Head::OfStream, Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => &mut tally.cut,
             (Head::Awaited, Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => &mut tally.failed,
         }
-    }
-}
-
-/// What the wait for a first event is that did not come: it might have come later, or it never would.
-fn without_first_event(head: Head, outcome: Outcome) -> StreamTime {
-    match outcome {
-        Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued if head != Head::OfSomethingElse => {
-            StreamTime::FirstEventCensored
-        }
-        _ => StreamTime::FirstEventFailed,
     }
 }

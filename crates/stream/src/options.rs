@@ -2,7 +2,9 @@
 
 use truetail_engine::FieldList;
 use truetail_model::time::Nanos;
-use truetail_run::StreamKind;
+use truetail_run::{LlmApi, StreamKind};
+
+use crate::slo::Objective;
 
 /// How answers are looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,12 +18,23 @@ pub struct StreamOptions {
     /// The data of the event without which a stream is not complete; at most
     /// [`MOST_DATA_BYTES`](crate::MOST_DATA_BYTES).
     pub end_mark: Option<String>,
+    /// The events are those of a language model; with [`StreamKind::Sse`] only.
+    pub llm: Option<LlmOptions>,
+}
+
+/// How answers of language models are looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LlmOptions {
+    /// In which form they come.
+    pub api: LlmApi,
+    /// What each request must meet to be counted in goodput.
+    pub slo: Vec<Objective>,
 }
 
 impl StreamOptions {
     /// Streams of this kind, without stalls, idle timeout or end mark.
     pub fn new(kind: StreamKind) -> StreamOptions {
-        StreamOptions { kind, stall: None, idle_timeout: None, end_mark: None }
+        StreamOptions { kind, stall: None, idle_timeout: None, end_mark: None, llm: None }
     }
 
     /// An answer with this head is a stream. Server-sent events are those that a browser takes: the status is 200, the

@@ -21,7 +21,7 @@ pub struct StreamRun {
 impl StreamRun {
     /// Nothing yet. Arrivals before `measure_from` are in none of it.
     pub fn new(options: StreamOptions, measure_from: Timestamp) -> StreamRun {
-        let found = Arc::new(Mutex::new(Found::new().facts(&options)));
+        let found = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
         StreamRun { options, measure_from, found }
     }
 

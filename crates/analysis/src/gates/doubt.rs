@@ -37,6 +37,10 @@ pub(super) enum Doubt {
     NoStreams,
     /// There was no flow.
     NoSessions,
+    /// Answers were not read as those of a language model.
+    NoLlm,
+    /// The time per output token of some answers cannot be told.
+    TokensUnknown { answers: u64 },
     /// The run has no target of this name.
     NoSuchTarget { known: Vec<String> },
     /// The run has several targets and keeps no times of each.
@@ -72,6 +76,12 @@ impl fmt::Display for Doubt {
             ),
             Doubt::NoStreams => f.write_str("answers were not read as streams: add --stream sse or --stream chunks"),
             Doubt::NoSessions => f.write_str("no session followed a flow: add --flow FILE.hurl"),
+            Doubt::NoLlm => f.write_str("answers were not read as those of a language model: add --llm openai-chat"),
+            Doubt::TokensUnknown { answers } => write!(
+                f,
+                "{answers} answers have no known time per output token, and may have any: the server must count the tokens of \
+                 each answer (usage), and send it in more than one piece"
+            ),
             Doubt::Saturated => {
                 f.write_str("the service was overloaded, and this grows with the length of the run: lower the rate")
             }

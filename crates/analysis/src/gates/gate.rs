@@ -60,6 +60,11 @@ impl Gate {
         self.parsed.metric == GateMetric::CheckFailures
     }
 
+    /// It is about language models.
+    pub fn is_about_llm(&self) -> bool {
+        self.parsed.metric.is_about_llm()
+    }
+
     /// It is about streams.
     pub fn is_about_streams(&self) -> bool {
         self.parsed.metric.is_about_streams()

@@ -2,7 +2,7 @@
 //!
 //! | part | forms |
 //! |---|---|
-//! | METRIC | `p99`, `p99.9`, `max`, `mean`, alone or after `response-time`, `service-time` or `first-byte`; the same after `first-event`, `event-gap` or `longest-gap` of streams, or `session-time`; `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `incomplete-sessions`, `throughput`; each but `check-failures` and those of streams and sessions with `{NAME}` of a target at its end |
+//! | METRIC | `p99`, `p99.9`, `max`, `mean`, alone or after `response-time`, `service-time` or `first-byte`; the same after `first-event`, `event-gap` or `longest-gap` of streams, or `ttft`, `itl` or `tpot` of language models, or `session-time`; `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `incomplete-sessions`, `throughput`; each but `check-failures` and those of streams and sessions with `{NAME}` of a target at its end |
 //! | OP | `>`, `>=`, `<`, `<=` |
 //! | LIMIT | a duration (`50ms`), a share (`1%` or `0.01`), or a rate (`950/s`) |
 
@@ -24,8 +24,8 @@ pub(super) struct Parsed {
 
 const FORMS: &str = "write METRIC > LIMIT, such as 'p99 > 50ms', 'service-time p99.9 > 5ms', 'error-rate > 1%' or \
                      'throughput < 950/s'; also max, mean, first-byte, unanswered, check-failures, and of \
-                     streams first-event, event-gap, longest-gap, incomplete-streams, and of sessions session-time, \
-                     incomplete-sessions";
+                     streams first-event, event-gap, longest-gap, ttft, itl, tpot, incomplete-streams, and of sessions \
+                     session-time, incomplete-sessions";
 
 /// Takes a gate apart.
 ///
@@ -94,6 +94,9 @@ fn time_named(name: &str) -> Option<GateMetric> {
         "first-event" => Some(StreamMetric::FirstEvent),
         "event-gap" => Some(StreamMetric::EventGap),
         "longest-gap" => Some(StreamMetric::LongestGap),
+        "ttft" => Some(StreamMetric::FirstContent),
+        "itl" => Some(StreamMetric::ContentGap),
+        "tpot" => Some(StreamMetric::TimePerOutputToken),
         _ => None,
     };
     match of_streams {
@@ -170,6 +173,9 @@ mod tests {
             ("first-event p99 > 1s", GateMetric::StreamTime(StreamMetric::FirstEvent, Statistic::Quantile(0.99))),
             ("event-gap p99.9 > 50ms", GateMetric::StreamTime(StreamMetric::EventGap, Statistic::Quantile(0.999))),
             ("longest-gap max > 1s", GateMetric::StreamTime(StreamMetric::LongestGap, Statistic::Quantile(1.0))),
+            ("ttft p99 > 500ms", GateMetric::StreamTime(StreamMetric::FirstContent, Statistic::Quantile(0.99))),
+            ("itl max > 1s", GateMetric::StreamTime(StreamMetric::ContentGap, Statistic::Quantile(1.0))),
+            ("tpot mean > 50ms", GateMetric::StreamTime(StreamMetric::TimePerOutputToken, Statistic::Mean)),
             ("event-gap mean > 1s", GateMetric::StreamTime(StreamMetric::EventGap, Statistic::Mean)),
             ("incomplete-streams > 1%", GateMetric::IncompleteStreams),
             ("session-time p99 > 2s", GateMetric::SessionTime(Statistic::Quantile(0.99))),

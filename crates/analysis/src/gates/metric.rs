@@ -112,6 +112,11 @@ impl GateMetric {
         matches!(self, GateMetric::SessionTime(_) | GateMetric::IncompleteSessions)
     }
 
+    /// It is about language models.
+    pub(super) fn is_about_llm(self) -> bool {
+        matches!(self, GateMetric::StreamTime(metric, _) if metric.is_of_llm())
+    }
+
     /// It is about streams.
     pub(super) const fn is_about_streams(self) -> bool {
         matches!(self, GateMetric::StreamTime(..) | GateMetric::IncompleteStreams)

@@ -40,4 +40,4 @@ pub(crate) use load_effects::LoadEffects;
 
 pub use gate::{Gate, GateError, judge_all};
 pub use outcome::{RunOutcome, a_check_fails, outcome};
-pub use planned::PlannedRun;
+pub use planned::{PlannedRun, Reading};

@@ -23,15 +23,26 @@ pub struct PlannedRun<'a> {
     pub targets: Vec<(String, f64)>,
     /// Answers are checked.
     pub has_checks: bool,
-    /// Answers are read as streams.
-    pub has_streams: bool,
+    /// How answers are read.
+    pub reading: Reading,
     /// Sessions follow a flow.
     pub has_sessions: bool,
 }
 
+/// How answers are read, each way with what the one before it finds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reading {
+    /// As a whole.
+    Whole,
+    /// As streams.
+    Streams,
+    /// As streams of language models.
+    Llm,
+}
+
 impl<'a> PlannedRun<'a> {
     /// A run of `workload`, which is offered as `offered` says.
-    pub fn of(workload: &'a Workload, offered: &OfferedLoad, has_checks: bool, has_streams: bool) -> PlannedRun<'a> {
+    pub fn of(workload: &'a Workload, offered: &OfferedLoad, has_checks: bool, reading: Reading) -> PlannedRun<'a> {
         let weights: Vec<u32> = match &offered.mix {
             Some(mix) => mix.targets.iter().map(|target| target.weight).collect(),
             None => vec![1],
@@ -39,7 +50,7 @@ impl<'a> PlannedRun<'a> {
         let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
         let share = |weight: u32| f64::from(weight) / all as f64;
         let targets = offered.target_names().into_iter().zip(weights.into_iter().map(share)).collect();
-        PlannedRun { workload, targets, has_checks, has_streams, has_sessions: false }
+        PlannedRun { workload, targets, has_checks, reading, has_sessions: false }
     }
 
     /// Why this gate would stay open whatever the service does, and what would help; `None` where it may be decided.
@@ -47,7 +58,10 @@ impl<'a> PlannedRun<'a> {
         if gate.is_about_checks() && !self.has_checks {
             return Some(format!("'{gate}' needs a check, such as --check 'status == 200'"));
         }
-        if gate.is_about_streams() && !self.has_streams {
+        if gate.is_about_llm() && self.reading < Reading::Llm {
+            return Some(format!("'{gate}' needs --llm openai-chat or --llm openai-completions"));
+        }
+        if gate.is_about_streams() && self.reading < Reading::Streams {
             return Some(format!("'{gate}' needs --stream sse or --stream chunks"));
         }
         if gate.is_about_sessions() && !self.has_sessions {
@@ -62,7 +76,10 @@ impl<'a> PlannedRun<'a> {
         };
         // How many gaps a stream has is not known before; each has one first event.
         let (GateMetric::Time(_, Statistic::Quantile(q))
-        | GateMetric::StreamTime(StreamMetric::FirstEvent, Statistic::Quantile(q))) = gate.parsed.metric
+        | GateMetric::StreamTime(
+            StreamMetric::FirstEvent | StreamMetric::FirstContent | StreamMetric::TimePerOutputToken,
+            Statistic::Quantile(q),
+        )) = gate.parsed.metric
         else {
             return None;
         };

@@ -1,7 +1,7 @@
 //! What a run says of its streams.
 
-use truetail_model::record::Metric;
-use truetail_run::{Findings, Quantile, Run};
+use truetail_model::record::{Metric, rank_of};
+use truetail_run::{Findings, Quantile, Run, StreamFacts, StreamTime};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -11,15 +11,50 @@ use super::metric::Statistic;
 use super::shares::BadArrivals;
 use super::times::{ends_on_time, own_failures};
 use crate::streams::StreamMetric;
+use crate::support::min_sample_size;
 
 /// What is known of a time of streams.
 pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statistic: Statistic) -> Evidence {
     let Some(streams) = &run.facts.stream else { return Evidence::nothing(Doubt::NoStreams) };
+    if metric.is_of_llm() && streams.llm.is_none() {
+        return Evidence::nothing(Doubt::NoLlm);
+    }
+    let untold = untold(streams, metric);
     let known = match statistic {
+        Statistic::Quantile(q) if untold > 0 => among_untold(streams, q, untold),
+        Statistic::Mean if untold > 0 => Evidence::nothing(Doubt::TokensUnknown { answers: untold }),
         Statistic::Quantile(q) => of_quantile(&metric.quantile(streams, q), metric.sum(streams).0),
         Statistic::Mean => of_mean(metric.sum(streams)),
     };
     with_generator(run, metric, known).under(LoadEffects::of(&findings.verdict), f64::INFINITY)
+}
+
+/// How many values there are of which nothing is known.
+fn untold(streams: &StreamFacts, metric: StreamMetric) -> u64 {
+    match (metric, &streams.llm) {
+        (StreamMetric::TimePerOutputToken, Some(llm)) => llm.tokens.unknown_time_per_output_token,
+        _ => 0,
+    }
+}
+
+/// A quantile of the time per output token where that of `untold` answers cannot be told: they may have been the fastest, or
+/// the slowest.
+fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
+    let told = streams.times.of(StreamTime::TimePerOutputToken).to_histogram();
+    let all = told.count().saturating_add(untold);
+    let (rank, needs_n) = (rank_of(q, all), min_sample_size(q));
+    if all < needs_n {
+        return Evidence::nothing(Doubt::FewArrivals { arrivals: all, needs_n });
+    }
+    let why = Doubt::TokensUnknown { answers: untold };
+    if told.is_empty() {
+        return Evidence::nothing(why);
+    }
+    let at = |rank: u64| told.value_at_rank(rank).map(|value| value.0 as f64);
+    let (low, high) = (at(rank.saturating_sub(untold)).unwrap_or(0.0), at(rank));
+    let measured = high.map_or(Measured::AtLeast(low), |high| Measured::Between(low, high));
+    let bounds = Bounds { low, high: high.unwrap_or(f64::INFINITY) };
+    Evidence { below: vec![why.clone()], above: vec![why], ..Evidence::of(measured, bounds) }
 }
 
 /// What a quantile of so many values says.
@@ -56,17 +91,21 @@ fn at_least(value: f64, why: Doubt) -> Evidence {
 /// What the generator may have done. It may have begun a stream late, at most by its largest lag. What came while it stood
 /// still was read at once, with the instant of the last byte, so an event, and the gap before it, may be too late by as much as
 /// its longest pause. Where no kernel stamp tells when an event had come, any time may be its own, and a gap too short as well.
-/// And a stream that failed for want of something on this machine may have been the fastest of all.
+/// And a stream that failed for want of something on this machine may have been the fastest of all. A time per output token
+/// may be too short too, where the first content was read late.
 fn with_generator(run: &Run, metric: StreamMetric, known: Evidence) -> Evidence {
-    let (Measured::Value(value) | Measured::AtLeast(value)) = known.measured else { return known };
+    let (Measured::Value(value) | Measured::AtLeast(value) | Measured::Between(value, _)) = known.measured else {
+        return known;
+    };
     if !ends_on_time(run) {
         let known = known.down_to(0.0, Doubt::Late);
-        return if metric == StreamMetric::FirstEvent { known } else { known.up_to(f64::INFINITY, Doubt::Late) };
+        let is_first = matches!(metric, StreamMetric::FirstEvent | StreamMetric::FirstContent);
+        return if is_first { known } else { known.up_to(f64::INFINITY, Doubt::Late) };
     }
     let pauses = run.facts.generator.iter().flat_map(|stats| &stats.pauses);
     let pause = pauses.map(|pause| pause.length_ns).max().unwrap_or(0) as f64;
     match metric {
-        StreamMetric::FirstEvent => {
+        StreamMetric::FirstEvent | StreamMetric::FirstContent => {
             let lag = run.snapshot.metric(Metric::GeneratorLag).max().map_or(0.0, |max| max.0 as f64);
             let known = known.down_to((value - lag - pause).max(0.0), Doubt::Late);
             match own_failures(run) {
@@ -74,7 +113,14 @@ fn with_generator(run: &Run, metric: StreamMetric, known: Evidence) -> Evidence 
                 own => known.down_to(0.0, Doubt::GeneratorFailures { arrivals: own }),
             }
         }
-        StreamMetric::EventGap | StreamMetric::LongestGap => known.down_to((value - pause).max(0.0), Doubt::Late),
+        StreamMetric::EventGap | StreamMetric::LongestGap | StreamMetric::ContentGap => {
+            known.down_to((value - pause).max(0.0), Doubt::Late)
+        }
+        StreamMetric::TimePerOutputToken if pause > 0.0 => {
+            let high = known.bounds.high + pause;
+            known.down_to((value - pause).max(0.0), Doubt::Late).up_to(high, Doubt::Late)
+        }
+        StreamMetric::TimePerOutputToken => known,
     }
 }
 

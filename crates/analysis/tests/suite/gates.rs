@@ -2,15 +2,15 @@
 
 use proptest::prelude::*;
 use truetail_analysis::findings;
-use truetail_analysis::gates::{Gate, PlannedRun, RunOutcome, judge_all, outcome};
+use truetail_analysis::gates::{Gate, PlannedRun, Reading, RunOutcome, judge_all, outcome};
 use truetail_model::arrival::{Arrival, Horizon};
 use truetail_model::record::{Cause, Metric, Outcome, RequestRecord, Samples, SamplesOptions, TargetTimes};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, LoadModelKind};
 use truetail_run::{
-    CheckCounts, Findings, GateFinding, GateState, Mix, MixTarget, Reason, Run, StreamFacts, StreamKind, StreamTally,
-    StreamTime, StreamTimes, TargetBooks, VerdictState,
+    CheckCounts, Findings, GateFinding, GateState, LlmApi, LlmFacts, Mix, MixTarget, Reason, Run, SloCounts,
+    StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, TargetBooks, TokenCounts, VerdictState,
 };
 
 use crate::support::{changed, scenario, simulated, with_pause};
@@ -286,9 +286,79 @@ fn of_streams(mut run: Run, failed: u64) -> Run {
         bytes: 0,
         coalesced_gaps: 0,
         stalls: 0,
+        llm: None,
         times,
     });
     run
+}
+
+/// A healthy run of a language model: content after 200 ms, then each 20 ms; the tokens of `uncounted` answers are not known.
+fn of_llm(uncounted: u64) -> Run {
+    let mut run = of_streams(healthy(), 0);
+    let planned = run.snapshot.tally.planned;
+    let streams = run.facts.stream.as_mut().expect("streams");
+    for (time, ms, count) in [
+        (StreamTime::FirstContent, 200, planned),
+        (StreamTime::ContentGap, 20, 9 * planned),
+        (StreamTime::TimePerOutputToken, 20, planned - uncounted),
+    ] {
+        streams.times.of_mut(time).record_n(Nanos::from_millis(ms), count);
+    }
+    let mut llm = LlmFacts::new(LlmApi::OpenaiChat, vec!["tpot < 50ms".to_owned()]);
+    llm.tokens = TokenCounts {
+        counted: planned - uncounted,
+        not_counted: uncounted,
+        unknown_time_per_output_token: uncounted,
+        ..TokenCounts::default()
+    };
+    llm.slo = llm.slo.map(|slo| SloCounts { met: planned - uncounted, cannot_tell: uncounted, ..slo });
+    streams.llm = Some(llm);
+    run
+}
+
+#[test]
+fn gates_on_language_models_decide() {
+    let run = of_llm(0);
+    for (gate, expected) in [
+        ("ttft p99 > 500ms", GateState::Holds),
+        ("ttft p99 > 100ms", GateState::Fails),
+        ("itl max > 15ms", GateState::Fails),
+        ("itl p99 > 25ms", GateState::Holds),
+        ("tpot p50 > 25ms", GateState::Holds),
+        ("tpot mean > 15ms", GateState::Fails),
+    ] {
+        assert_eq!(state(gate, &run), expected, "{gate}");
+    }
+    assert_eq!(state("ttft p99 > 500ms", &of_streams(healthy(), 0)), GateState::Open);
+}
+
+#[test]
+fn answers_whose_tokens_nobody_counted_may_have_been_the_slowest_and_the_fastest() {
+    let planned = healthy().snapshot.tally.planned;
+    for (gate, uncounted, expected) in [
+        ("tpot p50 > 25ms", 1, GateState::Holds),
+        ("tpot p50 > 25ms", planned * 3 / 4, GateState::Open),
+        ("tpot p50 > 15ms", 1, GateState::Fails),
+        ("tpot p99 > 25ms", planned / 50, GateState::Open),
+        ("tpot p50 > 25ms", planned, GateState::Open),
+        ("tpot mean > 25ms", 1, GateState::Open),
+    ] {
+        let run = of_llm(uncounted);
+        let found = judged(gate, &run, &findings(&run));
+        assert_eq!(found.state, expected, "{gate} {uncounted}: {}", found.message);
+    }
+}
+
+#[test]
+fn goodput_is_a_range_where_it_cannot_be_told() {
+    let run = of_llm(100);
+    let planned = run.snapshot.tally.planned;
+    let goodput = findings(&run).stream.and_then(|streams| streams.llm?.goodput).expect("goodput");
+    assert_eq!((goodput.planned, goodput.met, goodput.cannot_tell), (planned, planned - 100, 100));
+    assert_eq!(goodput.share_at_most, Some(1.0));
+    let share = goodput.share.expect("a share");
+    assert!((share * planned as f64 - (planned - 100) as f64).abs() < 1e-6, "{share}");
+    assert!(goodput.per_second < goodput.per_second_at_most, "{goodput:?}");
 }
 
 #[test]
@@ -338,7 +408,7 @@ fn planned(scenario: &Scenario) -> PlannedRun<'_> {
         targets: vec![("GET /".to_owned(), 1.0)],
         has_checks: false,
         has_sessions: false,
-        has_streams: false,
+        reading: Reading::Whole,
     }
 }
 

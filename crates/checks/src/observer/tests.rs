@@ -11,7 +11,13 @@ const OK: Outcome = Outcome::Response { status: 200 };
 
 fn ended(index: u64, outcome: Outcome) -> EndedRequest {
     let arrival = Arrival { index, intended_start: Timestamp(index * 1_000_000) };
-    EndedRequest { arrival, id: RequestId { target: 0, row: 0 }, outcome, end: arrival.intended_start }
+    EndedRequest {
+        arrival,
+        id: RequestId { target: 0, row: 0 },
+        outcome,
+        start: arrival.intended_start,
+        end: arrival.intended_start,
+    }
 }
 
 /// An observer with these checks, for arrivals from 10 on, and where its findings go.

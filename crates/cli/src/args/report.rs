@@ -8,6 +8,7 @@ use super::export::ExportArgs;
 use super::gates::GateArgs;
 use super::page::ReportPageArgs;
 use super::screen::ScreenArgs;
+use super::stream::VllmArgs;
 use super::values::run_folder;
 
 const EXAMPLE: &str = "\
@@ -32,6 +33,8 @@ pub struct ReportArgs {
     pub gates: GateArgs,
     #[command(flatten)]
     pub page: ReportPageArgs,
+    #[command(flatten)]
+    pub vllm: VllmArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
 }

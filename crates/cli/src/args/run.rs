@@ -16,7 +16,7 @@ use super::gates::GateArgs;
 use super::live::LiveArgs;
 use super::page::{RunPageArgs, TypedArgs};
 use super::screen::ScreenArgs;
-use super::stream::StreamArgs;
+use super::stream::{StreamArgs, VllmArgs};
 use super::stripe::StripeArgs;
 use super::values::{count, length};
 
@@ -208,6 +208,8 @@ pub struct RunArgs {
     pub flow: FlowArgs,
     #[command(flatten)]
     pub page: RunPageArgs,
+    #[command(flatten)]
+    pub vllm: VllmArgs,
     #[command(flatten)]
     pub typed: TypedArgs,
     /// Save the run in this folder [default: a new folder under truetail-runs]

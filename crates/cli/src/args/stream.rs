@@ -1,7 +1,11 @@
 //! Answers that come in pieces.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use truetail_model::time::Nanos;
+use truetail_run::LlmApi;
+use truetail_stream::Objective;
 
 use super::values::length;
 
@@ -13,17 +17,22 @@ pub struct StreamArgs {
     #[arg(long, value_name = "KIND", help_heading = "Streams")]
     pub stream: Option<StreamName>,
     /// Count gaps between events that last at least this long as stalls
-    #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, requires = "stream")]
-    #[arg(help_heading = "Streams")]
+    #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Streams")]
     pub stall: Option<Nanos>,
     /// Give up a stream that brings no byte for this long, after its head. --timeout limits the whole request
-    #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, requires = "stream")]
-    #[arg(help_heading = "Streams")]
+    #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Streams")]
     pub idle_timeout: Option<Nanos>,
-    /// A server-sent event with this data must come before a stream ends, such as '[DONE]'. Without it the stream counts as
-    /// unfinished
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "stream", help_heading = "Streams")]
+    /// A server-sent event with this data must come before a stream ends, such as '[DONE]', which is the default with --llm.
+    /// Without it the stream counts as unfinished
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Streams")]
     pub end_mark: Option<String>,
+    /// Read each answer as that of a language model: the times to its first token and between tokens. Implies --stream sse,
+    /// and asks for a stream with token counts in the body, unless the body says otherwise
+    #[arg(long, value_name = "API", help_heading = "Streams")]
+    pub llm: Option<LlmName>,
+    /// What each request must meet to count in goodput: 'ttft < 200ms', 'tpot < 50ms' or 'e2e < 5s'; repeatable. Needs --llm
+    #[arg(long, value_name = "OBJECTIVE", help_heading = "Streams")]
+    pub slo: Vec<Objective>,
 }
 
 /// `--stream`.
@@ -33,4 +42,31 @@ pub enum StreamName {
     Sse,
     /// Chunks of HTTP/1.1, frames of data of HTTP/2.
     Chunks,
+}
+
+/// `--llm`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LlmName {
+    /// `/v1/chat/completions`, as OpenAI has it.
+    OpenaiChat,
+    /// `/v1/completions`, as OpenAI has it.
+    OpenaiCompletions,
+}
+
+impl LlmName {
+    /// The form of its answers.
+    pub fn api(self) -> LlmApi {
+        match self {
+            LlmName::OpenaiChat => LlmApi::OpenaiChat,
+            LlmName::OpenaiCompletions => LlmApi::OpenaiCompletions,
+        }
+    }
+}
+
+/// A run of a language model for scripts that read vLLM's.
+#[derive(Args, Clone, Default, Debug)]
+pub struct VllmArgs {
+    /// Write the result of a run with --llm under the names of vLLM's benchmark, as JSON: mean_ttft_ms, p99_itl_ms and so on
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub vllm_json: Option<PathBuf>,
 }

@@ -14,6 +14,7 @@ use truetail_requests::{
 
 use super::input;
 use super::load::DEFAULT_SEED;
+use super::stream::ask_for_streams;
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
@@ -24,6 +25,7 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 pub fn target(args: &RunArgs) -> Result<Target> {
     let closing: &[String] = if args.no_keepalive { &["Connection: close".to_owned()] } else { &[] };
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing)).collect();
+    let specs = if args.streams.llm.is_some() { ask_for_streams(specs)? } else { specs };
     let data = data(args)?;
     let rows = data.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
     let feed = rows.map(|rows| Feed { rows, order: order(args) });

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use truetail_analysis::gates::Reading;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
@@ -14,6 +15,7 @@ use crate::gating::{self, Gating};
 use crate::judging::Observed;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
+use crate::vllm;
 
 /// What `truetail run` is to do.
 #[derive(Debug)]
@@ -38,10 +40,19 @@ pub struct ResolvedRun {
     pub quiet: bool,
     /// Who may watch it.
     pub live: LiveArgs,
-    /// Where else its page is written.
-    pub html: Option<PathBuf>,
+    /// Files that it is written to besides its folder.
+    pub files: RunFiles,
     /// The command line, without secrets.
     pub command: String,
+}
+
+/// Files that a run is written to besides its folder.
+#[derive(Debug)]
+pub struct RunFiles {
+    /// Its page.
+    pub html: Option<PathBuf>,
+    /// What it measured, under the names of vLLM's benchmark.
+    pub vllm_json: Option<PathBuf>,
 }
 
 /// Checks the arguments, reads the files that they name, resolves the host, and raises the limit on open files.
@@ -56,6 +67,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let save_to = save_to(&args)?;
     let gating = Gating::resolve(args.gates.clone())?;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
+    vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = timing(&args)?;
     let mut target = match &flow {
         Some(flow) => request::of_flow(&args, flow)?,
@@ -75,9 +87,15 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let notes = tls::notes(&args);
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
+    let has_llm = args.streams.llm.is_some();
     let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
     let sessions = flow::sessions(flow, args.seed, &mut plan);
-    gating.refuse_undecidable(&plan, checks.is_some(), streams.is_some())?;
+    let reading = match (&streams, has_llm) {
+        (None, _) => Reading::Whole,
+        (Some(_), false) => Reading::Streams,
+        (Some(_), true) => Reading::Llm,
+    };
+    gating.refuse_undecidable(&plan, checks.is_some(), reading)?;
     Ok(ResolvedRun {
         plan,
         notes,
@@ -94,7 +112,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         },
         quiet: args.quiet,
         live: args.live,
-        html: args.page.html,
+        files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         command,
     })
 }

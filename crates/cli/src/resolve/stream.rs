@@ -2,11 +2,18 @@
 
 use truetail_engine::Plan;
 use truetail_model::time::Timestamp;
+use truetail_requests::{TargetSpec, with_json_members};
 use truetail_run::StreamKind;
-use truetail_stream::{MOST_DATA_BYTES, StreamOptions, StreamRun};
+use truetail_stream::{LlmOptions, MOST_DATA_BYTES, StreamOptions, StreamRun};
 
 use crate::args::stream::{StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
+
+/// The event that ends a stream of a language model.
+const END_OF_LLM: &str = "[DONE]";
+
+/// What the request to a language model says unless it says something else.
+const MEMBERS_FOR_LLM: [(&str, &str); 2] = [("stream", "true"), ("stream_options", "{\"include_usage\":true}")];
 
 /// The streams of a run, and their observer in its plan; `None` where answers are not read as such. `cut_warmup`: the
 /// warm-up is found afterwards.
@@ -14,17 +21,14 @@ use crate::error::{Result, usage_error};
 /// # Errors
 /// Options that contradict each other.
 pub fn streams(args: StreamArgs, plan: &mut Plan, cut_warmup: bool) -> Result<Option<StreamRun>> {
-    let Some(name) = args.stream else { return Ok(None) };
+    refuse_without_streams(&args)?;
+    let Some(kind) = kind(&args)? else { return Ok(None) };
     if cut_warmup {
         return Err(usage_error(
             "--stream and --warmup auto contradict each other: gaps between events are not kept by the second, so that none \
              can be left out afterwards; use --warmup TIME",
         ));
     }
-    let kind = match name {
-        StreamName::Sse => StreamKind::Sse,
-        StreamName::Chunks => StreamKind::Chunks,
-    };
     if args.end_mark.is_some() && kind == StreamKind::Chunks {
         return Err(usage_error("--end-mark is the data of a server-sent event; use it with --stream sse"));
     }
@@ -32,7 +36,13 @@ pub fn streams(args: StreamArgs, plan: &mut Plan, cut_warmup: bool) -> Result<Op
         let bytes = mark.len();
         return Err(usage_error(format!("--end-mark has {bytes} bytes; at most {MOST_DATA_BYTES} are compared")));
     }
-    let options = StreamOptions { kind, stall: args.stall, idle_timeout: args.idle_timeout, end_mark: args.end_mark };
+    let options = StreamOptions {
+        kind,
+        stall: args.stall,
+        idle_timeout: args.idle_timeout,
+        end_mark: args.end_mark.or_else(|| args.llm.map(|_| END_OF_LLM.to_owned())),
+        llm: args.llm.map(|llm| LlmOptions { api: llm.api(), slo: args.slo }),
+    };
     let streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
     let observer = streams.observer_factory();
     plan.observer = Some(match plan.observer.take() {
@@ -40,4 +50,47 @@ pub fn streams(args: StreamArgs, plan: &mut Plan, cut_warmup: bool) -> Result<Op
         None => observer,
     });
     Ok(Some(streams))
+}
+
+/// Refuses options that have no effect without streams, or without language models.
+fn refuse_without_streams(args: &StreamArgs) -> Result<()> {
+    let of_streams = [
+        ("--stall", args.stall.is_some()),
+        ("--idle-timeout", args.idle_timeout.is_some()),
+        ("--end-mark", args.end_mark.is_some()),
+    ];
+    let given = of_streams.iter().find(|(_, given)| *given);
+    if let Some((flag, _)) = given.filter(|_| args.stream.is_none() && args.llm.is_none()) {
+        return Err(usage_error(format!("{flag} is about streams; add --stream sse, --stream chunks or --llm")));
+    }
+    if !args.slo.is_empty() && args.llm.is_none() {
+        return Err(usage_error("--slo is about answers of language models; add --llm openai-chat"));
+    }
+    Ok(())
+}
+
+/// What the pieces of an answer are; `None` where they are not looked at.
+fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
+    match (args.stream, args.llm) {
+        (Some(StreamName::Chunks), Some(_)) => Err(usage_error(
+            "--llm and --stream chunks contradict each other: language models send server-sent events; leave --stream out",
+        )),
+        (Some(StreamName::Chunks), None) => Ok(Some(StreamKind::Chunks)),
+        (Some(StreamName::Sse), _) | (None, Some(_)) => Ok(Some(StreamKind::Sse)),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Requests to a language model: their bodies ask for a stream and for its token counts, and are JSON by their content type.
+///
+/// # Errors
+/// A body that is no JSON object.
+pub fn ask_for_streams(specs: Vec<TargetSpec>) -> Result<Vec<TargetSpec>> {
+    let asking = |spec: TargetSpec| {
+        let spec = spec.with_defaults(&["Content-Type: application/json".to_owned()]);
+        let body = with_json_members(&spec.body, &MEMBERS_FOR_LLM);
+        let body = body.map_err(|problem| usage_error(format!("{}--llm: {problem}", spec.location)))?;
+        Ok(TargetSpec { body, ..spec })
+    };
+    specs.into_iter().map(asking).collect()
 }

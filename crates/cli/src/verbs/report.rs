@@ -11,6 +11,7 @@ use crate::export::Export;
 use crate::gating::{self, Gating};
 use crate::output;
 use crate::page;
+use crate::vllm;
 
 /// Prints a saved run. The findings are computed again from what was recorded; so are the gates, which are those of the
 /// command line, or else those that the run was judged by.
@@ -21,6 +22,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let gating = Gating::resolve(args.gates)?;
     let export = Export::resolve(args.export, args.json)?;
     args.page.output.as_deref().map_or(Ok(()), |file| gating::check_place("--output", file))?;
+    args.vllm.vllm_json.as_deref().map_or(Ok(()), |file| gating::check_place("--vllm-json", file))?;
     let Loaded { run, gates, .. } = load_all(&args.run)?;
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &gates);
@@ -31,6 +33,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
         None => super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?,
     }
     export.write(&run, &findings)?;
+    vllm::write(args.vllm.vllm_json.as_deref(), &run, &findings)?;
     if let Some(file) = &args.page.output {
         page::write(file, &page::page_beside(&run, &findings, &others))?;
     }

@@ -26,6 +26,7 @@ use crate::page;
 use crate::resolve::run::resolve;
 use crate::resolve::stripe;
 use crate::supervisor::not_reached;
+use crate::vllm;
 
 /// Runs the load, judges the gates, and saves and prints the result.
 ///
@@ -88,9 +89,10 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         output::print(&format!("\n{}", compare_text(&compared, output::stdout_style())))?;
     }
     baseline.map_or(Ok(()), |baseline| baseline.write(&run, &findings))?;
-    if let Some(file) = &resolved.html {
+    if let Some(file) = &resolved.files.html {
         page::write(file, &page::page_of(&run, &findings))?;
     }
+    vllm::write(resolved.files.vllm_json.as_deref(), &run, &findings)?;
     view.end();
     Ok(gating::exit_code(&run, &findings, signal))
 }

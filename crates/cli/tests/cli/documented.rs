@@ -137,6 +137,7 @@ impl Stage {
             dir.file(rows, "id,name\n1,one\n2,two\n");
         }
         let origin = |url: String| url.trim_end_matches('/').to_owned();
+        dir.file("prompts.jsonl", "{\"prompt\": \"Say \\\"hi\\\"\\nto me.\", \"tokens\": 16}\n");
         Stage { dir, plain, tls: origin(tls), http2: origin(http2::serve(100)) }
     }
 

@@ -22,6 +22,7 @@ mod help;
 mod http2;
 mod interrupt;
 mod lab;
+mod llm;
 mod load;
 #[path = "../../../../tests/missing.rs"]
 mod missing;

@@ -104,6 +104,11 @@ impl<'a> AnswerHead<'a> {
         AnswerHead { status, fields }
     }
 
+    /// A head with these fields: for whoever drives an observer without a worker.
+    pub fn with_fields(status: u16, fields: &'a FieldList) -> AnswerHead<'a> {
+        AnswerHead { status, fields: HeadFields::Decoded(fields) }
+    }
+
     /// A head of which only the status is known: for tests of observers.
     pub fn without_fields(status: u16) -> AnswerHead<'static> {
         AnswerHead { status, fields: HeadFields::None }
@@ -138,6 +143,8 @@ pub struct EndedRequest {
     pub id: RequestId,
     /// What became of it.
     pub outcome: Outcome,
+    /// Its actual start, as its record has it.
+    pub start: Timestamp,
     /// When it ended, as its record has it.
     pub end: Timestamp,
 }
@@ -234,7 +241,8 @@ impl ObserverFactory {
         ObserverFactory { follows_script, ..both }
     }
 
-    pub(crate) fn observer(&self) -> Box<dyn Observer> {
+    /// The observer of one worker. The engine asks for them; others may, to drive one without a worker.
+    pub fn observer(&self) -> Box<dyn Observer> {
         (self.make)()
     }
 }

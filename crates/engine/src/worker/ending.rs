@@ -168,8 +168,8 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
         let exchange = self.in_flight.get(tag);
-        let (arrival, id) = (exchange.arrival, exchange.request);
-        self.events.observe_end(tag, EndedRequest { arrival, id, outcome, end: completion.arrived });
+        let (arrival, id, start) = (exchange.arrival, exchange.request, exchange.started.instant);
+        self.events.observe_end(tag, EndedRequest { arrival, id, outcome, start, end: completion.arrived });
         let record = self.ledger.record(exchange.request);
         *record = RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome);
         let rare = exchange.rare.as_deref();

@@ -4,7 +4,7 @@ use truetail_run::{CheckCounts, Findings, GateFinding, GateState, Reason, Run, V
 
 use super::labelled::{beside_margin, labelled, labelled_lines, labelled_texts};
 use super::sessions::sessions;
-use super::streams::streams;
+use super::streams::{goodput, streams};
 use super::{answers, load};
 use crate::style::{Emphasis, Style};
 
@@ -17,7 +17,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     lines.extend(verdict(findings, style));
     lines.extend(answers::lines(run, findings, style));
     lines.extend(labelled_texts(sessions(run), style));
-    lines.extend(labelled_texts(streams(run), style));
+    lines.extend(labelled_texts(streams(run).into_iter().chain(goodput(findings)), style));
     lines.extend(checks(run, style));
     lines.extend(gates(&findings.gates, style));
     lines

@@ -1,7 +1,7 @@
 //! How streams ended, and the times of their events.
 
 use truetail_analysis::figures;
-use truetail_run::{Distribution, Findings, Run, StreamFacts, StreamKind};
+use truetail_run::{Distribution, Findings, LlmFacts, Run, StreamFacts, StreamKind};
 
 use super::labelled::LabelledText;
 use super::tail::{QUANTILES_OF_A_ROW, at, with_quantiles};
@@ -10,7 +10,64 @@ use crate::style::Style;
 
 /// How the streams of a run ended, and what came in them. Empty where answers were not read as such.
 pub(super) fn streams(run: &Run) -> Vec<LabelledText> {
-    run.facts.stream.as_ref().map_or(Vec::new(), |streams| vec![("Streams", ends(streams)), ("", events(streams))])
+    let of_llm = |llm: &LlmFacts| [("Tokens", tokens(llm)), ("", content(llm))];
+    run.facts.stream.as_ref().map_or(Vec::new(), |streams| {
+        let lines = [("Streams", ends(streams)), ("", events(streams))];
+        lines.into_iter().chain(streams.llm.iter().flat_map(of_llm)).collect()
+    })
+}
+
+/// How many requests met the objectives, where some were set.
+pub(super) fn goodput(findings: &Findings) -> Option<LabelledText> {
+    let goodput = findings.stream.as_ref()?.llm.as_ref()?.goodput.as_ref()?;
+    let (share, at_most) = (number::share(goodput.share?), number::share(goodput.share_at_most?));
+    let rate = |per_second: Option<f64>| per_second.map(number::rate);
+    let (per_second, most_per_second) = (rate(goodput.per_second), rate(goodput.per_second_at_most));
+    let slo = goodput.slo.join(", ");
+    let text = if goodput.cannot_tell == 0 {
+        let per_second = per_second.map_or(String::new(), |rate| format!(", {rate}"));
+        format!("{share} of planned requests met {slo}{per_second}")
+    } else {
+        let per_second =
+            per_second.zip(most_per_second).map_or(String::new(), |(low, high)| format!(", {low} to {high}"));
+        let untold = number::count(goodput.cannot_tell);
+        format!("{share} to {at_most} of planned requests met {slo}{per_second}; {untold} cannot be told")
+    };
+    Some(("Goodput", text))
+}
+
+/// Tokens are those that the server counted, or none.
+fn tokens(llm: &LlmFacts) -> String {
+    let tokens = llm.tokens;
+    let answers =
+        |count: u64| if count == 1 { "1 answer".to_owned() } else { format!("{} answers", number::count(count)) };
+    if (tokens.counted, tokens.not_counted) == (0, 0) {
+        return "not counted: no answer was complete".to_owned();
+    }
+    if tokens.counted == 0 {
+        return format!("not counted: the server sent no usage in {}", answers(tokens.not_counted));
+    }
+    let mut parts = vec![format!("{} output tokens in {}", number::count(tokens.output), answers(tokens.counted))];
+    if tokens.without_input == 0 {
+        parts.push(format!("{} input tokens", number::count(tokens.input)));
+    }
+    if tokens.not_counted > 0 {
+        parts.push(format!("not counted in {}", answers(tokens.not_counted)));
+    }
+    parts.join(", ")
+}
+
+fn content(llm: &LlmFacts) -> String {
+    let others = [
+        (llm.reasoning_events, "of them reasoning"),
+        (llm.coalesced_content_gaps, "came together with the one before"),
+        (llm.error_events, "error events"),
+        (llm.unreadable_events, "events not readable"),
+    ];
+    let content = format!("{} events with content", number::count(llm.content_events));
+    let others = others.into_iter().filter(|(count, _)| *count > 0);
+    let others = others.map(|(count, what)| format!("{} {what}", number::count(count)));
+    std::iter::once(content).chain(others).collect::<Vec<_>>().join(", ")
 }
 
 fn ends(streams: &StreamFacts) -> String {
@@ -51,13 +108,21 @@ pub(super) fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
         ("gap", &streams.event_gap),
         ("longest gap", &streams.longest_gap),
     ];
+    let of_llm = streams.llm.iter().flat_map(|llm| {
+        [
+            ("TTFT", &llm.first_content_time),
+            ("  once sent", &llm.first_content_service_time),
+            ("ITL", &llm.content_gap),
+            ("TPOT", &llm.time_per_output_token),
+        ]
+    });
     let row = |(name, times): (&str, &Distribution)| {
         [name.to_owned(), number::count(times.count)]
             .into_iter()
             .chain(QUANTILES_OF_A_ROW.map(|q| at(times, q)))
             .collect()
     };
-    rows.into_iter().filter(|(_, times)| times.count > 0).map(row).collect()
+    rows.into_iter().chain(of_llm).filter(|(_, times)| times.count > 0).map(row).collect()
 }
 
 /// The table of [`stream_times`].

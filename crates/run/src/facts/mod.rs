@@ -3,10 +3,12 @@
 
 mod checks;
 mod generator;
+mod llm;
 mod mix;
 mod offered;
 mod session;
 mod stream;
+mod stream_time;
 mod stripe;
 mod target_names;
 
@@ -17,10 +19,12 @@ pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS, fi
 pub use generator::{
     CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Ticks, Timing,
 };
+pub use llm::{LlmApi, LlmFacts, SloCounts, TokenCounts};
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
 pub use session::{EarlyEnd, NotReached, SessionFacts, SessionTally, SessionTime, SessionTimes, StepFacts};
-pub use stream::{StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes};
+pub use stream::{StreamFacts, StreamKind, StreamTally};
+pub use stream_time::{StreamTime, StreamTimes};
 pub use stripe::{Shard, Shards, StartFacts, StripeFacts};
 
 /// How a run was obtained.

@@ -1,7 +1,9 @@
 //! What became of answers that come in pieces (`--stream`).
 
 use serde::{Deserialize, Serialize};
-use truetail_model::record::CompactHistogram;
+
+use super::llm::LlmFacts;
+use super::stream_time::{StreamTime, StreamTimes};
 
 /// What the pieces of an answer are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -34,6 +36,9 @@ pub struct StreamFacts {
     pub coalesced_gaps: u64,
     /// Gaps that lasted for `stall_ns` or longer, those that no event ended among them.
     pub stalls: u64,
+    /// What language models sent; `None` where answers were not read as theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llm: Option<LlmFacts>,
     /// The times, which are saved in `histograms.hlog`.
     #[serde(skip)]
     pub times: StreamTimes,
@@ -50,13 +55,18 @@ impl StreamFacts {
             (&mut self.stalls, other.stalls),
         ];
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
+        self.llm.iter_mut().zip(&other.llm).for_each(|(sum, part)| sum.merge(part));
         self.times.merge(&other.times);
     }
 
     /// What was asked for is the same, so that the two may be added.
     pub fn is_alike(&self, other: &StreamFacts) -> bool {
         let asked = |facts: &StreamFacts| (facts.kind, facts.stall_ns, facts.idle_timeout_ns);
-        asked(self) == asked(other) && self.end_mark == other.end_mark
+        let same_llm = match (&self.llm, &other.llm) {
+            (Some(llm), Some(other)) => llm.is_alike(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        asked(self) == asked(other) && self.end_mark == other.end_mark && same_llm
     }
 
     /// Why this is what no run can have: `None` where its books balance with `planned` arrivals.
@@ -79,8 +89,40 @@ impl StreamFacts {
             let counted = sum(&events);
             return Some(format!("it has {} events, but first events and gaps make {counted}", self.events));
         }
-        (of(StreamTime::LongestGap) + of(StreamTime::LongestGapCensored) > begun)
-            .then(|| "more streams have a longest gap than have an event".to_owned())
+        if of(StreamTime::LongestGap) + of(StreamTime::LongestGapCensored) > begun {
+            return Some("more streams have a longest gap than have an event".to_owned());
+        }
+        self.llm.as_ref().and_then(|llm| self.imbalance_of_llm(llm))
+    }
+
+    /// The same for the books of language models.
+    fn imbalance_of_llm(&self, llm: &LlmFacts) -> Option<String> {
+        let of = |time: StreamTime| self.times.of(time).count();
+        let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
+        let (begun, tokens) = (of(StreamTime::FirstContent), llm.tokens);
+        let per_token = of(StreamTime::TimePerOutputToken);
+        let counts = [
+            ("events", vec![llm.events()], self.events),
+            (
+                "requests with or without content",
+                vec![begun, of(StreamTime::FirstContentCensored), of(StreamTime::FirstContentFailed)],
+                self.tally.planned,
+            ),
+            ("content events", vec![begun, of(StreamTime::ContentGap), llm.coalesced_content_gaps], llm.content_events),
+            ("complete answers by their tokens", vec![tokens.counted, tokens.not_counted], self.tally.complete),
+            (
+                "complete answers by their time per output token",
+                vec![per_token, tokens.unknown_time_per_output_token, tokens.no_time_per_output_token],
+                self.tally.complete,
+            ),
+        ];
+        let wrong = counts.into_iter().find(|(_, parts, whole)| sum(parts) != *whole);
+        if let Some((what, parts, whole)) = wrong {
+            return Some(format!("llm: it has {whole} {what}, but their parts make {}", sum(&parts)));
+        }
+        let (met, cannot_tell) = llm.slo.as_ref().map_or((0, 0), |slo| (slo.met, slo.cannot_tell));
+        (sum(&[met, cannot_tell]) > self.tally.complete)
+            .then(|| "llm: more answers may meet the objectives than are complete".to_owned())
     }
 }
 
@@ -107,10 +149,18 @@ pub struct StreamTally {
     pub failed: u64,
     /// Never issued.
     pub never_issued: u64,
+    /// The answer is whole, but an event in it says that the server failed.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub server_error: u64,
+}
+
+/// Left out where answers were not read as those of language models, or all were well.
+fn is_none_at_all(count: &u64) -> bool {
+    *count == 0
 }
 
 impl StreamTally {
-    fn each(&mut self) -> [&mut u64; 10] {
+    fn each(&mut self) -> [&mut u64; 11] {
         [
             &mut self.planned,
             &mut self.complete,
@@ -122,6 +172,7 @@ impl StreamTally {
             &mut self.not_a_stream,
             &mut self.failed,
             &mut self.never_issued,
+            &mut self.server_error,
         ]
     }
 
@@ -131,10 +182,11 @@ impl StreamTally {
     }
 
     /// How each stream ended that was not complete, in words.
-    pub fn incomplete(&self) -> [(u64, &'static str); 8] {
+    pub fn incomplete(&self) -> [(u64, &'static str); 9] {
         [
             (self.cut, "cut"),
             (self.unfinished, "without their end"),
+            (self.server_error, "with an error event"),
             (self.idle, "idle"),
             (self.timed_out, "timed out"),
             (self.in_flight_at_end, "open at the end"),
@@ -147,80 +199,5 @@ impl StreamTally {
     fn merge(&mut self, other: &StreamTally) {
         let mut part = *other;
         self.each().into_iter().zip(part.each()).for_each(|(sum, part)| *sum = sum.saturating_add(*part));
-    }
-}
-
-/// A time of streams.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StreamTime {
-    /// From the intended start to the first event.
-    FirstEvent,
-    /// What was waited for a first event that may have come later.
-    FirstEventCensored,
-    /// What was waited until it was clear that no event would come.
-    FirstEventFailed,
-    /// From the intended start to the last event, of complete streams.
-    LastEvent,
-    /// From one event to the next that was read later.
-    EventGap,
-    /// From the last event to the end of a stream that was not complete.
-    EventGapCensored,
-    /// The longest gap of each stream that has one, where every gap ended.
-    LongestGap,
-    /// The same, where the last one did not end.
-    LongestGapCensored,
-}
-
-impl StreamTime {
-    /// All of them, in the order in which they are declared.
-    pub const ALL: [StreamTime; 8] = [
-        StreamTime::FirstEvent,
-        StreamTime::FirstEventCensored,
-        StreamTime::FirstEventFailed,
-        StreamTime::LastEvent,
-        StreamTime::EventGap,
-        StreamTime::EventGapCensored,
-        StreamTime::LongestGap,
-        StreamTime::LongestGapCensored,
-    ];
-
-    /// Its tag in `histograms.hlog`.
-    pub const fn tag(self) -> &'static str {
-        match self {
-            StreamTime::FirstEvent => "first_event_time",
-            StreamTime::FirstEventCensored => "first_event_time_censored",
-            StreamTime::FirstEventFailed => "first_event_time_failed",
-            StreamTime::LastEvent => "last_event_time",
-            StreamTime::EventGap => "event_gap",
-            StreamTime::EventGapCensored => "event_gap_censored",
-            StreamTime::LongestGap => "longest_gap",
-            StreamTime::LongestGapCensored => "longest_gap_censored",
-        }
-    }
-}
-
-/// The distribution of each [`StreamTime`].
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct StreamTimes([CompactHistogram; StreamTime::ALL.len()]);
-
-impl StreamTimes {
-    /// The distribution of one.
-    pub fn of(&self, time: StreamTime) -> &CompactHistogram {
-        &self.0[time as usize]
-    }
-
-    /// The same, to be added to.
-    pub fn of_mut(&mut self, time: StreamTime) -> &mut CompactHistogram {
-        &mut self.0[time as usize]
-    }
-
-    /// Those with a value, with their tags.
-    pub fn tagged(&self) -> impl Iterator<Item = (&'static str, &CompactHistogram)> {
-        StreamTime::ALL.into_iter().map(|time| (time.tag(), self.of(time))).filter(|(_, times)| times.count() > 0)
-    }
-
-    /// Adds those of another part of the run.
-    pub fn merge(&mut self, other: &StreamTimes) {
-        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Distribution;
+use super::{Distribution, LlmFindings};
 
 /// The distributions of streams. They have no confidence intervals: how gaps of one stream depend on each other is not known.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
@@ -15,4 +15,7 @@ pub struct StreamFindings {
     pub event_gap: Distribution,
     /// The longest gap of each stream that has one.
     pub longest_gap: Distribution,
+    /// What language models took; `None` where answers were not read as theirs.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub llm: Option<LlmFindings>,
 }

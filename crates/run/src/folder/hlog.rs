@@ -22,8 +22,8 @@ use truetail_model::time::Nanos;
 use super::LineError;
 use super::possible::MOST_ARRIVALS;
 use super::target_tag::TargetTag;
-use crate::Facts;
 use crate::wire::v1::{self, IntervalWidth};
+use crate::{Facts, StreamFacts};
 
 /// Significant decimal digits of every histogram.
 const DIGITS: u8 = 3;
@@ -54,6 +54,10 @@ const BY_STREAM: &str = "
 first_event_time, last_event_time, event_gap and longest_gap are times of streams, one line for the whole run each; with
 _censored what was waited for an event that did not come, with _failed until it was clear that none would.";
 
+/// What is said of the distributions of language models, where there are some.
+const BY_LLM: &str = "
+first_content_time (TTFT), first_content_service_time, content_gap (ITL) and time_per_output_token (TPOT) are the same for
+events with content of a language model.";
 /// What is said of the distributions of sessions, where there are some.
 const BY_SESSION: &str = "
 session_time is over sessions that were completed, from their intended arrival to their end, less the planned think time; with
@@ -63,7 +67,7 @@ _censored what was waited for those that might have gone on, with _failed until 
 const TAG_WIDTH: usize = 19;
 
 /// The comment at the head of a log: what its tags mean.
-fn comment(snapshot: &Snapshot, has_streams: bool, has_sessions: bool) -> String {
+fn comment(snapshot: &Snapshot, streams: Option<&StreamFacts>, has_sessions: bool) -> String {
     let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
     let metrics = Metric::with_parts().into_iter().filter(is_written);
     let tags = metrics.map(|metric| (metric.name(), metric.definition().description));
@@ -71,9 +75,10 @@ fn comment(snapshot: &Snapshot, has_streams: bool, has_sessions: bool) -> String
         .chain([(v1::ERROR_STATUS_TIME, ERROR_STATUS)])
         .map(|(tag, meaning)| format!("{tag:TAG_WIDTH$}{}\n", meaning.replace('\n', &format!("\n{:TAG_WIDTH$}", ""))));
     let by_target = if snapshot.targets.is_empty() { "" } else { BY_TARGET };
-    let by_stream = if has_streams { BY_STREAM } else { "" };
+    let by_stream = if streams.is_some() { BY_STREAM } else { "" };
+    let by_llm = if streams.is_some_and(|streams| streams.llm.is_some()) { BY_LLM } else { "" };
     let by_session = if has_sessions { BY_SESSION } else { "" };
-    format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}{by_stream}{by_session}", meanings.collect::<String>())
+    format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}{by_stream}{by_llm}{by_session}", meanings.collect::<String>())
 }
 
 /// Writes the distributions of a snapshot.
@@ -84,7 +89,7 @@ pub(super) fn write(
     intervals: IntervalWidth,
 ) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
-    let log = head(facts, &comment(snapshot, facts.stream.is_some(), facts.sessions.is_some()))
+    let log = head(facts, &comment(snapshot, facts.stream.as_ref(), facts.sessions.is_some()))
         .begin_log_with(&mut out, &mut serializer)?;
     let mut lines = Lines { log, scratch: scratch(facts, snapshot) };
     let whole = Interval::whole(snapshot);
@@ -354,6 +359,6 @@ read_lag           answers: from their arrival in this host, where the other tim
 error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
 All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
 every arrival without an answer.";
-        assert_eq!(comment(&Snapshot::default(), false, false), expected);
+        assert_eq!(comment(&Snapshot::default(), None, false), expected);
     }
 }

@@ -19,7 +19,7 @@ pub struct StreamFile {
     /// The times.
     #[serde(flatten)]
     pub times: StreamFindings,
-    /// Tokens of language models: null, since nobody counts them yet.
+    /// Output tokens of complete answers of language models; null where the server did not count those of each.
     pub tokens: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl StreamFile {
             facts: facts.clone(),
             first_byte_time,
             times: findings.stream.clone().unwrap_or_default(),
-            tokens: None,
+            tokens: facts.llm.as_ref().filter(|llm| llm.tokens.not_counted == 0).map(|llm| llm.tokens.output),
         }
     }
 }

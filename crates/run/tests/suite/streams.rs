@@ -3,7 +3,8 @@
 use truetail_model::record::RecorderOptions;
 use truetail_model::time::Nanos;
 use truetail_run::{
-    Distribution, Findings, Run, StreamFacts, StreamFindings, StreamKind, StreamTally, StreamTime, folder, merge,
+    Distribution, Findings, LlmApi, LlmFacts, Run, SloCounts, StreamFacts, StreamFindings, StreamKind, StreamTally,
+    StreamTime, TokenCounts, folder, merge,
 };
 
 use crate::support;
@@ -21,6 +22,7 @@ fn streams(planned: u64) -> StreamFacts {
         bytes: 12_345,
         coalesced_gaps: complete,
         stalls: 7,
+        llm: None,
         times: Default::default(),
     };
     for (time, value, count) in [
@@ -60,6 +62,72 @@ fn streams_come_back_as_they_were() {
         (&"sse".into(), &2.into(), &serde_json::Value::Null)
     );
     assert_eq!((&stream["tally"]["idle"], &stream["event_gap"]["count"]), (&3.into(), &3.into()));
+}
+
+/// The same of a language model: one token an event, and the server counted those of all complete answers but one.
+fn with_llm(mut run: Run) -> Run {
+    let streams = run.facts.stream.as_mut().unwrap();
+    let (planned, complete) = (streams.tally.planned, streams.tally.complete);
+    for (time, value, count) in [
+        (StreamTime::FirstContent, 2_234_567, complete),
+        (StreamTime::FirstContentCensored, 5_000_000_001, planned - complete),
+        (StreamTime::FirstContentService, 2_134_567, complete),
+        (StreamTime::ContentGap, 10_000_003, complete),
+        (StreamTime::TimePerOutputToken, 10_000_003, complete - 1),
+    ] {
+        streams.times.of_mut(time).record_n(Nanos(value), count);
+    }
+    let mut llm = LlmFacts::new(LlmApi::OpenaiChat, vec!["ttft < 1s".to_owned()]);
+    llm.content_events = 2 * complete;
+    llm.other_events = streams.events - llm.content_events;
+    llm.tokens = TokenCounts {
+        counted: complete - 1,
+        not_counted: 1,
+        output: 2 * (complete - 1),
+        unknown_time_per_output_token: 1,
+        ..TokenCounts::default()
+    };
+    llm.slo = llm.slo.map(|slo| SloCounts { met: complete, ..slo });
+    streams.llm = Some(llm);
+    run
+}
+
+#[test]
+fn language_models_come_back_as_they_were_and_are_merged() {
+    let ((run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+    let run = with_llm(run);
+    folder::save(dir.path(), &run, &findings).unwrap();
+    assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
+    let mut other = run.clone();
+    other.facts.started_at_unix_ns = Some(1);
+    let whole = merge(vec![run.clone(), other.clone()]).unwrap();
+    let merged = whole.facts.stream.expect("both have streams");
+    assert_eq!(merged.imbalance(whole.snapshot.tally.planned), None);
+    let (one, both) = (run.facts.stream.as_ref().unwrap().llm.clone().unwrap(), merged.llm.unwrap());
+    assert_eq!((both.tokens.output, both.content_events), (2 * one.tokens.output, 2 * one.content_events));
+    assert_eq!(both.slo.unwrap().met, 2 * one.slo.unwrap().met);
+    other.facts.stream.as_mut().unwrap().llm.as_mut().unwrap().slo = None;
+    assert!(merge(vec![run, other]).unwrap().facts.stream.is_none(), "other objectives are another goodput");
+}
+
+#[test]
+fn books_of_language_models_that_do_not_balance_are_refused() {
+    let changes: [fn(&mut LlmFacts); 6] = [
+        |llm| llm.content_events += 1,
+        |llm| llm.unreadable_events += 1,
+        |llm| llm.coalesced_content_gaps += 1,
+        |llm| llm.tokens.counted += 1,
+        |llm| llm.tokens.no_time_per_output_token += 1,
+        |llm| llm.slo.as_mut().unwrap().cannot_tell = u64::MAX,
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let ((run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+        let mut run = with_llm(run);
+        change(run.facts.stream.as_mut().unwrap().llm.as_mut().unwrap());
+        folder::save(dir.path(), &run, &findings).unwrap();
+        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
+        assert!(error.contains("under stream llm") && !error.contains('\n'), "{number}: {error}");
+    }
 }
 
 #[test]

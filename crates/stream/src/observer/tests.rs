@@ -1,13 +1,14 @@
 use truetail_model::time::Nanos;
-use truetail_run::StreamKind;
+use truetail_run::{LlmApi, StreamKind};
 
 use super::*;
+use crate::options::LlmOptions;
 
 const EVENT: &[u8] = b"id: 1\ndata: {\"a\":1}\n\n";
 
 fn observer(kind: StreamKind) -> (StreamObserver, Arc<Mutex<StreamFacts>>) {
     let options = StreamOptions { idle_timeout: Some(Nanos::from_secs(1)), ..StreamOptions::new(kind) };
-    let all = Arc::new(Mutex::new(Found::new().facts(&options)));
+    let all = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
     (StreamObserver::new(options, Timestamp::ZERO, Arc::clone(&all)), all)
 }
 
@@ -32,6 +33,30 @@ fn an_event_allocates_nothing() {
         let allocated = allocation_counter::measure(|| events(&mut observer, 10_000));
         assert_eq!((allocated.count_total, observer.found.events), (0, 10_001), "{kind:?}");
     }
+}
+
+#[test]
+fn a_token_allocates_nothing() {
+    const TOKEN: &[u8] =
+        b"data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a b\"}}],\"usage\":null}\n\n";
+    let llm = Some(LlmOptions { api: LlmApi::OpenaiChat, slo: vec!["ttft < 1s".parse().unwrap()] });
+    let options = StreamOptions { llm, ..StreamOptions::new(StreamKind::Sse) };
+    let all = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
+    let mut observer = StreamObserver::new(options, Timestamp::ZERO, all);
+    observer.begin(0, Arrival { index: 0, intended_start: Timestamp::ZERO });
+    observer.head(0, AnswerHead::without_fields(200));
+    observer.slots[0].clocks.head = Head::OfStream;
+    let mut tokens = |numbers: std::ops::Range<u64>| {
+        for number in numbers {
+            observer.arrived(Timestamp(number * 1_000_000));
+            observer.body(0, &TOKEN[..30]);
+            observer.body(0, &TOKEN[30..]);
+        }
+        observer.found.llm.as_ref().map(|llm| llm.content_events)
+    };
+    tokens(1..2);
+    let allocated = allocation_counter::measure(|| assert_eq!(tokens(2..10_001), Some(10_000)));
+    assert_eq!(allocated.count_total, 0);
 }
 
 #[test]

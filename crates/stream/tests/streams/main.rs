@@ -3,6 +3,7 @@
 
 mod http1;
 mod http2;
+mod llm;
 mod model_server;
 mod odd_answers;
 

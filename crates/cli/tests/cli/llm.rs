@@ -1,0 +1,165 @@
+//! `--llm`: what is asked of the server, what is on the screen and in the folder, gates, and what is refused.
+
+use serde_json::Value;
+
+use crate::raw_server::RawServer;
+use crate::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
+use crate::tls;
+
+/// The end of an answer of nine tokens, and of one whose tokens nobody counted.
+const COUNTED: &str =
+    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n";
+const UNCOUNTED: &str = "data: [DONE]\n\n";
+const BODY: &str = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
+
+/// A model that sends a role, three events with content and this end, each in a write of its own some time after the other.
+fn model(end: &'static str) -> String {
+    const TOKEN: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n";
+    const ROLE: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}\n\n";
+    let events = [ROLE, TOKEN, TOKEN, TOKEN, end];
+    let length: usize = events.iter().map(|event| event.len()).sum();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {length}\r\n\r\n");
+    let pieces: Vec<&'static [u8]> =
+        std::iter::once(&*head.leak()).chain(events).map(|piece| piece.as_bytes()).collect();
+    tls::serve_pieces(pieces.leak())
+}
+
+fn run(dir: &TestDir, url: &str, more: &[&str]) -> CommandOutput {
+    let arguments = ["run", url, "-k", "-r", "50", "-n", "20", "--quiet", "--llm", "openai-chat", "--data", BODY];
+    dir.truetail(&[&arguments[..], more].concat())
+}
+
+#[test]
+fn a_model_is_measured_shown_saved_and_merged() {
+    let (url, dir) = (model(COUNTED), TestDir::new());
+    for folder in ["a", "b"] {
+        let output = run(&dir, &url, &["--out", folder, "--slo", "ttft < 1h", "--slo", "e2e < 1h"]);
+        for text in [
+            "20 of 20 complete",
+            "180 output tokens in 20 answers",
+            "TTFT",
+            "ITL",
+            "100% of planned requests met ttft < 1h",
+        ] {
+            assert!(
+                output.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(text),
+                "{text}: {output:?}"
+            );
+        }
+        let stream = &assert_complete(&dir.path().join(folder))["stream"];
+        assert_eq!((&stream["llm"]["api"], &stream["tokens"]), (&"openai-chat".into(), &180.into()));
+        assert_eq!((&stream["first_content_time"]["count"], &stream["end_mark"]), (&20.into(), &"[DONE]".into()));
+        assert_eq!((&stream["goodput"]["met"], &stream["goodput"]["share"]), (&20.into(), &1.0.into()));
+        // The role comes after the head, and the first token after the role.
+        let least = 2 * tls::BETWEEN.as_nanos() as u64;
+        assert!(stream["first_content_time"]["min_ns"].as_u64() >= Some(least), "{stream}");
+        let again = dir.truetail(&["report", folder]);
+        assert!(again.stdout.contains("180 output tokens"), "{again:?}");
+    }
+    let output = dir.truetail(&["merge", "a", "b", "--out", "whole"]);
+    let whole = assert_complete(&dir.path().join("whole"));
+    assert_eq!(
+        (&whole["stream"]["tokens"], &whole["stream"]["goodput"]["met"]),
+        (&360.into(), &40.into()),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn chunks_are_never_counted_as_tokens() {
+    let (url, dir) = (model(UNCOUNTED), TestDir::new());
+    let output = run(&dir, &url, &["--no-save", "--slo", "tpot < 1h"]);
+    let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("not counted: the server sent no usage in 20 answers"), "{output:?}");
+    assert!(text.contains("0% to 100% of planned requests met tpot < 1h"), "{output:?}");
+    let json = run(&dir, &url, &["--no-save", "--json", "--fail-if", "tpot mean > 1h", "--vllm-json", "vllm.json"]);
+    assert_eq!(json.code, Some(4), "{json:?}");
+    let run = json.json();
+    assert_balanced(&run);
+    assert_eq!((&run["stream"]["tokens"], &run["gates"][0]["state"]), (&Value::Null, &"open".into()));
+    let vllm = vllm(&dir);
+    for name in ["total_output_tokens", "output_throughput", "mean_tpot_ms", "median_tpot_ms"] {
+        assert_eq!(vllm.get(name), None, "{vllm}");
+    }
+}
+
+fn vllm(dir: &TestDir) -> Value {
+    let text = std::fs::read_to_string(dir.path().join("vllm.json")).expect("a file");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn the_result_has_the_names_of_vllm() {
+    let (url, dir) = (model(COUNTED), TestDir::new());
+    let output = run(&dir, &url, &["--out", "a", "--slo", "ttft < 1h", "--vllm-json", "vllm.json"]);
+    let first = vllm(&dir);
+    assert_eq!((&first["completed"], &first["failed"], &first["num_prompts"]), (&20.into(), &0.into(), &20.into()));
+    assert_eq!((&first["total_output_tokens"], &first["total_input_tokens"]), (&180.into(), &80.into()));
+    for name in ["duration", "request_throughput", "output_throughput", "total_token_throughput", "request_goodput"] {
+        assert!(first[name].as_f64() > Some(0.0), "{name}: {first} {output:?}");
+    }
+    for name in ["mean_ttft_ms", "median_ttft_ms", "std_ttft_ms", "median_e2el_ms", "mean_e2el_ms"] {
+        assert!(first[name].is_number(), "{name}: {first}");
+    }
+    assert!(first["mean_ttft_ms"].as_f64() < first["mean_e2el_ms"].as_f64(), "{first}");
+    assert_eq!(first.get("p99_ttft_ms"), None, "20 requests carry no p99");
+    assert_eq!(dir.truetail(&["report", "a", "--vllm-json", "vllm.json"]).code, output.code);
+    assert_eq!(vllm(&dir), first);
+}
+
+/// The bodies that a server was asked with, in order.
+fn asked(more: &[&str]) -> Vec<String> {
+    const ANSWER: &str =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: [DONE]\n\n";
+    let (server, dir) = (RawServer::start_whole(ANSWER), TestDir::new());
+    dir.file("prompts.jsonl", "{\"p\": \"say \\\"hi\\\"\\n\\\\ to é\", \"n\": 16}\n{\"p\": \"b\", \"n\": 32}\n");
+    let arguments = ["run", &server.url, "-r", "20", "-n", "2", "--no-save", "--llm", "openai-chat"];
+    let output = dir.truetail(&[&arguments[..], more].concat());
+    assert!(output.stdout.contains("2 of 2 complete"), "{output:?}");
+    let mut asked: Vec<String> = server.asked.iter().take(2).collect();
+    asked.sort();
+    assert!(asked.iter().all(|text| text.contains("\r\nContent-Type: application/json\r\n")), "{asked:?}");
+    asked.iter().map(|text| text.split_once("\r\n\r\n").expect("a body").1.to_owned()).collect()
+}
+
+#[test]
+fn the_body_asks_for_a_stream_and_its_tokens() {
+    for (body, expected) in [
+        (BODY, format!("{{\"stream\":true,\"stream_options\":{{\"include_usage\":true}},{}", &BODY[1..])),
+        ("{\"stream\":true,\"stream_options\":null}", "{\"stream\":true,\"stream_options\":null}".to_owned()),
+    ] {
+        assert_eq!(asked(&["--data", body])[0], expected);
+    }
+}
+
+#[test]
+fn prompts_of_rows_stay_texts_of_json() {
+    let body = "{\"stream_options\":{}, \"max_tokens\": {{n}}, \"messages\":[{\"content\":\"<{{p}}>\"}]}";
+    let bodies: Vec<Value> = asked(&["--data", body, "--data-from", "prompts.jsonl"])
+        .iter()
+        .map(|body| serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}")))
+        .collect();
+    let find = |tokens: u64| bodies.iter().find(|body| body["max_tokens"] == tokens).expect("a request of each row");
+    assert_eq!(find(16)["messages"][0]["content"], "<say \"hi\"\n\\ to é>");
+    assert_eq!((&find(32)["messages"][0]["content"], &find(32)["stream"]), (&"<b>".into(), &true.into()));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_one_line() {
+    let dir = TestDir::new();
+    for (arguments, says) in [
+        (&["--llm", "openai-chat"][..], "no JSON object"),
+        (&["--llm", "openai-chat", "--data", "hello"], "no JSON object"),
+        (&["--llm", "openai-chat", "--data", "{}", "--stream", "chunks"], "leave --stream out"),
+        (&["--llm", "openai-chat", "--data", "{}", "--warmup", "auto"], "--warmup TIME"),
+        (&["--llm", "openai-chat", "--data", "{}", "--slo", "p99 < 1s"], "ttft, tpot or e2e"),
+        (&["--slo", "ttft < 1s"], "add --llm"),
+        (&["--stream", "sse", "--vllm-json", "x.json"], "add --llm"),
+        (&["--llm", "openai-chat", "--data", "{}", "--vllm-json", "no/x.json"], "there is no folder"),
+        (&["--stream", "sse", "--fail-if", "ttft p99 > 1s"], "needs --llm"),
+    ] {
+        let output = dir.truetail(&[&["run", "http://127.0.0.1:9/", "-r", "10", "-n", "10"][..], arguments].concat());
+        let lines = output.stderr.lines().count();
+        assert!(output.code == Some(2) && output.stderr.contains(says) && lines == 1, "{arguments:?}: {output:?}");
+    }
+}

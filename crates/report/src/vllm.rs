@@ -1,0 +1,107 @@
+//! A run of a language model under the names of `vllm bench serve --save-result`, for scripts that read its files. Only what
+//! was measured is there: a figure that falls among requests without content, or that nobody counted, is left out.
+
+use serde_json::{Map, Value};
+use truetail_analysis::figures::quantile_name;
+use truetail_model::record::CompactHistogram;
+use truetail_run::{Distribution, Findings, LlmApi, LlmFacts, LlmFindings, Run, StreamFacts, StreamTime};
+
+use crate::hgrm::spread;
+use crate::json::pretty_json;
+
+/// Nanoseconds in a millisecond.
+const MS: f64 = 1e6;
+
+/// The document; `None` where answers were not read as those of a language model.
+pub fn vllm_json(run: &Run, findings: &Findings) -> Option<String> {
+    let streams = run.facts.stream.as_ref()?;
+    let (llm, found) = (streams.llm.as_ref()?, findings.stream.as_ref()?.llm.as_ref()?);
+    let mut document = Map::new();
+    let mut put = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));
+    put("backend", backend(llm.api).into());
+    put("num_prompts", streams.tally.planned.into());
+    let offered = findings.offered_per_second.filter(|rate| rate.is_finite());
+    offered.into_iter().for_each(|rate| put("request_rate", rate.into()));
+    let seconds = run.snapshot.last_end.since(run.snapshot.measure_from).as_secs_f64();
+    counts(streams, llm, seconds).into_iter().for_each(|(name, value)| put(name, value));
+    goodput(found, seconds).into_iter().for_each(|value| put("request_goodput", value));
+    for (name, times, values) in distributions(streams, llm, findings, found) {
+        figures(times, values).into_iter().for_each(|(figure, ms)| put(&format!("{figure}_{name}_ms"), ms.into()));
+    }
+    Some(pretty_json(&document))
+}
+
+/// What vLLM calls it.
+fn backend(api: LlmApi) -> &'static str {
+    match api {
+        LlmApi::OpenaiChat => "openai-chat",
+        LlmApi::OpenaiCompletions => "openai",
+    }
+}
+
+/// Requests and tokens, and how many per second of `seconds`.
+fn counts(streams: &StreamFacts, llm: &LlmFacts, seconds: f64) -> Vec<(&'static str, Value)> {
+    let (completed, tokens) = (streams.tally.complete, llm.tokens);
+    let all_counted = tokens.not_counted == 0 && completed > 0;
+    let output = all_counted.then_some(tokens.output);
+    let input = (all_counted && tokens.without_input == 0).then_some(tokens.input);
+    let rate = |count: Option<u64>| count.filter(|_| seconds > 0.0).map(|count| count as f64 / seconds);
+    let all = output.zip(input).map(|(output, input)| output.saturating_add(input));
+    let numbers = [
+        ("completed", Some(completed.into())),
+        ("failed", Some((streams.tally.planned - completed.min(streams.tally.planned)).into())),
+        ("duration", Some(seconds.into())),
+        ("total_input_tokens", input.map(Value::from)),
+        ("total_output_tokens", output.map(Value::from)),
+        ("request_throughput", rate(Some(completed)).map(Value::from)),
+        ("output_throughput", rate(output).map(Value::from)),
+        ("total_token_throughput", rate(all).map(Value::from)),
+    ];
+    numbers.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// Null without objectives, as vLLM has it; nothing where it is a range.
+fn goodput(found: &LlmFindings, seconds: f64) -> Option<Value> {
+    match &found.goodput {
+        None => Some(Value::Null),
+        Some(goodput) if goodput.cannot_tell == 0 && seconds > 0.0 => Some((goodput.met as f64 / seconds).into()),
+        Some(_) => None,
+    }
+}
+
+type Named<'a> = (&'static str, Distribution, &'a CompactHistogram);
+
+fn distributions<'a>(
+    streams: &'a StreamFacts,
+    llm: &LlmFacts,
+    findings: &Findings,
+    found: &LlmFindings,
+) -> Vec<Named<'a>> {
+    let of = |time: StreamTime| streams.times.of(time);
+    let last = findings.stream.as_ref().map(|streams| streams.last_event_time.clone()).unwrap_or_default();
+    let mut named = vec![
+        ("ttft", found.first_content_time.clone(), of(StreamTime::FirstContent)),
+        ("itl", found.content_gap.clone(), of(StreamTime::ContentGap)),
+        ("e2el", last, of(StreamTime::LastEvent)),
+    ];
+    // Of some answers alone it would be the figure of others.
+    if llm.tokens.unknown_time_per_output_token == 0 {
+        let per_token = (found.time_per_output_token.clone(), of(StreamTime::TimePerOutputToken));
+        named.push(("tpot", per_token.0, per_token.1));
+    }
+    named
+}
+
+/// Mean, deviation, median and percentiles in milliseconds, as far as they are known. A mean over values of which some are
+/// not known is none.
+fn figures(times: Distribution, values: &CompactHistogram) -> Vec<(String, f64)> {
+    let all_known = times.censored + times.failed == 0 && values.count() > 0;
+    let (mean, deviation) = spread(&values.to_histogram());
+    let whole = [("mean".to_owned(), mean), ("std".to_owned(), deviation)];
+    let known = times.quantiles.iter().filter(|quantile| quantile.supported && !quantile.at_least && quantile.q < 1.0);
+    let percentiles = known.filter_map(|quantile| {
+        let name = if quantile.q == 0.5 { "median".to_owned() } else { quantile_name(quantile.q) };
+        Some((name, quantile.value_ns? as f64 / MS))
+    });
+    whole.into_iter().filter(|_| all_known).chain(percentiles).collect()
+}

@@ -1,0 +1,161 @@
+//! JSON bodies as users write them. They may hold placeholders, so that they are no JSON before a row fills them in:
+//! `{"n": {{n}}}`.
+
+use crate::placeholder::first_placeholder;
+
+/// Where in a JSON text the next byte stands.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct JsonPosition {
+    is_in_text: bool,
+    after_backslash: bool,
+    depth: usize,
+}
+
+impl JsonPosition {
+    /// Inside a JSON string.
+    pub(crate) fn is_in_text(self) -> bool {
+        self.is_in_text
+    }
+
+    /// These bytes come next.
+    pub(crate) fn pass(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.step(*byte));
+    }
+
+    fn step(&mut self, byte: u8) {
+        match (self.is_in_text, byte) {
+            (true, _) if self.after_backslash => self.after_backslash = false,
+            (true, b'\\') => self.after_backslash = true,
+            (_, b'"') => self.is_in_text = !self.is_in_text,
+            (false, b'{' | b'[') => self.depth += 1,
+            (false, b'}' | b']') => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
+/// Writes a text as it stands between the quotes of a JSON string.
+pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
+    let start = out.len();
+    serde_json::to_writer(&mut *out, text).expect("every text has a JSON form, and memory takes it");
+    out.remove(start);
+    out.pop();
+}
+
+/// The body of a request with further members, (name, JSON value), unless it has members of these names. A body that is one
+/// placeholder is left as it is: its rows say all of it.
+///
+/// # Errors
+/// What is wrong with a body that is no JSON object.
+pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8>, String> {
+    let text = body.trim_ascii();
+    if first_placeholder(text).is_some_and(|found| (found.start, found.end) == (0, text.len())) {
+        return Ok(body.to_vec());
+    }
+    let is_object = text.first() == Some(&b'{') && text.last() == Some(&b'}') && text.len() > 1;
+    if !is_object || first_placeholder(text).is_some_and(|found| found.start == 0) {
+        return Err("the body is no JSON object, such as '{\"model\": \"m\", \"messages\": […]}'".to_owned());
+    }
+    let there = member_names(text);
+    let missing = members.iter().filter(|(name, _)| !there.contains(&name.as_bytes()));
+    let missing: Vec<String> = missing.map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    let is_empty = text[1..text.len() - 1].trim_ascii().is_empty();
+    let between = if missing.is_empty() || is_empty { "" } else { "," };
+    Ok([b"{", missing.join(",").as_bytes(), between.as_bytes(), &text[1..]].concat())
+}
+
+/// The names of the members of an object, those with escapes or placeholders in them left out.
+fn member_names(text: &[u8]) -> Vec<&[u8]> {
+    let (mut names, mut position) = (Vec::new(), JsonPosition::default());
+    let (mut begin, mut last, mut at) = (0, None, 0);
+    let next = |from: usize| first_placeholder(&text[from..]).map(|found| (from + found.start, from + found.end));
+    let mut ahead = next(0);
+    while at < text.len() {
+        if let Some((_, end)) = ahead.filter(|(start, _)| *start == at) {
+            (at, ahead) = (end, next(end));
+            continue;
+        }
+        let was_in_text = position.is_in_text;
+        position.step(text[at]);
+        match (was_in_text, position.is_in_text) {
+            (false, true) => begin = at + 1,
+            (true, false) => last = Some(&text[begin..at]),
+            (false, false) if text[at] == b':' && position.depth == 1 => names.extend(last.take()),
+            _ => {}
+        }
+        at += 1;
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    const STREAM: &[(&str, &str)] = &[("stream", "true"), ("stream_options", "{\"include_usage\":true}")];
+
+    fn with(body: &str) -> Result<String, String> {
+        with_json_members(body.as_bytes(), STREAM).map(|body| String::from_utf8(body).unwrap())
+    }
+
+    #[test]
+    fn members_are_added_unless_they_are_there() {
+        const OPTIONS: &str = "\"stream_options\":{\"include_usage\":true}";
+        for (body, expected) in [
+            ("{}", format!("{{\"stream\":true,{OPTIONS}}}")),
+            (" {\"model\": \"m\"}\n", format!("{{\"stream\":true,{OPTIONS},\"model\": \"m\"}}")),
+            ("{\"stream\": false, \"n\": 1}", format!("{{{OPTIONS},\"stream\": false, \"n\": 1}}")),
+            ("{\"stream_options\":null}", "{\"stream\":true,\"stream_options\":null}".to_owned()),
+            ("{\"stream\":1,\"stream_options\" : {}}", "{\"stream\":1,\"stream_options\" : {}}".to_owned()),
+            // Neither a text, nor a member further inside, nor one behind a placeholder that is none.
+            ("{\"a\":\"stream\"}", format!("{{\"stream\":true,{OPTIONS},\"a\":\"stream\"}}")),
+            ("{\"a\":{\"stream\":1}}", format!("{{\"stream\":true,{OPTIONS},\"a\":{{\"stream\":1}}}}")),
+            ("{\"a\":\"\\\"stream\\\":1\"}", format!("{{\"stream\":true,{OPTIONS},\"a\":\"\\\"stream\\\":1\"}}")),
+            ("{\"n\":{{n}},\"stream\":{{s}}}", format!("{{{OPTIONS},\"n\":{{{{n}}}},\"stream\":{{{{s}}}}}}")),
+            ("{{whole}}", "{{whole}}".to_owned()),
+        ] {
+            assert_eq!(with(body), Ok(expected), "{body}");
+        }
+        for body in ["", "[]", "{", "a=1", "{{a}}{{b}}", "{{a}}, 1}", "\"{}\""] {
+            assert!(with(body).is_err_and(|error| error.contains("no JSON object")), "{body}");
+        }
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::from),
+            "[a-z\"\\\\:,{}\\[\\] é\n]{0,12}".prop_map(Value::from),
+            Just(Value::from("stream")),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from), object(inner),]
+        })
+    }
+
+    fn object(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
+        let name =
+            prop_oneof![2 => "[a-z\" :]{0,6}", 1 => Just("stream".to_owned()), 1 => Just("stream_options".to_owned())];
+        proptest::collection::btree_map(name, value, 0..4)
+            .prop_map(|members| Value::Object(members.into_iter().collect()))
+    }
+
+    proptest! {
+        #[test]
+        fn only_what_is_missing_is_added(body in object(value()), pretty in any::<bool>()) {
+            let text = if pretty { serde_json::to_string_pretty(&body) } else { serde_json::to_string(&body) }.unwrap();
+            prop_assume!(first_placeholder(text.as_bytes()).is_none());
+            let mut expected = body.clone();
+            for (name, value) in STREAM {
+                if expected.get(name).is_none() {
+                    expected[*name] = serde_json::from_str(value).unwrap();
+                }
+            }
+            let changed: Value = serde_json::from_str(&with(&text).unwrap()).unwrap();
+            prop_assert_eq!(changed, expected);
+        }
+    }
+}

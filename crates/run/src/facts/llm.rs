@@ -1,0 +1,141 @@
+//! What language models sent (`--llm`).
+
+use serde::{Deserialize, Serialize};
+
+/// In which form a language model answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LlmApi {
+    /// `/v1/chat/completions` of OpenAI: content is in `choices[].delta`.
+    OpenaiChat,
+    /// `/v1/completions` of OpenAI: content is in `choices[].text`.
+    OpenaiCompletions,
+}
+
+impl LlmApi {
+    /// As users write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LlmApi::OpenaiChat => "openai-chat",
+            LlmApi::OpenaiCompletions => "openai-completions",
+        }
+    }
+}
+
+/// What the events of language models were, and how many tokens their servers say there are. The times are
+/// [`StreamTime`](crate::StreamTime)s.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LlmFacts {
+    /// How the answers are read.
+    pub api: LlmApi,
+    /// Events with content: a part of a text, of reasoning, or of a call of a tool.
+    pub content_events: u64,
+    /// Those of them that have reasoning and nothing else.
+    pub reasoning_events: u64,
+    /// Events that have no content: a role, the usage, the end mark.
+    pub other_events: u64,
+    /// Events that say that the server failed.
+    pub error_events: u64,
+    /// Events that are longer than what is kept of one, or are not JSON of this form.
+    pub unreadable_events: u64,
+    /// Gaps between content events that were read at once: how long they are is not known.
+    pub coalesced_content_gaps: u64,
+    /// What the servers say of tokens.
+    pub tokens: TokenCounts,
+    /// How many requests met the objectives; `None` where none was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slo: Option<SloCounts>,
+}
+
+/// Tokens of complete answers, by the `usage` that the server sent. Nothing else is taken for a token.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct TokenCounts {
+    /// Complete answers whose output tokens the server counted.
+    pub counted: u64,
+    /// Complete answers whose output tokens it did not count.
+    pub not_counted: u64,
+    /// Output tokens of the counted answers.
+    pub output: u64,
+    /// Input tokens of the counted answers.
+    pub input: u64,
+    /// Counted answers without a count of input tokens.
+    pub without_input: u64,
+    /// Complete answers whose time per output token cannot be told: not counted, with several choices, with another number of
+    /// tokens than their content can have, or with all of it in one read.
+    pub unknown_time_per_output_token: u64,
+    /// Complete answers that have none, because there is at most one token.
+    pub no_time_per_output_token: u64,
+}
+
+impl TokenCounts {
+    fn each(&mut self) -> [&mut u64; 7] {
+        [
+            &mut self.counted,
+            &mut self.not_counted,
+            &mut self.output,
+            &mut self.input,
+            &mut self.without_input,
+            &mut self.unknown_time_per_output_token,
+            &mut self.no_time_per_output_token,
+        ]
+    }
+}
+
+/// How many planned requests met all objectives.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SloCounts {
+    /// The objectives, as they were written.
+    pub objectives: Vec<String>,
+    /// Complete answers that met them all.
+    pub met: u64,
+    /// Complete answers that missed none, where one cannot be told.
+    pub cannot_tell: u64,
+}
+
+impl LlmFacts {
+    /// Nothing yet.
+    pub fn new(api: LlmApi, objectives: Vec<String>) -> LlmFacts {
+        LlmFacts {
+            api,
+            content_events: 0,
+            reasoning_events: 0,
+            other_events: 0,
+            error_events: 0,
+            unreadable_events: 0,
+            coalesced_content_gaps: 0,
+            tokens: TokenCounts::default(),
+            slo: (!objectives.is_empty()).then_some(SloCounts { objectives, met: 0, cannot_tell: 0 }),
+        }
+    }
+
+    /// Events of all kinds.
+    pub fn events(&self) -> u64 {
+        let kinds = [self.content_events, self.other_events, self.error_events, self.unreadable_events];
+        kinds.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// What was asked for is the same, so that the two may be added.
+    pub(super) fn is_alike(&self, other: &LlmFacts) -> bool {
+        let objectives = |facts: &LlmFacts| facts.slo.as_ref().map(|slo| slo.objectives.clone());
+        self.api == other.api && objectives(self) == objectives(other)
+    }
+
+    /// Adds those of another part of the run. A file may hold any counts, so sums saturate.
+    pub(super) fn merge(&mut self, other: &LlmFacts) {
+        let mut part = other.clone();
+        self.each().into_iter().zip(part.each()).for_each(|(sum, part)| *sum = sum.saturating_add(*part));
+    }
+
+    fn each(&mut self) -> Vec<&mut u64> {
+        let events = [
+            &mut self.content_events,
+            &mut self.reasoning_events,
+            &mut self.other_events,
+            &mut self.error_events,
+            &mut self.unreadable_events,
+            &mut self.coalesced_content_gaps,
+        ];
+        let slo = self.slo.iter_mut().flat_map(|slo| [&mut slo.met, &mut slo.cannot_tell]);
+        events.into_iter().chain(self.tokens.each()).chain(slo).collect()
+    }
+}

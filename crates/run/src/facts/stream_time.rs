@@ -1,0 +1,111 @@
+//! The times of streams.
+
+use truetail_model::record::CompactHistogram;
+
+/// A time of streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StreamTime {
+    /// From the intended start to the first event.
+    FirstEvent,
+    /// What was waited for a first event that may have come later.
+    FirstEventCensored,
+    /// What was waited until it was clear that no event would come.
+    FirstEventFailed,
+    /// From the intended start to the last event, of complete streams.
+    LastEvent,
+    /// From one event to the next that was read later.
+    EventGap,
+    /// From the last event to the end of a stream that was not complete.
+    EventGapCensored,
+    /// The longest gap of each stream that has one, where every gap ended.
+    LongestGap,
+    /// The same, where the last one did not end.
+    LongestGapCensored,
+    /// From the intended start to the first content of a language model.
+    FirstContent,
+    /// What was waited for content that may have come later.
+    FirstContentCensored,
+    /// What was waited until it was clear that no content would come.
+    FirstContentFailed,
+    /// From the actual start to the first content, of answers that have some.
+    FirstContentService,
+    /// From one content event to the next that was read later.
+    ContentGap,
+    /// From the last content event to the end of an answer that was not complete.
+    ContentGapCensored,
+    /// From the first content event to the last one, divided by the output tokens but one, of complete answers.
+    TimePerOutputToken,
+}
+
+impl StreamTime {
+    /// All of them, in the order in which they are declared.
+    pub const ALL: [StreamTime; 15] = [
+        StreamTime::FirstEvent,
+        StreamTime::FirstEventCensored,
+        StreamTime::FirstEventFailed,
+        StreamTime::LastEvent,
+        StreamTime::EventGap,
+        StreamTime::EventGapCensored,
+        StreamTime::LongestGap,
+        StreamTime::LongestGapCensored,
+        StreamTime::FirstContent,
+        StreamTime::FirstContentCensored,
+        StreamTime::FirstContentFailed,
+        StreamTime::FirstContentService,
+        StreamTime::ContentGap,
+        StreamTime::ContentGapCensored,
+        StreamTime::TimePerOutputToken,
+    ];
+
+    /// Only answers of language models have it.
+    pub const fn is_of_llm(self) -> bool {
+        self as usize >= StreamTime::FirstContent as usize
+    }
+
+    /// Its tag in `histograms.hlog`.
+    pub const fn tag(self) -> &'static str {
+        match self {
+            StreamTime::FirstEvent => "first_event_time",
+            StreamTime::FirstEventCensored => "first_event_time_censored",
+            StreamTime::FirstEventFailed => "first_event_time_failed",
+            StreamTime::LastEvent => "last_event_time",
+            StreamTime::EventGap => "event_gap",
+            StreamTime::EventGapCensored => "event_gap_censored",
+            StreamTime::LongestGap => "longest_gap",
+            StreamTime::LongestGapCensored => "longest_gap_censored",
+            StreamTime::FirstContent => "first_content_time",
+            StreamTime::FirstContentCensored => "first_content_time_censored",
+            StreamTime::FirstContentFailed => "first_content_time_failed",
+            StreamTime::FirstContentService => "first_content_service_time",
+            StreamTime::ContentGap => "content_gap",
+            StreamTime::ContentGapCensored => "content_gap_censored",
+            StreamTime::TimePerOutputToken => "time_per_output_token",
+        }
+    }
+}
+
+/// The distribution of each [`StreamTime`].
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct StreamTimes([CompactHistogram; StreamTime::ALL.len()]);
+
+impl StreamTimes {
+    /// The distribution of one.
+    pub fn of(&self, time: StreamTime) -> &CompactHistogram {
+        &self.0[time as usize]
+    }
+
+    /// The same, to be added to.
+    pub fn of_mut(&mut self, time: StreamTime) -> &mut CompactHistogram {
+        &mut self.0[time as usize]
+    }
+
+    /// Those with a value, with their tags.
+    pub fn tagged(&self) -> impl Iterator<Item = (&'static str, &CompactHistogram)> {
+        StreamTime::ALL.into_iter().map(|time| (time.tag(), self.of(time))).filter(|(_, times)| times.count() > 0)
+    }
+
+    /// Adds those of another part of the run.
+    pub fn merge(&mut self, other: &StreamTimes) {
+        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| mine.merge(theirs));
+    }
+}

@@ -1,0 +1,217 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::event_parser::EventParser;
+
+const CHAT: LlmApi = LlmApi::OpenaiChat;
+
+fn chat(data: &str) -> Chunk {
+    read_chunk(CHAT, data.as_bytes()).unwrap_or_else(|| panic!("not readable: {data}"))
+}
+
+#[test]
+fn content_of_a_chat_is_in_its_delta() {
+    for (delta, content, reasoning) in [
+        (r#"{"role":"assistant"}"#, false, false),
+        (r#"{"role":"assistant","content":""}"#, false, false),
+        (r#"{"role":"assistant","content":null}"#, false, false),
+        (r#"{"content":"a"}"#, true, false),
+        (r#"{"content":" \n\u00e9"}"#, true, false),
+        (r#"{"content":null,"reasoning_content":"hm"}"#, true, true),
+        (r#"{"content":"a","reasoning":"hm"}"#, true, false),
+        (r#"{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\""}}]}"#, true, false),
+        (r#"{"tool_calls":[]}"#, false, false),
+        (r#"{"refusal":"no"}"#, true, false),
+        ("{}", false, false),
+        ("null", false, false),
+    ] {
+        let chunk = chat(&format!(
+            r#"{{"id":"x","choices":[{{"index":0,"delta":{delta},"finish_reason":null}}],"usage":null}}"#
+        ));
+        assert_eq!((chunk.has_content, chunk.is_reasoning, chunk.usage), (content, reasoning, None), "{delta}");
+    }
+    assert!(!chat(r#"{"choices":[{"text":"a"}]}"#).has_content);
+}
+
+#[test]
+fn content_of_a_completion_is_its_text() {
+    for (data, content) in [
+        (r#"{"choices":[{"text":"a","index":0}]}"#, true),
+        (r#"{"choices":[{"text":"","index":0}]}"#, false),
+        (r#"{"choices":[{"delta":{"content":"a"}}]}"#, false),
+        (r#"{"choices":[]}"#, false),
+    ] {
+        let chunk = read_chunk(LlmApi::OpenaiCompletions, data.as_bytes()).unwrap();
+        assert_eq!(chunk.has_content, content, "{data}");
+    }
+}
+
+#[test]
+fn tokens_are_what_the_server_says() {
+    let usage = |fields: &str| chat(&format!(r#"{{"choices":[],"usage":{fields}}}"#)).usage;
+    assert_eq!(
+        usage(r#"{"prompt_tokens":7,"completion_tokens":64,"total_tokens":71}"#),
+        Some(Usage { output: 64, input: Some(7) })
+    );
+    assert_eq!(usage(r#"{"completion_tokens":64}"#), Some(Usage { output: 64, input: None }));
+    for fields in
+        ["null", "{}", r#"{"completion_tokens":null}"#, r#"{"completion_tokens":-1}"#, r#"{"completion_tokens":"64"}"#]
+    {
+        assert_eq!(usage(fields), None, "{fields}");
+    }
+}
+
+#[test]
+fn errors_and_further_choices_are_seen() {
+    for data in [
+        r#"{"error":{"message":"out of memory","code":500}}"#,
+        r#"{"object":"error","message":"x"}"#,
+        r#"{"error":"x"}"#,
+    ] {
+        assert!(chat(data).is_error, "{data}");
+    }
+    let both =
+        chat(r#"{"object":"chat.completion.chunk","error":null,"choices":[{"index":1,"delta":{"content":"b"}}]}"#);
+    assert!(!both.is_error && both.has_other_choice && both.has_content, "{both:?}");
+}
+
+#[test]
+fn what_has_another_form_is_not_readable_and_nothing_is_guessed() {
+    let deep = format!("{{\"choices\":{}", "[".repeat(1 << 15));
+    for data in [
+        "",
+        "[DONE]",
+        "[]",
+        "5",
+        "\"a\"",
+        "{",
+        "{\"choices\":5}",
+        "{\"choices\":[{\"delta\":\"a\"}]}",
+        "{\"usage\":3}",
+        "{\"choices\":[{\"delta\":{\"content\":\"a",
+        "{} {}",
+        &deep,
+    ] {
+        assert_eq!(read_chunk(CHAT, data.as_bytes()), None, "{data:.40}");
+    }
+    assert_eq!(read_chunk(CHAT, b"{\"choices\":[{\"delta\":{\"content\":\"\xFF\"}}]}"), None);
+    let nested = format!("{{\"extra\":{}{}}}", "[".repeat(1 << 15), "]".repeat(1 << 15));
+    assert_eq!(read_chunk(CHAT, nested.as_bytes()), Some(Chunk::default()));
+}
+
+/// The same from a tree of values.
+fn by_value(api: LlmApi, data: &[u8]) -> Option<Chunk> {
+    let Ok(Value::Object(event)) = serde_json::from_slice(data) else { return None };
+    let filled = |value: &Value| match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(_) => true,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    };
+    let mut chunk = Chunk::default();
+    let (mut answer, mut reasoning) = (false, false);
+    for choice in event.get("choices").and_then(Value::as_array).into_iter().flatten() {
+        let delta = |name: &str| filled(&choice["delta"][name]);
+        chunk.has_other_choice |= choice["index"].as_u64().is_some_and(|index| index > 0);
+        match api {
+            LlmApi::OpenaiCompletions => answer |= filled(&choice["text"]),
+            LlmApi::OpenaiChat => {
+                answer |= ["content", "refusal", "tool_calls", "function_call"].into_iter().any(delta);
+                reasoning |= ["reasoning", "reasoning_content"].into_iter().any(delta);
+            }
+        }
+    }
+    (chunk.has_content, chunk.is_reasoning) = (answer || reasoning, reasoning && !answer);
+    chunk.is_error = event.get("error").is_some_and(filled) || event.get("object") == Some(&json!("error"));
+    let tokens = |name: &str| event.get("usage").and_then(|usage| usage[name].as_u64());
+    chunk.usage = tokens("completion_tokens").map(|output| Usage { output, input: tokens("prompt_tokens") });
+    Some(chunk)
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (0u64..9).prop_map(Value::from),
+        Just(json!(1.5)),
+        Just(json!("")),
+        "\\PC{1,8}".prop_map(Value::from),
+        Just(json!("a \"quote\", a\nline\tand é")),
+        Just(json!([])),
+        Just(json!([{"index": 0, "function": {"arguments": "{\"a\""}}])),
+        Just(json!({"a": [1, {"b": null}]})),
+    ]
+}
+
+fn fields(names: &'static [&'static str]) -> impl Strategy<Value = Value> {
+    proptest::collection::btree_map(proptest::sample::select(names.to_vec()), value(), 0..4)
+        .prop_map(|fields| Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
+}
+
+fn or_null(fields: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
+    prop_oneof![1 => Just(Value::Null), 6 => fields]
+}
+
+/// Events of this form, whatever is in them.
+fn events() -> impl Strategy<Value = Value> {
+    const DELTA: &[&str] =
+        &["role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "other"];
+    let choice = (or_null(fields(DELTA)), value(), value()).prop_map(|(delta, text, index)| {
+        let index = if index.is_u64() { index } else { json!(0) };
+        json!({"delta": delta, "text": text, "index": index, "finish_reason": null})
+    });
+    let usage = or_null(fields(&["completion_tokens", "prompt_tokens", "total_tokens"]));
+    let choices = proptest::collection::vec(choice, 0..3);
+    (choices, usage, fields(&["error", "object", "id", "created"])).prop_map(|(choices, usage, mut event)| {
+        event["choices"] = json!(choices);
+        event["usage"] = usage;
+        event
+    })
+}
+
+/// What is read of a stream that comes in pieces of these lengths.
+fn read_in_pieces(stream: &[u8], lengths: &[usize]) -> Vec<Option<Chunk>> {
+    let (mut parser, mut chunks, mut rest) = (EventParser::new(), Vec::new(), stream);
+    for length in lengths.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (piece, after) = rest.split_at((*length).min(rest.len()));
+        parser.feed(piece, &mut |event| chunks.push(read_chunk(CHAT, event.data)));
+        rest = after;
+    }
+    chunks
+}
+
+proptest! {
+    #[test]
+    fn an_event_says_what_its_tree_of_values_says(event in events(), pretty in any::<bool>()) {
+        let text = if pretty { serde_json::to_string_pretty(&event) } else { serde_json::to_string(&event) }.unwrap();
+        for api in [LlmApi::OpenaiChat, LlmApi::OpenaiCompletions] {
+            prop_assert_eq!(read_chunk(api, text.as_bytes()), by_value(api, text.as_bytes()), "{}", &text);
+        }
+    }
+
+    #[test]
+    fn any_cut_of_a_stream_gives_the_same_tokens(
+        events in proptest::collection::vec(events(), 1..6),
+        lengths in proptest::collection::vec(1usize..40, 1..20),
+    ) {
+        let stream: String = events.iter().map(|event| format!("data: {event}\n\n")).chain(["data: [DONE]\n\n".to_owned()]).collect();
+        let mut expected: Vec<_> = events.iter().map(|event| by_value(CHAT, event.to_string().as_bytes())).collect();
+        expected.push(None);
+        prop_assert_eq!(read_in_pieces(stream.as_bytes(), &lengths), expected.clone());
+        prop_assert_eq!(read_in_pieces(stream.as_bytes(), &[stream.len()]), expected);
+    }
+
+    #[test]
+    fn no_bytes_are_too_odd(data in proptest::collection::vec(any::<u8>(), 0..200), text in "[\\[\\]{}\":,a-e0-9\\\\ ]{0,80}") {
+        for bytes in [&data[..], text.as_bytes(), format!("{{\"choices\":{text}").as_bytes()] {
+            let _ = read_chunk(CHAT, bytes);
+        }
+    }
+}

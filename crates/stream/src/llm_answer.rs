@@ -1,0 +1,191 @@
+//! One answer of a language model.
+
+use truetail_model::record::Outcome;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{LlmFacts, StreamTime};
+
+use crate::chunk::{Usage, read_chunk};
+use crate::event_parser::ServerSentEvent;
+use crate::found::Found;
+use crate::open_stream::{Arrived, Head, WithoutFirst};
+use crate::options::LlmOptions;
+use crate::slo::SloTime;
+
+/// An answer under way.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct LlmAnswer {
+    /// With what the first content came.
+    first: Option<Arrived>,
+    /// With what the last content came.
+    last: Option<Arrived>,
+    /// The tokens that the server counted last.
+    usage: Option<Usage>,
+    has_other_choice: bool,
+    /// An event says that the server failed.
+    pub(crate) has_error: bool,
+}
+
+/// How an answer ended, and when it was due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnswerEnd {
+    pub(crate) outcome: Outcome,
+    pub(crate) head: Head,
+    pub(crate) is_complete: bool,
+    pub(crate) intended_start: Timestamp,
+    pub(crate) start: Timestamp,
+    pub(crate) end: Timestamp,
+    /// When the last event of any kind came.
+    pub(crate) last_event: Option<Timestamp>,
+}
+
+/// The time per output token of a complete answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum PerToken {
+    Known(Nanos),
+    /// There is no token after the first.
+    None,
+    Unknown,
+}
+
+/// Whether objectives are met, from best to worst.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Met {
+    Yes,
+    CannotTell,
+    No,
+}
+
+impl LlmAnswer {
+    /// An event of a measured answer came. `is_mark`: it marks the end.
+    #[inline]
+    pub(crate) fn event(
+        &mut self,
+        event: ServerSentEvent<'_>,
+        is_mark: bool,
+        now: Arrived,
+        options: &LlmOptions,
+        found: &mut Found,
+    ) {
+        let Some(facts) = &mut found.llm else { return };
+        if is_mark {
+            facts.other_events += 1;
+            return;
+        }
+        let chunk = if event.is_whole() { read_chunk(options.api, event.data) } else { None };
+        let Some(chunk) = chunk else {
+            facts.unreadable_events += 1;
+            return;
+        };
+        self.usage = chunk.usage.or(self.usage);
+        self.has_other_choice |= chunk.has_other_choice;
+        if chunk.is_error {
+            facts.error_events += 1;
+            self.has_error = true;
+        } else if chunk.has_content {
+            facts.content_events += 1;
+            facts.reasoning_events += u64::from(chunk.is_reasoning);
+            self.content(now, found);
+        } else {
+            facts.other_events += 1;
+        }
+    }
+
+    fn content(&mut self, now: Arrived, found: &mut Found) {
+        match self.last.replace(now) {
+            // The time to it is recorded in the end, when the actual start is known too.
+            None => self.first = Some(now),
+            Some(before) if before.number == now.number => {
+                found.llm.iter_mut().for_each(|facts| facts.coalesced_content_gaps += 1);
+            }
+            Some(before) => found.record(StreamTime::ContentGap, now.at.since(before.at)),
+        }
+    }
+
+    /// The measured request ended.
+    pub(crate) fn end(self, ended: AnswerEnd, options: &LlmOptions, found: &mut Found) {
+        let Some((first, last)) = self.first.zip(self.last) else {
+            let waited = ended.end.since(ended.intended_start);
+            found.record(
+                match ended.head.without_first(ended.outcome) {
+                    WithoutFirst::Censored => StreamTime::FirstContentCensored,
+                    WithoutFirst::Failed => StreamTime::FirstContentFailed,
+                },
+                waited,
+            );
+            return self.count(ended, options, found);
+        };
+        found.record(StreamTime::FirstContent, first.at.since(ended.intended_start));
+        found.record(StreamTime::FirstContentService, first.at.since(ended.start));
+        if !ended.is_complete {
+            found.record(StreamTime::ContentGapCensored, ended.end.since(last.at));
+        }
+        self.count(ended, options, found);
+    }
+
+    /// Counts the tokens of a complete answer, and whether it met the objectives.
+    fn count(self, ended: AnswerEnd, options: &LlmOptions, found: &mut Found) {
+        if !ended.is_complete {
+            return;
+        }
+        let per_token = self.per_token();
+        if let PerToken::Known(time) = per_token {
+            found.record(StreamTime::TimePerOutputToken, time);
+        }
+        let met = self.met(per_token, ended, options);
+        let Some(facts) = &mut found.llm else { return };
+        self.count_tokens(per_token, facts);
+        if let Some(slo) = &mut facts.slo {
+            slo.met += u64::from(met == Met::Yes);
+            slo.cannot_tell += u64::from(met == Met::CannotTell);
+        }
+    }
+
+    fn count_tokens(self, per_token: PerToken, facts: &mut LlmFacts) {
+        let tokens = &mut facts.tokens;
+        tokens.unknown_time_per_output_token += u64::from(per_token == PerToken::Unknown);
+        tokens.no_time_per_output_token += u64::from(per_token == PerToken::None);
+        let Some(usage) = self.usage else {
+            tokens.not_counted += 1;
+            return;
+        };
+        tokens.counted += 1;
+        tokens.output = tokens.output.saturating_add(usage.output);
+        tokens.input = tokens.input.saturating_add(usage.input.unwrap_or(0));
+        tokens.without_input += u64::from(usage.input.is_none());
+    }
+
+    /// From the first content to the last, divided by the tokens after the first. Nobody knows how long it took where all
+    /// came at once; and choices that are made at the same time share their tokens, nobody knows how.
+    fn per_token(self) -> PerToken {
+        match (self.first.zip(self.last), self.usage) {
+            (None, None | Some(Usage { output: 0, .. })) => PerToken::None,
+            (Some(_), Some(Usage { output: 1, .. })) if !self.has_other_choice => PerToken::None,
+            (Some((first, last)), Some(Usage { output: 2.., .. }))
+                if !self.has_other_choice && first.number != last.number =>
+            {
+                let tokens_after_first = self.usage.map_or(1, |usage| usage.output - 1);
+                PerToken::Known(Nanos(last.at.since(first.at).0 / tokens_after_first))
+            }
+            _ => PerToken::Unknown,
+        }
+    }
+
+    /// Whether a complete answer meets all objectives. One without content meets none.
+    fn met(self, per_token: PerToken, ended: AnswerEnd, options: &LlmOptions) -> Met {
+        let Some((first, last_event)) = self.first.zip(ended.last_event) else { return Met::No };
+        let each = options.slo.iter().map(|objective| {
+            let by = |time: Nanos| if objective.is_met_by(time) { Met::Yes } else { Met::No };
+            match (objective.time, per_token) {
+                (SloTime::FirstContent, _) => by(first.at.since(ended.intended_start)),
+                (SloTime::EndToEnd, _) => by(last_event.since(ended.intended_start)),
+                (SloTime::PerOutputToken, PerToken::Known(time)) => by(time),
+                (SloTime::PerOutputToken, PerToken::None) => Met::Yes,
+                (SloTime::PerOutputToken, PerToken::Unknown) => Met::CannotTell,
+            }
+        });
+        each.max().unwrap_or(Met::Yes)
+    }
+}
+
+#[cfg(test)]
+mod tests;
