@@ -74,6 +74,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
         ("--no-keepalive", args.no_keepalive, not_yet),
         ("--check", !args.checks.checks.is_empty(), asserts),
         ("--stream", args.streams.stream.is_some(), not_yet),
+        ("--llm", args.streams.llm.is_some(), not_yet),
         ("--model", args.model.is_some_and(|model| model != ModelName::PartlyOpen), "sessions are partly open"),
         ("--warmup auto", args.warmup == Some(crate::args::run::WarmupValue::Auto), "use --warmup TIME"),
     ];

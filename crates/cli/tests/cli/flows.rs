@@ -88,6 +88,7 @@ fn what_contradicts_a_flow_is_refused_in_one_line() {
         (&["--http2"], "--flow and --http2"),
         (&["--check", "status == 200"], "[Asserts]"),
         (&["--stream", "sse"], "--flow and --stream"),
+        (&["--llm", "openai-chat"], "--flow and --llm"),
         (&["--model", "closed"], "--flow and --model"),
         (&["--think-time", "1s"], "delay"),
         (&["--warmup", "auto"], "--warmup TIME"),
