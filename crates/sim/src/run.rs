@@ -90,12 +90,31 @@ pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> R
     let mut recorders: Vec<Recorder> = (0..machines).map(|_| options.recorder(workload)).collect();
     let simulation = Simulation::of_machines(service, workload, options.fault_clock, machines)?;
     let ends = simulation.run_apart(&mut recorders)?;
-    let of_one = |((stripe, recorder), end): ((Stripe, Recorder), SimulationEnd)| {
-        let stripe = Some(StripeFacts::of(stripe, workload));
-        let facts = Facts { stripe, ..facts(&scenario.name, workload, end) };
-        Run { facts, snapshot: recorder.finish(end.schedule_hash) }
-    };
-    Ok(Stripe::all(machines).zip(recorders).zip(ends).map(of_one).collect())
+    let parts = Stripe::all(machines).zip(recorders).zip(ends);
+    Ok(parts.map(|((stripe, recorder), end)| run_of(stripe, recorder, end, scenario)).collect())
+}
+
+/// The run of the machine that has `stripe`, as [`simulate_on`] returns it for as many machines as there are stripes. Only its
+/// own requests are kept.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_stripe(stripe: Stripe, scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
+    let Scenario { service, workload, .. } = scenario;
+    let recorder = |each| (each == stripe).then(|| options.recorder(workload));
+    let mut recorders: Vec<Option<Recorder>> = Stripe::all(stripe.of()).map(recorder).collect();
+    let simulation = Simulation::of_machines(service, workload, options.fault_clock, stripe.of())?;
+    let ends = simulation.run_apart(&mut recorders)?;
+    let own = stripe.index() as usize;
+    let recorder = recorders[own].take().expect("made above");
+    Ok(run_of(stripe, recorder, ends[own], scenario))
+}
+
+/// The run of one of several machines.
+fn run_of(stripe: Stripe, recorder: Recorder, end: SimulationEnd, scenario: &Scenario) -> Run {
+    let stripe = Some(StripeFacts::of(stripe, &scenario.workload));
+    let facts = Facts { stripe, ..facts(&scenario.name, &scenario.workload, end) };
+    Run { facts, snapshot: recorder.finish(end.schedule_hash) }
 }
 
 /// The facts of a run in virtual time.

@@ -47,6 +47,21 @@ impl<S: Sink> Sink for &mut S {
     }
 }
 
+/// `None` keeps nothing.
+impl<S: Sink> Sink for Option<S> {
+    fn planned(&mut self, intended_start: Timestamp) {
+        if let Some(sink) = self {
+            sink.planned(intended_start);
+        }
+    }
+
+    fn ended(&mut self, record: &RequestRecord) {
+        if let Some(sink) = self {
+            sink.ended(record);
+        }
+    }
+}
+
 /// Keeps nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DiscardSink;

@@ -2,7 +2,7 @@
 //! bytes as their counts need.
 
 use super::exact_statistics::ExactStatistics;
-use super::histogram::{bucket_of, rank_of, values_of};
+use super::histogram::{BUCKETS, bucket_of, rank_of, values_of};
 use crate::time::Nanos;
 
 /// Counts of values in the buckets of a [`Histogram`](super::Histogram), only those in use. A bucket takes two bytes and
@@ -14,12 +14,7 @@ pub struct SparseHistogram {
     counts: Counts,
 }
 
-const _: () = assert!(highest_bucket() <= u16::MAX as usize, "every bucket has a number of two bytes");
-
-/// The bucket of the largest value: see `bucket_of`.
-const fn highest_bucket() -> usize {
-    ((63 - 10) << 10) + (u64::MAX >> (63 - 10)) as usize
-}
+const _: () = assert!(BUCKETS <= 1 << u16::BITS, "every bucket has a number of two bytes");
 
 impl SparseHistogram {
     fn with_room_for(buckets: usize, highest_count: u64) -> SparseHistogram {

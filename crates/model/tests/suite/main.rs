@@ -3,5 +3,6 @@
 mod any;
 mod arrivals;
 mod intervals;
+mod poisson;
 mod record;
 mod service;
