@@ -8,9 +8,9 @@
 # make instructions   instructions a request, counted by valgrind: a line in bench/results/instructions.csv
 # make fuzz   what truetail reads that others wrote, damaged: answers of servers, requests, run folders, scenarios, outputs
 #             of tools; FUZZ_SECONDS each (600)
-# make scenario-02   load tools through a scenario (01 … 05): installs those that can be had, runs them one after the
+# make scenario-02   load tools through a scenario (01 … 06): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
-# make scenarios     all five; then make docs-lab writes the pages of docs/lab
+# make scenarios     01 to 05; then make docs-lab writes the pages of docs/lab
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
@@ -34,6 +34,7 @@ test:
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		$(CARGO) test --workspace --locked
 	$(CARGO) test --package truetail --features otlp --test live --locked otlp
+	$(CARGO) test --package truetail-import --features parquet,sqlite --test streaming --locked containers
 	PYTHON=$(PYTHON) bindings/python/test.sh
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
@@ -53,7 +54,8 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) clippy --package truetail --features otlp --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package truetail --features otlp,parquet,sqlite --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package truetail-import --features parquet,sqlite --all-targets --locked -- -D warnings
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \
 		else echo "SKIPPED: tests/tidy.py: no $(PYTHON)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 
@@ -65,7 +67,7 @@ lab-ready:
 # Two at once would take the processor from each other.
 .NOTPARALLEL:
 
-SCENARIOS := scenario-01 scenario-02 scenario-03 scenario-04 scenario-05
+SCENARIOS := scenario-01 scenario-02 scenario-03 scenario-04 scenario-05 scenario-06
 .PHONY: $(SCENARIOS)
 $(SCENARIOS): scenario-%: lab-ready
 	$${CARGO_TARGET_DIR:-target}/release/truetail lab run $* --out $(LAB)

@@ -43,6 +43,7 @@ mod exceedance;
 mod fidelity;
 pub mod figures;
 pub mod gates;
+mod ideal_answers;
 pub mod league;
 mod levels;
 mod load_timeline;

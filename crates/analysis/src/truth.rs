@@ -3,9 +3,9 @@
 
 use truetail_model::record::rank_of;
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Action, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_model::workload::LoadModel;
+
+use crate::ideal_answers::each_ideal_answer;
 
 /// What an ideal open-loop client would measure.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,27 +26,16 @@ pub struct Truth {
 /// # Panics
 /// When the schedule has no end.
 pub fn truth(scenario: &Scenario) -> Option<Truth> {
-    let LoadModel::Open(schedule) = &scenario.workload.model else { return None };
-    let horizon = schedule.horizon;
-    assert!(horizon.duration.is_some() || horizon.requests.is_some(), "a schedule without an end has no truth");
-    let mut service = ServiceState::new(scenario.service.clone());
     let mut truth = Truth { answered: Vec::new(), unanswered: 0, intended: Vec::new() };
-    let mut clock_starts = None;
-    for arrival in schedule.arrivals() {
-        let started = *clock_starts.get_or_insert(arrival.intended_start);
-        let arrived = Timestamp(arrival.intended_start.since(started).0);
-        let response = service.admit(arrived);
-        if arrival.intended_start.0 < scenario.workload.warmup.0 {
-            continue;
+    let is_open = each_ideal_answer(scenario, |answer| {
+        truth.intended.push(answer.intended_start);
+        match answer.response_time() {
+            Some(time) => truth.answered.push(time),
+            None => truth.unanswered += 1,
         }
-        truth.intended.push(arrival.intended_start);
-        match response.action {
-            Action::Answer { .. } | Action::SlowBody { .. } => truth.answered.push(response.completed().since(arrived)),
-            Action::ShortBody | Action::Garbage | Action::Reset | Action::BlackHole => truth.unanswered += 1,
-        }
-    }
+    });
     truth.answered.sort_unstable();
-    Some(truth)
+    is_open.then_some(truth)
 }
 
 impl Truth {
@@ -83,4 +72,39 @@ impl Truth {
         let before = |instant: Timestamp| self.intended.partition_point(|intended| *intended < instant);
         before(to).saturating_sub(before(from)) as u64
     }
+}
+
+/// What an ideal open-loop client would measure of streams.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct StreamTruth {
+    /// From the intended start to the first event, of all streams that have one, ascending.
+    pub first_event: Vec<Nanos>,
+    /// Streams that have none, and requests that are not answered with a stream.
+    pub without_event: u64,
+    /// From each event to the next, where they do not come at once, ascending.
+    pub gaps: Vec<Nanos>,
+    /// Events, of which those count too that come at once.
+    pub events: u64,
+}
+
+/// The truth of the streams of `scenario`, without its warm-up; `None` unless its load model is open and its service streams.
+///
+/// # Panics
+/// When the schedule has no end.
+pub fn stream_truth(scenario: &Scenario) -> Option<StreamTruth> {
+    scenario.service.stream?;
+    let mut truth = StreamTruth::default();
+    let is_open = each_ideal_answer(scenario, |answer| {
+        let times: Vec<Timestamp> = answer.events.iter().filter(|(_, n)| *n > 0).map(|(at, _)| *at).collect();
+        truth.events += answer.events.iter().map(|(_, n)| n).sum::<u64>();
+        match times.first() {
+            Some(first) => truth.first_event.push(first.since(answer.arrived)),
+            None => truth.without_event += 1,
+        }
+        let gaps = times.windows(2).map(|pair| pair[1].since(pair[0]));
+        truth.gaps.extend(gaps.filter(|gap| !gap.is_zero()));
+    });
+    truth.first_event.sort_unstable();
+    truth.gaps.sort_unstable();
+    is_open.then_some(truth)
 }

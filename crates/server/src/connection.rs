@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
+use truetail_model::service::{BatchEvent, StreamFormat};
 use truetail_model::time::{Nanos, Timestamp};
 
-use crate::exchange::{AfterResponse, NextSend, ResponseForm, ServerExchange};
+use crate::exchange::{AfterResponse, NextSend, ServerExchange};
 use crate::http::{Body, Refusal, RequestHead, Route, may_contain_head, parse_head};
+use crate::response_form::ResponseForm;
 use crate::shared_state::SharedState;
+use crate::stream::{MOST_BODY_BYTES, StreamKey};
 use crate::truth::Ending;
 
 /// Requests of one connection that are held at once. Further requests stay with the client until some were answered.
@@ -37,8 +40,9 @@ pub(crate) enum CloseReason {
 enum Reading {
     /// A head.
     Head,
-    /// The body of the request that the last exchange answers. No other request follows where `is_last`.
-    Body { body: Body, is_last: bool },
+    /// The body of the request that the last exchange answers, `kept` as far as it matters. No other request follows where
+    /// `is_last`.
+    Body { body: Body, is_last: bool, kept: Option<Vec<u8>> },
     /// Nothing that matters: no further request is answered.
     Nothing,
 }
@@ -158,6 +162,15 @@ impl AcceptedConnection {
         self.advance(shared)
     }
 
+    /// A stream of this connection has an event, which is to be sent.
+    pub(crate) fn on_step(&mut self, shared: &mut SharedState, event: &BatchEvent<StreamKey>) {
+        let streams = self.exchanges.iter_mut().filter_map(|exchange| exchange.stream.as_mut());
+        if let Some(stream) = streams.into_iter().find(|stream| stream.number == event.key.number) {
+            stream.add_step(event.at, event.is_last, event.faults);
+            shared.timers.add(event.at, self.token);
+        }
+    }
+
     /// Ends every unanswered request with `ending`.
     pub(crate) fn abandon(&mut self, shared: &mut SharedState, ending: Ending) {
         let now = shared.now();
@@ -195,7 +208,7 @@ impl AcceptedConnection {
             let rest = &bytes[used..];
             let read = match &mut self.reading {
                 Reading::Nothing => return bytes.len(),
-                Reading::Body { body, .. } => body.discard(rest).map(Some),
+                Reading::Body { body, kept, .. } => read_body(body, kept.as_mut(), rest).map(Some),
                 Reading::Head if !may_contain_head(rest, self.scanned) => Ok(None),
                 Reading::Head => parse_head(rest).map(|head| head.map(|head| self.begin(shared, head))),
             };
@@ -222,14 +235,16 @@ impl AcceptedConnection {
     fn begin(&mut self, shared: &mut SharedState, head: RequestHead) -> usize {
         let now = shared.now();
         self.head_deadline = None;
-        let form = ResponseForm { is_head: head.is_head, keep_alive: head.keep_alive };
+        let form = ResponseForm { is_head: head.is_head, keep_alive: head.keep_alive, may_chunk: head.may_chunk };
         if head.expects_continue {
-            let interim = ResponseForm { is_head: false, keep_alive: true };
+            let interim = ResponseForm { keep_alive: true, ..ResponseForm::LAST };
             self.push(shared, ServerExchange::unrecorded(&shared.responses, shared.responses.interim(), interim, now));
         }
         let mut exchange = match head.route {
+            Route::Service if shared.streams() => shared.admit_stream(now, form, StreamFormat::Plain, None),
             Route::Service => shared.admit(now, form),
-            Route::Stream(script) => shared.admit_stream(now, form, &script),
+            Route::Stream(own) => shared.admit_stream(now, form, StreamFormat::Plain, Some(own)),
+            Route::Model(format) => shared.admit_stream(now, form, format, None),
             Route::Health => shared.health_check(now, form),
             Route::Refused(refusal) => shared.bare(refusal.status(), now, form),
             Route::StartClock => {
@@ -238,18 +253,20 @@ impl AcceptedConnection {
             }
         };
         exchange.request_read = head.body.is_over();
-        self.reading = Reading::Body { body: head.body, is_last: !head.keep_alive };
+        let kept = matches!(head.route, Route::Model(_)).then(Vec::new);
+        self.reading = Reading::Body { body: head.body, is_last: !head.keep_alive, kept };
         self.push(shared, exchange);
         head.length
     }
 
     /// Once the body of the last request has been read, its answer may leave and the next request may begin.
     fn end_body(&mut self, shared: &mut SharedState) {
-        let Reading::Body { body, is_last } = &self.reading else { return };
+        let Reading::Body { body, is_last, kept } = &self.reading else { return };
         if !body.is_over() {
             return;
         }
         let Some(exchange) = self.exchanges.back_mut() else { return };
+        shared.begin_stream(exchange, kept.as_deref().unwrap_or_default(), self.token);
         if !exchange.request_read {
             exchange.request_read = true;
             // The timer of the answer may have gone off while the body was still being read.
@@ -277,7 +294,7 @@ impl AcceptedConnection {
             }
             shared.close_row(&mut exchange, shared.now());
         }
-        let form = ResponseForm { is_head: false, keep_alive: false };
+        let form = ResponseForm::LAST;
         let now = shared.now();
         let response = shared.responses.bare(refusal.status(), false);
         self.push(shared, ServerExchange::unrecorded(&shared.responses, response, form, now));
@@ -322,6 +339,13 @@ impl AcceptedConnection {
         self.linger_until = Some(until);
         Ok(())
     }
+}
+
+/// Takes the part of `bytes` that belongs to a body, and keeps its data where it is asked to. Returns its length.
+fn read_body(body: &mut Body, kept: Option<&mut Vec<u8>>, bytes: &[u8]) -> Result<usize, Refusal> {
+    let Some(kept) = kept else { return body.read(bytes, &mut |_| {}) };
+    let length = body.read(bytes, &mut |data| kept.extend_from_slice(data))?;
+    if kept.len() > MOST_BODY_BYTES { Err(Refusal::BodyTooLarge) } else { Ok(length) }
 }
 
 /// Sends bytes of `exchange` before `end`. Returns false when the system takes no more for now.

@@ -90,6 +90,7 @@ impl EventLoop {
         if self.accept_at.is_some_and(|at| at <= now) {
             self.accept();
         }
+        self.serve_batches();
         self.serve_timers();
         self.shared.recorder.flush_due(now);
     }
@@ -99,9 +100,9 @@ impl EventLoop {
         if !self.read_next.is_empty() {
             return Some(Nanos::ZERO);
         }
-        let next =
-            [self.shared.timers.next(), self.accept_at, self.shared.recorder.flush_at()].into_iter().flatten().min()?;
-        Some(next.since(self.shared.now()))
+        let batch = Some(self.shared.next_batch_event()).filter(|next| *next != Timestamp::NEVER);
+        let next = [self.shared.timers.next(), self.accept_at, self.shared.recorder.flush_at(), batch];
+        Some(next.into_iter().flatten().min()?.since(self.shared.now()))
     }
 
     fn on_report(&mut self, event: Readiness) {
@@ -123,6 +124,16 @@ impl EventLoop {
             Ok(true) => self.read_next.push(token),
             Ok(false) => {}
             Err(over) => self.close(token, over),
+        }
+    }
+
+    /// Hands the events of batches that are due to their streams, which then send them.
+    fn serve_batches(&mut self) {
+        let now = self.shared.now();
+        for event in self.shared.batch_events(now) {
+            if let Some(connection) = self.connections.get(event.key.token) {
+                connection.on_step(&mut self.shared, &event);
+            }
         }
     }
 

@@ -5,7 +5,8 @@ use truetail_model::time::Timestamp;
 
 use crate::fault_clock::Admission;
 use crate::http::{ResponseId, Responses};
-use crate::stream::StreamAnswer;
+use crate::response_form::ResponseForm;
+use crate::stream::{PendingStream, StreamAnswer};
 use crate::truth::Ending;
 use crate::truth_recorder::{OpenRow, ending_after};
 
@@ -46,6 +47,8 @@ pub(crate) struct ServerExchange {
     pub(crate) then: AfterResponse,
     /// True when the request has been read with its body; the answer waits for that.
     pub(crate) request_read: bool,
+    /// The stream that its answer is to be, until the request has been read.
+    pub(crate) pending: Option<Box<PendingStream>>,
     /// The answer, where it is a stream.
     pub(crate) stream: Option<Box<StreamAnswer>>,
     /// What to record when it ends; `None` if the request is none of the service's.
@@ -58,13 +61,6 @@ pub(crate) struct TruthEntry {
     pub(crate) row: OpenRow,
     pub(crate) ending: Ending,
     pub(crate) status: Option<u16>,
-}
-
-/// What the request says about the form of its answer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ResponseForm {
-    pub(crate) is_head: bool,
-    pub(crate) keep_alive: bool,
 }
 
 impl ServerExchange {
@@ -83,6 +79,7 @@ impl ServerExchange {
             rest: None,
             then: if form.keep_alive { AfterResponse::KeepOpen } else { AfterResponse::Close },
             request_read: true,
+            pending: None,
             stream: None,
             entry: None,
         }
@@ -122,15 +119,21 @@ impl ServerExchange {
         exchange
     }
 
-    /// The same as a stream, where it would have been a whole answer with status 200.
-    pub(crate) fn streaming(mut self, stream: StreamAnswer) -> ServerExchange {
-        self.length = stream.length();
-        if stream.is_cut {
+    /// Makes it a stream, where it would have been a whole answer with status 200.
+    pub(crate) fn stream(&mut self, stream: StreamAnswer) {
+        if stream.closes() {
             self.then = AfterResponse::Close;
+        }
+        if stream.is_cut() {
             self.entry.iter_mut().for_each(|entry| entry.ending = Ending::ShortBody);
         }
         self.stream = Some(Box::new(stream));
-        self
+    }
+
+    /// Makes it a refusal that leaves at once: `response` with `status`, of so many bytes.
+    pub(crate) fn refuse(&mut self, response: ResponseId, length: u64, status: u16, now: Timestamp) {
+        (self.response, self.length, self.due, self.rest) = (response, length, now, None);
+        self.entry.iter_mut().for_each(|entry| entry.status = Some(status));
     }
 
     /// When a stream goes on after `now`.
@@ -162,7 +165,7 @@ impl ServerExchange {
         if let Some(stream) = &self.stream {
             return match stream.due_by(now) {
                 due if due > self.sent => NextSend::SendTo(due),
-                _ if self.sent == self.length => NextSend::Complete,
+                _ if stream.is_complete(self.sent) => NextSend::Complete,
                 _ => NextSend::Wait,
             };
         }

@@ -6,12 +6,17 @@
 //! | `/healthy` | answers after the baseline time, whatever the faults; not counted, and not queued |
 //! | `POST /clock` | restarts the fault clock now, with no requests in the service and numbers from 1; answers 204 at once |
 //! | `/stream?…` | the service, whose answer is a stream of server-sent events where it answers with 200 |
+//! | `/v1/chat/completions`, `/v1/completions` | the service as a language model: streams as OpenAI sends them |
 //! | any other, usually `/api` | the service; its description decides what happens to the request |
 //!
 //! The query of `/stream` says what the stream does: `events=10` (how many), `first=0ms` (from the head to the first event),
 //! `gap=10ms` (between two writes) and with `exponential=SEED` random gaps of that mean, `burst=1` (events in one write),
 //! `stall=K:300ms` (before event K, from 0), `cut=K` (the connection is closed before event K), `end=whole`, `done` (with a
-//! last event `[DONE]`) or `unfinished` (inside an event), `bytes=0` (of data in each event, at least).
+//! last event `[DONE]`) or `unfinished` (inside an event), `bytes=0` (of data in each event, at least), `trickle=0ms` (so long
+//! before an event is complete its first bytes leave). It is at its own pace, whatever the description says.
+//!
+//! A request to a model has its answer's length in its body (`max_tokens`); without a body it gets a stream. It joins the
+//! batch, if the service has one, when its body has been read.
 //!
 //! On every path, a request with the header `truetail-preflight` counts as a health check. The fault clock starts at the
 //! first request that is not a health check; that request arrives at 0.
@@ -32,6 +37,7 @@ mod exchange;
 mod fault_clock;
 mod http;
 mod log_file;
+mod response_form;
 mod server;
 mod shared_state;
 mod slots;
@@ -43,5 +49,5 @@ mod truth_recorder;
 
 pub use log_file::LogFile;
 pub use server::{Server, ServerOptions};
-pub use stream::StreamTruth;
+pub use stream::{EventKind, StreamTruth};
 pub use truth::{Ending, ServerTruth, Totals, TruthRow};

@@ -16,7 +16,7 @@ use crate::event_loop::EventLoop;
 use crate::shared_state::SharedState;
 use crate::truth::ServerTruth;
 use crate::truth_log::TruthLog;
-use crate::truth_recorder::TruthRecorder;
+use crate::truth_recorder::{TruthLogs, TruthRecorder};
 
 /// Connections that the system queues until they are accepted. It may queue fewer (Linux: `net.core.somaxconn`).
 const BACKLOG: i32 = 4096;
@@ -30,16 +30,19 @@ pub struct ServerOptions {
     /// Where the truth log is written, if anywhere: CSV with a header line and a row for each request, in the order in
     /// which requests end.
     pub truth: Option<Box<dyn Write + Send>>,
-    /// Keep rows in memory for [`Server::stop`] (about 64 bytes each).
+    /// Where the events of streams are written, if anywhere: the same with a row for each event.
+    pub events: Option<Box<dyn Write + Send>>,
+    /// Keep rows in memory for [`Server::stop`] (about 64 bytes each, and 24 for each event of a stream).
     pub keep_truth: bool,
     /// A head that is not complete this long after its first byte is refused with 408.
     pub head_timeout: Nanos,
 }
 
 impl ServerOptions {
-    /// `service` at `listen`, with rows in memory, without a truth log, and half a minute for a head.
+    /// `service` at `listen`, with rows in memory, without truth logs, and half a minute for a head.
     pub fn new(service: Service, listen: SocketAddr) -> ServerOptions {
-        ServerOptions { service, listen, truth: None, keep_truth: true, head_timeout: Nanos::from_secs(30) }
+        let head_timeout = Nanos::from_secs(30);
+        ServerOptions { service, listen, truth: None, events: None, keep_truth: true, head_timeout }
     }
 }
 
@@ -49,6 +52,7 @@ impl fmt::Debug for ServerOptions {
             .field("service", &self.service)
             .field("listen", &self.listen)
             .field("truth", &self.truth.is_some())
+            .field("events", &self.events.is_some())
             .field("keep_truth", &self.keep_truth)
             .field("head_timeout", &self.head_timeout)
             .finish()
@@ -70,14 +74,15 @@ impl Server {
     ///
     /// # Errors
     /// When the address is not available: the message names it and says what would help, and the kind is the system's (such
-    /// as [`io::ErrorKind::AddrInUse`]). When the header of the truth log cannot be written. When the system has no file
+    /// as [`io::ErrorKind::AddrInUse`]). When the header of a truth log cannot be written. When the system has no file
     /// descriptor or thread left.
     pub fn start(options: ServerOptions) -> io::Result<Server> {
-        let ServerOptions { service, listen, truth, keep_truth, head_timeout } = options;
+        let ServerOptions { service, listen, truth, events, keep_truth, head_timeout } = options;
         let listener = bind(listen).map_err(|error| explain(listen, &error))?;
         let addr = listener.local_addr()?;
-        let log = truth.map(TruthLog::start).transpose()?;
-        let recorder = TruthRecorder::new(keep_truth, log);
+        let requests = truth.map(TruthLog::start).transpose()?;
+        let logs = TruthLogs { requests, events: events.map(TruthLog::start).transpose()? };
+        let recorder = TruthRecorder::new(keep_truth, logs);
         let reactor = Reactor::new()?;
         let waker = reactor.waker();
         let (admitted, stop) = (Arc::default(), Arc::default());

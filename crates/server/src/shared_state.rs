@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use truetail_model::service::{Action, Service};
+use truetail_model::service::{Action, BatchEvent, Service, StreamDescription, StreamFormat, StreamPace, StreamTiming};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 
-use crate::exchange::{ResponseForm, ServerExchange};
-use crate::fault_clock::FaultClock;
-use crate::http::Responses;
-use crate::stream::StreamScript;
+use crate::exchange::ServerExchange;
+use crate::fault_clock::{Admission, FaultClock};
+use crate::http::{Refusal, Responses};
+use crate::response_form::ResponseForm;
+use crate::stream::{JsonBody, PendingStream, StreamAnswer, StreamKey, StreamText};
 use crate::timers::Timers;
-use crate::truth::{Ending, ServerTruth};
+use crate::truth::ServerTruth;
 use crate::truth_recorder::TruthRecorder;
 
 /// Clock, service, prepared responses, timers, and the recorder of the truth.
@@ -21,6 +22,8 @@ pub(crate) struct SharedState {
     clock: MonotonicClock,
     fault_clock: FaultClock,
     admitted: Arc<AtomicU64>,
+    /// Streams so far.
+    streams: u64,
     pub(crate) responses: Responses,
     pub(crate) timers: Timers,
     pub(crate) recorder: TruthRecorder,
@@ -40,6 +43,7 @@ impl SharedState {
             responses: Responses::new(&service),
             fault_clock: FaultClock::new(service),
             admitted,
+            streams: 0,
             timers: Timers::default(),
             recorder,
             head_timeout,
@@ -59,23 +63,91 @@ impl SharedState {
     /// Admits a request that arrives at `now`. The first request starts the fault clock.
     pub(crate) fn admit(&mut self, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let admission = self.fault_clock.admit(now);
+        self.exchange(now, form, &admission)
+    }
+
+    fn exchange(&mut self, now: Timestamp, form: ResponseForm, admission: &Admission) -> ServerExchange {
         let row = self.recorder.open(&admission.plan, admission.epoch, admission.origin);
         self.admitted.fetch_add(1, Ordering::Relaxed);
-        let mut exchange = ServerExchange::admitted(&self.responses, &admission, row, form);
+        let mut exchange = ServerExchange::admitted(&self.responses, admission, row, form);
         if admission.plan.action == Action::BlackHole {
             self.close_row(&mut exchange, now);
         }
         exchange
     }
 
-    /// The same, and where the service answers with 200 its answer is a stream.
-    pub(crate) fn admit_stream(&mut self, now: Timestamp, form: ResponseForm, script: &StreamScript) -> ServerExchange {
-        let exchange = self.admit(now, form);
-        if exchange.entry.as_ref().is_none_or(|entry| (entry.ending, entry.status) != (Ending::Answered, Some(200))) {
-            return exchange;
+    /// The same, and where the service answers with 200 its answer is a stream. It is that of the service unless the request
+    /// asks for one of its own.
+    pub(crate) fn admit_stream(
+        &mut self,
+        now: Timestamp,
+        form: ResponseForm,
+        format: StreamFormat,
+        own: Option<StreamDescription>,
+    ) -> ServerExchange {
+        let admission = self.fault_clock.admit(now);
+        let mut exchange = self.exchange(now, form, &admission);
+        if admission.plan.action.is_good() {
+            let description = own.or(self.fault_clock.service().stream).unwrap_or_default();
+            let (plan, origin) = (admission.plan, admission.origin);
+            exchange.pending = Some(Box::new(PendingStream { plan, origin, format, description, form }));
         }
-        let stream = script.answer(self.admitted.load(Ordering::Relaxed), exchange.due, form.keep_alive);
-        exchange.streaming(if form.is_head { stream.without_body() } else { stream })
+        exchange
+    }
+
+    /// A plain request for the service is answered with a stream.
+    pub(crate) fn streams(&self) -> bool {
+        self.fault_clock.service().stream.is_some()
+    }
+
+    /// The request of `exchange` was read to its end, with `body`: its stream begins, if it is to have one. `token` is that of
+    /// its connection.
+    pub(crate) fn begin_stream(&mut self, exchange: &mut ServerExchange, body: &[u8], token: u64) {
+        let Some(pending) = exchange.pending.take() else { return };
+        let now = self.now();
+        let Some(asked) = JsonBody::of_format(pending.format, body) else {
+            let (status, form) = (Refusal::Malformed.status(), pending.form);
+            let response = self.responses.bare(status, form.keep_alive);
+            return exchange.refuse(response, self.responses.length(response, form.is_head), status, now);
+        };
+        let created = self.clock.rebased(now).origin_unix_ns() / 1_000_000_000;
+        self.streams += 1;
+        let text = StreamText::new(pending.description.content, pending.format, &asked, self.streams, created);
+        let key = StreamKey { token, number: self.streams };
+        let mut answer = StreamAnswer::new(key.number, text, pending.form, asked.streams, exchange.due);
+        if !pending.form.is_head {
+            // Without a body the request is ready as soon as the service is.
+            let ready = if exchange.request_read { exchange.due } else { exchange.due.max(now) };
+            self.fill(&mut answer, &pending, key, ready);
+        }
+        exchange.stream(answer);
+    }
+
+    /// Adds what is known of the events of a stream that is ready at `ready`, or has it join the batch.
+    fn fill(&mut self, answer: &mut StreamAnswer, pending: &PendingStream, key: StreamKey, ready: Timestamp) {
+        let (outline, mut plan) = (answer.outline(), pending.plan);
+        let timing = match pending.description.pace {
+            StreamPace::Alone(timing) => timing,
+            StreamPace::Batched(_) if outline.content > 0 => {
+                return self.fault_clock.join_batch(key, ready, outline.content);
+            }
+            // Nothing of it is worked on.
+            StreamPace::Batched(_) => StreamTiming::default(),
+        };
+        let writes = self.fault_clock.stream_writes(&mut plan, pending.origin, &timing, &outline);
+        writes.iter().for_each(|write| answer.add(write, timing.trickle));
+        answer.finish(writes.last().map_or(ready, |last| last.at));
+        answer.faults = plan.faults;
+    }
+
+    /// When the next event of a batch is due.
+    pub(crate) fn next_batch_event(&self) -> Timestamp {
+        self.fault_clock.next_batch_event()
+    }
+
+    /// The events of batches that are due at `now`.
+    pub(crate) fn batch_events(&mut self, now: Timestamp) -> Vec<BatchEvent<StreamKey>> {
+        self.fault_clock.batch_events(now)
     }
 
     /// A health check that arrives at `now`.
@@ -98,9 +170,13 @@ impl SharedState {
 
     /// Records that `exchange` ended at `now`.
     pub(crate) fn close_row(&mut self, exchange: &mut ServerExchange, now: Timestamp) {
-        if let Some(entry) = exchange.entry.take() {
+        if let Some(mut entry) = exchange.entry.take() {
             if let Some(stream) = &exchange.stream {
-                self.recorder.add_stream(stream.truth(entry.row.origin()));
+                let (epoch, number) = entry.row.name();
+                if self.recorder.wants_streams() {
+                    self.recorder.add_stream(stream.truth(epoch, number, entry.row.origin()), now);
+                }
+                entry.row.streamed(stream.last_due(), stream.faults);
             }
             self.recorder.close(entry.row, entry.ending, entry.status, now);
         }

@@ -1,10 +1,11 @@
 //! The truth: what the server knows of each request that it admitted.
 
-use std::io;
+use std::io::{self, Write};
 
 use truetail_model::service::FaultSet;
 
 use crate::stream::StreamTruth;
+use crate::truth_log::LogRow;
 
 /// How a request ended on the server's side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -70,7 +71,8 @@ pub struct TruthRow {
     pub number: u64,
     /// When its head had been read: its arrival.
     pub arrived_ns: u64,
-    /// When the last byte of its answer was to leave; for a reset, when the reset was due; `None` for a black hole.
+    /// When the last byte of its answer was to leave; for a reset, when the reset was due; `None` for a black hole,
+    /// and for a stream that a batch had not ended.
     pub due_ns: Option<u64>,
     /// When the last byte had been handed to the system; `None` unless [`Ending::sent_something`].
     pub answered_ns: Option<u64>,
@@ -80,6 +82,29 @@ pub struct TruthRow {
     pub ending: Ending,
     /// The faults it met.
     pub faults: FaultSet,
+}
+
+impl LogRow for TruthRow {
+    const HEADER: &'static str = "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults";
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "{},{},{},", self.epoch, self.number, self.arrived_ns)?;
+        write_if_any(out, self.due_ns)?;
+        write_if_any(out, self.answered_ns)?;
+        write_if_any(out, self.status.map(u64::from))?;
+        write!(out, "{},", self.ending.name())?;
+        for (index, fault) in self.faults.iter().enumerate() {
+            write!(out, "{}{}", if index == 0 { "" } else { "+" }, fault.name())?;
+        }
+        writeln!(out)
+    }
+}
+
+fn write_if_any(out: &mut impl Write, value: Option<u64>) -> io::Result<()> {
+    match value {
+        Some(value) => write!(out, "{value},"),
+        None => write!(out, ","),
+    }
 }
 
 /// Counts over all epochs. Every admitted request has exactly one ending.
@@ -117,7 +142,7 @@ pub struct ServerTruth {
     pub totals: Totals,
     /// When the fault clock of each epoch started, nanoseconds since 1970 UTC.
     pub clock_starts_unix_ns: Vec<u64>,
-    /// Why the truth log is incomplete; `None` when it is complete.
+    /// Why a truth log is incomplete; `None` when all are complete.
     pub log_error: Option<io::Error>,
 }
 

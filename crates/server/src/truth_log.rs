@@ -1,7 +1,8 @@
-//! The truth log: CSV, written by a thread of its own, so that a slow disk never holds up an answer.
+//! Truth logs: CSV, written by a thread of its own, so that a slow disk never holds up an answer.
 //!
-//! A header line, then one row a request in the order in which they *ended*; to get the order of arrival, sort
-//! by `epoch, number`. Instants are nanoseconds since the start of the epoch's fault clock. What does not exist is empty.
+//! A header line, then one row a request, or a row an event of a stream, in the order in which requests *ended*; to get the
+//! order of arrival, sort by `epoch, number`. Instants are nanoseconds since the start of the epoch's fault clock. What does
+//! not exist is empty.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,10 +10,17 @@ use std::thread::{self, JoinHandle};
 
 use truetail_model::time::{Nanos, Timestamp};
 
-use crate::truth::TruthRow;
+/// What a truth log is made of.
+pub(crate) trait LogRow: Send + 'static {
+    /// The first line of the log.
+    const HEADER: &'static str;
 
-/// The first line of a truth log.
-const HEADER: &str = "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults";
+    /// Writes it as one line or several.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn write(&self, out: &mut impl Write) -> io::Result<()>;
+}
 
 /// Rows that are sent to the writer at once …
 const BATCH_ROWS: usize = 4096;
@@ -21,21 +29,21 @@ const BATCH_AGE: Nanos = Nanos::from_millis(250);
 
 /// The end of the log that the event loop holds.
 #[derive(Debug)]
-pub(crate) struct TruthLog {
-    batch: Vec<TruthRow>,
+pub(crate) struct TruthLog<R> {
+    batch: Vec<R>,
     batch_due: Option<Timestamp>,
-    sender: Sender<Vec<TruthRow>>,
+    sender: Sender<Vec<R>>,
     writer: JoinHandle<io::Result<()>>,
 }
 
-impl TruthLog {
+impl<R: LogRow> TruthLog<R> {
     /// Writes the header and starts the writer.
     ///
     /// # Errors
     /// When the header cannot be written or no thread can be started.
-    pub(crate) fn start(sink: Box<dyn Write + Send>) -> io::Result<TruthLog> {
+    pub(crate) fn start(sink: Box<dyn Write + Send>) -> io::Result<TruthLog<R>> {
         let mut out = BufWriter::new(sink);
-        writeln!(out, "{HEADER}")?;
+        writeln!(out, "{}", R::HEADER)?;
         out.flush()?;
         let (sender, receiver) = channel();
         let writer =
@@ -44,7 +52,7 @@ impl TruthLog {
     }
 
     /// Adds a row.
-    pub(crate) fn add(&mut self, row: TruthRow, now: Timestamp) {
+    pub(crate) fn add(&mut self, row: R, now: Timestamp) {
         self.batch.push(row);
         self.batch_due.get_or_insert(now + BATCH_AGE);
         if self.batch.len() >= BATCH_ROWS {
@@ -82,39 +90,20 @@ impl TruthLog {
     }
 }
 
-fn write_all(mut out: BufWriter<Box<dyn Write + Send>>, batches: &Receiver<Vec<TruthRow>>) -> io::Result<()> {
+fn write_all<R: LogRow>(mut out: BufWriter<Box<dyn Write + Send>>, batches: &Receiver<Vec<R>>) -> io::Result<()> {
     for batch in batches {
         for row in &batch {
-            write_row(&mut out, row)?;
+            row.write(&mut out)?;
         }
         out.flush()?;
     }
     Ok(())
 }
 
-fn write_row(out: &mut impl Write, row: &TruthRow) -> io::Result<()> {
-    write!(out, "{},{},{},", row.epoch, row.number, row.arrived_ns)?;
-    write_if_any(out, row.due_ns)?;
-    write_if_any(out, row.answered_ns)?;
-    write_if_any(out, row.status.map(u64::from))?;
-    write!(out, "{},", row.ending.name())?;
-    for (index, fault) in row.faults.iter().enumerate() {
-        write!(out, "{}{}", if index == 0 { "" } else { "+" }, fault.name())?;
-    }
-    writeln!(out)
-}
-
-fn write_if_any(out: &mut impl Write, value: Option<u64>) -> io::Result<()> {
-    match value {
-        Some(value) => write!(out, "{value},"),
-        None => write!(out, ","),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::truth::Ending;
+    use crate::truth::{Ending, TruthRow};
     use truetail_model::service::{FaultKind, FaultSet};
 
     fn row() -> TruthRow {
@@ -132,7 +121,7 @@ mod tests {
 
     fn line(row: &TruthRow) -> String {
         let mut out = Vec::new();
-        write_row(&mut out, row).unwrap();
+        row.write(&mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! Records the truth: every admitted request gets exactly one row, whatever becomes of it.
 
-use truetail_model::service::{Action, ResponsePlan};
+use truetail_model::service::{Action, FaultSet, ResponsePlan};
 use truetail_model::time::Timestamp;
 
 use crate::stream::StreamTruth;
@@ -23,21 +23,41 @@ impl OpenRow {
     pub(crate) fn origin(&self) -> Timestamp {
         self.origin
     }
+
+    /// Its epoch, and its number in it.
+    pub(crate) fn name(&self) -> (u32, u64) {
+        (self.row.epoch, self.row.number)
+    }
+
+    /// Its answer is a stream whose last byte was to leave at `due`, which is known by now, and whose events met `faults`.
+    pub(crate) fn streamed(&mut self, due: Option<Timestamp>, faults: FaultSet) {
+        self.row.due_ns = due.map(|due| due.since(self.origin).0);
+        self.row.faults = self.row.faults.and(faults);
+    }
 }
 
-/// Rows in memory, counts, and the truth log.
+/// Rows in memory, counts, and the truth logs.
 #[derive(Debug)]
 pub(crate) struct TruthRecorder {
     rows: Option<Vec<TruthRow>>,
     streams: Vec<StreamTruth>,
-    log: Option<TruthLog>,
+    logs: TruthLogs,
     pub(crate) totals: Totals,
 }
 
+/// The logs that were asked for.
+#[derive(Default, Debug)]
+pub(crate) struct TruthLogs {
+    /// Of requests.
+    pub(crate) requests: Option<TruthLog<TruthRow>>,
+    /// Of events of streams.
+    pub(crate) events: Option<TruthLog<StreamTruth>>,
+}
+
 impl TruthRecorder {
-    /// A recorder that keeps rows in memory where `keep_rows`, and writes them to `log` where there is one.
-    pub(crate) fn new(keep_rows: bool, log: Option<TruthLog>) -> TruthRecorder {
-        TruthRecorder { rows: keep_rows.then(Vec::new), streams: Vec::new(), log, totals: Totals::default() }
+    /// A recorder that keeps rows in memory where `keep_rows`, and writes them to `logs` where there are any.
+    pub(crate) fn new(keep_rows: bool, logs: TruthLogs) -> TruthRecorder {
+        TruthRecorder { rows: keep_rows.then(Vec::new), streams: Vec::new(), logs, totals: Totals::default() }
     }
 
     /// Opens the row of a request that was admitted in `epoch`, whose fault clock started at `origin`.
@@ -61,10 +81,18 @@ impl TruthRecorder {
         OpenRow { row, origin, index }
     }
 
-    /// Keeps what is known of a stream that ended, where rows are kept.
-    pub(crate) fn add_stream(&mut self, stream: StreamTruth) {
+    /// Somebody wants to know of the events of streams.
+    pub(crate) fn wants_streams(&self) -> bool {
+        self.rows.is_some() || self.logs.events.is_some()
+    }
+
+    /// Keeps what is known of a stream that ended, where rows are kept, and writes it, where it is asked for.
+    pub(crate) fn add_stream(&mut self, stream: StreamTruth, now: Timestamp) {
         if self.rows.is_some() {
-            self.streams.push(stream);
+            self.streams.push(stream.clone());
+        }
+        if let Some(log) = &mut self.logs.events {
+            log.add(stream, now);
         }
     }
 
@@ -80,27 +108,30 @@ impl TruthRecorder {
         if let Some(rows) = &mut self.rows {
             rows[index] = row;
         }
-        if let Some(log) = &mut self.log {
+        if let Some(log) = &mut self.logs.requests {
             log.add(row, now);
         }
     }
 
     /// When [`TruthRecorder::flush_due`] has something to do, if it ever has.
     pub(crate) fn flush_at(&self) -> Option<Timestamp> {
-        self.log.as_ref().and_then(TruthLog::flush_at)
+        let of_requests = self.logs.requests.as_ref().and_then(TruthLog::flush_at);
+        let of_events = self.logs.events.as_ref().and_then(TruthLog::flush_at);
+        of_requests.into_iter().chain(of_events).min()
     }
 
     /// Sends rows to the writer of the log when they have waited long enough.
     pub(crate) fn flush_due(&mut self, now: Timestamp) {
-        if let Some(log) = &mut self.log {
-            log.flush_due(now);
-        }
+        self.logs.requests.iter_mut().for_each(|log| log.flush_due(now));
+        self.logs.events.iter_mut().for_each(|log| log.flush_due(now));
     }
 
     /// Completes the log and returns the truth. Every row must have been closed.
     pub(crate) fn finish(self, clock_starts_unix_ns: Vec<u64>) -> ServerTruth {
         debug_assert!(self.totals.is_balanced(), "a request without an ending: {:?}", self.totals);
-        let log_error = self.log.and_then(|log| log.finish().err());
+        let of_requests = self.logs.requests.and_then(|log| log.finish().err());
+        let of_events = self.logs.events.and_then(|log| log.finish().err());
+        let log_error = of_requests.or(of_events);
         let (rows, streams) = (self.rows.unwrap_or_default(), self.streams);
         ServerTruth { rows, streams, totals: self.totals, clock_starts_unix_ns, log_error }
     }

@@ -6,6 +6,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use truetail_model::record::RequestRecord;
 use truetail_model::time::Timestamp;
 
+use crate::stream_ticket::StreamTicket;
+
 /// The requests in flight, by their end; those that end together come out in the order in which they were pushed.
 ///
 /// Most services answer in the order of arrival. A request that ends no earlier than the last one in the FIFO is appended
@@ -26,6 +28,8 @@ pub(crate) struct InFlightRequest {
     pub(crate) machine: u32,
     pub(crate) user: u32,
     pub(crate) record: RequestRecord,
+    /// Its answer, of a service that streams.
+    pub(crate) stream: Option<StreamTicket>,
 }
 
 /// The place of a request in the order.
@@ -100,7 +104,7 @@ mod tests {
     fn flight(index: u64, end: u64) -> InFlightRequest {
         let arrival = Arrival { index, intended_start: Timestamp::ZERO };
         let record = RequestRecord::new(arrival, Timestamp::ZERO, Timestamp(end), Outcome::TimedOut);
-        InFlightRequest { machine: 0, user: 0, record }
+        InFlightRequest { machine: 0, user: 0, record, stream: None }
     }
 
     #[test]

@@ -32,11 +32,15 @@ mod loops;
 mod run;
 mod simulation;
 mod sink;
+mod stream_books;
+mod stream_ticket;
+mod streams;
 
 pub use error::SimError;
 pub use flaws::GeneratorFlaws;
 pub use loops::{Loops, loops};
 pub use run::{SimOptions, simulate, simulate_on, simulate_stripe};
 pub use simulation::{FaultClockStart, Simulation, SimulationEnd};
-pub use sink::Sink;
+pub use sink::{SimulatedStream, Sink};
+pub use stream_books::StreamBooks;
 pub use truetail_run::Run;

@@ -61,7 +61,8 @@ fn closed_loops(
 ) -> Result<ClosedLoops, SimError> {
     let correction = CorrectedRecorder::new(options.recorder(workload), expected_interval);
     let mut sinks = (options.recorder(workload), correction);
-    let end = Simulation::new(&scenario.service, workload, options.fault_clock)?.run(&mut sinks)?;
+    let end =
+        Simulation::new(&scenario.service, workload, options.fault_clock)?.at_path(&scenario.path).run(&mut sinks)?;
     let (recorder, correction) = sinks;
     let reconstructed = correction.reconstructed();
     let facts = facts(&scenario.name, workload, end);

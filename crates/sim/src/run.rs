@@ -7,7 +7,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_run::{Facts, OfferedLoad, Run, RunSource, StripeFacts};
 
-use crate::{FaultClockStart, GeneratorFlaws, SimError, Simulation, SimulationEnd};
+use crate::{FaultClockStart, GeneratorFlaws, SimError, Simulation, SimulationEnd, StreamBooks};
 
 /// The most seconds that are allocated before a run: a day.
 const MOST_SECONDS_ALLOCATED: u64 = 86_400;
@@ -68,15 +68,22 @@ impl SimOptions {
 /// # Errors
 /// [`SimError`] if the scenario has no end, or virtual time cannot advance.
 pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
-    let Scenario { service, workload, .. } = scenario;
-    let mut recorder = options.recorder(workload);
-    let mut simulation = Simulation::new(service, workload, options.fault_clock)?;
+    let Scenario { service, workload, path, .. } = scenario;
+    let mut sinks = (options.recorder(workload), books(scenario));
+    let mut simulation = Simulation::new(service, workload, options.fault_clock)?.at_path(path);
     if let Some(flaws) = options.flaws {
         simulation = simulation.with_flaws(flaws);
     }
-    let end = simulation.run(&mut recorder)?;
-    let facts = facts(&scenario.name, workload, end);
+    let end = simulation.run(&mut sinks)?;
+    let (recorder, books) = sinks;
+    let facts = Facts { stream: books.map(StreamBooks::finish), ..facts(&scenario.name, workload, end) };
     Ok(Run { facts, snapshot: recorder.finish(end.schedule_hash) })
+}
+
+/// The books of the streams of `scenario`; `None` where its service does not stream.
+fn books(scenario: &Scenario) -> Option<StreamBooks> {
+    let measure_from = Timestamp(scenario.workload.warmup.0);
+    scenario.service.stream.map(|_| StreamBooks::new(&scenario.path, measure_from))
 }
 
 /// Deals the load of `scenario` out over `machines`, at least one, whose requests meet one service, and returns the run of
@@ -86,12 +93,12 @@ pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimErro
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> Result<Vec<Run>, SimError> {
-    let Scenario { service, workload, .. } = scenario;
-    let mut recorders: Vec<Recorder> = (0..machines).map(|_| options.recorder(workload)).collect();
-    let simulation = Simulation::of_machines(service, workload, options.fault_clock, machines)?;
-    let ends = simulation.run_apart(&mut recorders)?;
-    let parts = Stripe::all(machines).zip(recorders).zip(ends);
-    Ok(parts.map(|((stripe, recorder), end)| run_of(stripe, recorder, end, scenario)).collect())
+    let Scenario { service, workload, path, .. } = scenario;
+    let mut sinks: Vec<Kept> = (0..machines).map(|_| (options.recorder(workload), books(scenario))).collect();
+    let simulation = Simulation::of_machines(service, workload, options.fault_clock, machines)?.at_path(path);
+    let ends = simulation.run_apart(&mut sinks)?;
+    let parts = Stripe::all(machines).zip(sinks).zip(ends);
+    Ok(parts.map(|((stripe, kept), end)| run_of(stripe, kept, end, scenario)).collect())
 }
 
 /// The run of the machine that has `stripe`, as [`simulate_on`] returns it for as many machines as there are stripes. Only its
@@ -100,20 +107,23 @@ pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> R
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_stripe(stripe: Stripe, scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
-    let Scenario { service, workload, .. } = scenario;
-    let recorder = |each| (each == stripe).then(|| options.recorder(workload));
-    let mut recorders: Vec<Option<Recorder>> = Stripe::all(stripe.of()).map(recorder).collect();
-    let simulation = Simulation::of_machines(service, workload, options.fault_clock, stripe.of())?;
-    let ends = simulation.run_apart(&mut recorders)?;
+    let Scenario { service, workload, path, .. } = scenario;
+    let sink = |each| (each == stripe).then(|| (options.recorder(workload), books(scenario)));
+    let mut sinks: Vec<Option<Kept>> = Stripe::all(stripe.of()).map(sink).collect();
+    let simulation = Simulation::of_machines(service, workload, options.fault_clock, stripe.of())?.at_path(path);
+    let ends = simulation.run_apart(&mut sinks)?;
     let own = stripe.index() as usize;
-    let recorder = recorders[own].take().expect("made above");
-    Ok(run_of(stripe, recorder, ends[own], scenario))
+    let kept = sinks[own].take().expect("made above");
+    Ok(run_of(stripe, kept, ends[own], scenario))
 }
 
+/// What is kept of one of several machines: its requests, and their streams where there are some.
+type Kept = (Recorder, Option<StreamBooks>);
+
 /// The run of one of several machines.
-fn run_of(stripe: Stripe, recorder: Recorder, end: SimulationEnd, scenario: &Scenario) -> Run {
-    let stripe = Some(StripeFacts::of(stripe, &scenario.workload));
-    let facts = Facts { stripe, ..facts(&scenario.name, &scenario.workload, end) };
+fn run_of(stripe: Stripe, (recorder, books): Kept, end: SimulationEnd, scenario: &Scenario) -> Run {
+    let (stripe, stream) = (Some(StripeFacts::of(stripe, &scenario.workload)), books.map(StreamBooks::finish));
+    let facts = Facts { stripe, stream, ..facts(&scenario.name, &scenario.workload, end) };
     Run { facts, snapshot: recorder.finish(end.schedule_hash) }
 }
 

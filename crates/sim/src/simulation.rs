@@ -3,7 +3,7 @@
 use truetail_model::arrival::{Horizon, ScheduleHash};
 use truetail_model::driver::{Directive, Driver, DueRequest, Stripe, WorkerShare};
 use truetail_model::record::{KnockOn, Outcome, RequestRecord};
-use truetail_model::service::{Service, ServiceState};
+use truetail_model::service::{Action, Service, VirtualAnswer, VirtualService};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
 
@@ -11,6 +11,8 @@ use crate::client_outcome::client_outcome;
 use crate::flaws::{FlawedGenerator, GeneratorFlaws};
 use crate::generators::Generators;
 use crate::in_flight::{InFlightQueue, InFlightRequest};
+use crate::stream_ticket::StreamTicket;
+use crate::streams::OpenStreams;
 use crate::{SimError, Sink};
 
 /// When the fault clock of the service starts, in a simulation.
@@ -32,7 +34,9 @@ pub enum FaultClockStart {
 #[derive(Clone, Debug)]
 pub struct Simulation {
     generators: Generators,
-    service: ServiceState,
+    service: VirtualService<StreamTicket>,
+    /// The answers of a service that streams.
+    streams: Option<OpenStreams>,
     timeout: Option<Nanos>,
     fault_clock: Option<Timestamp>,
     in_flight: InFlightQueue,
@@ -90,11 +94,12 @@ impl Simulation {
         let driver = |stripe| Driver::new(&workload.of_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
         let generators = Generators::new(Stripe::all(machines).map(driver).collect());
         // With an endless drain the end of the run is not known while requests start.
+        let service = VirtualService::new(service, "");
         let knows_its_end = generators.deadline() != Timestamp::NEVER;
         let no_feedback = matches!(workload.model, LoadModel::Open(_)) && workload.limits.connections.is_none();
         Ok(Simulation {
             generators,
-            service: ServiceState::new(service.clone()),
+            streams: service.outline().map(OpenStreams::new),
             timeout: workload.limits.timeout,
             fault_clock: match fault_clock {
                 FaultClockStart::FirstRequest => None,
@@ -102,11 +107,19 @@ impl Simulation {
             },
             in_flight: InFlightQueue::default(),
             now: Timestamp::ZERO,
-            settles_at_start: no_feedback && knows_its_end,
+            settles_at_start: no_feedback && knows_its_end && !service.is_batched(),
+            service,
             last_end: Timestamp::ZERO,
             livelock: LivelockGuard::new(&workload.model),
             generator: None,
         })
+    }
+
+    /// The same with requests for `path`, which decides the form of streams.
+    #[must_use]
+    pub fn at_path(self, path: &str) -> Simulation {
+        let service = VirtualService::new(self.service.service(), path);
+        Simulation { streams: service.outline().map(OpenStreams::new), service, ..self }
     }
 
     /// The same with a generator that is late.
@@ -177,25 +190,33 @@ impl Simulation {
     fn begin(&mut self, machine: u32, start: DueRequest, sink: &mut impl Sink) -> Result<(), SimError> {
         sink.planned(start.arrival.intended_start);
         self.livelock.check(self.now)?;
-        let mut record = self.submit(machine, start);
+        let clock = *self.fault_clock.get_or_insert(self.now);
+        let ticket = self.streams.as_ref().map(OpenStreams::next_ticket);
+        let answer = self.service.admit(Timestamp(self.now.since(clock).0), ticket.unwrap_or_default());
+        if let Some(streams) = &mut self.streams {
+            streams.begin(&answer, clock);
+        }
+        let record = self.submit(machine, start, clock, &answer);
+        let mut request = InFlightRequest { machine, user: start.user, record, stream: ticket };
         if self.settles_at_start {
-            self.settle(machine, start.user, &mut record);
-            sink.ended(&record);
-        } else {
-            self.in_flight.push(InFlightRequest { machine, user: start.user, record });
+            self.settle(machine, start.user, &mut request.record);
+            self.hand_over(&request, sink);
+        } else if answer.completed.is_some() {
+            self.in_flight.push(request);
+        } else if let (Some(streams), Some(ticket)) = (&mut self.streams, ticket) {
+            streams.wait(ticket, request);
         }
         Ok(())
     }
 
-    /// Submits a request that starts now to the service.
+    /// The record of a request that starts now and gets `answer`, by a fault clock that started at `clock`. Where only the
+    /// batch knows its end, it is that of a client that gives up.
     #[inline]
-    fn submit(&mut self, machine: u32, start: DueRequest) -> RequestRecord {
-        let clock = *self.fault_clock.get_or_insert(self.now);
-        let fate = self.service.admit(Timestamp(self.now.since(clock).0));
+    fn submit(&mut self, machine: u32, start: DueRequest, clock: Timestamp, answer: &VirtualAnswer) -> RequestRecord {
         // NEVER saturates: it is the same on both clocks.
-        let completed = clock + fate.completed().since_origin();
+        let completed = clock + answer.completed.unwrap_or(Timestamp::NEVER).since_origin();
         let gives_up = self.timeout.map_or(Timestamp::NEVER, |timeout| self.now + timeout);
-        let (end, outcome) = client_outcome(fate.action, completed, gives_up);
+        let (end, outcome) = client_outcome(self.action(answer), completed, gives_up);
         let DueRequest { arrival, connection_wait, .. } = start;
         let record = RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None);
         let Some(generator) = &mut self.generator else { return record };
@@ -204,6 +225,22 @@ impl Simulation {
         let is_idle = self.generators.of(machine).in_flight() == 1 && connection_wait.is_zero();
         let passed_on = generator.knock_on.start(self.now, lag, is_idle);
         RequestRecord { knock_on: passed_on.saturating_sub(lag), ..record }
+    }
+
+    /// What a client meets: a stream that is cut is a body that is short.
+    #[inline]
+    fn action(&self, answer: &VirtualAnswer) -> Action {
+        let is_cut = answer.is_stream && self.service.outline().is_some_and(|outline| outline.is_cut);
+        if is_cut { Action::ShortBody } else { answer.plan.action }
+    }
+
+    /// Hands over a request that has ended, with what there was of its stream.
+    #[inline]
+    fn hand_over(&mut self, request: &InFlightRequest, sink: &mut impl Sink) {
+        if let (Some(streams), Some(ticket)) = (&mut self.streams, request.stream) {
+            sink.streamed(&request.record, streams.take(ticket));
+        }
+        sink.ended(&request.record);
     }
 
     /// Settles a request that was just started with the end it will have.
@@ -222,24 +259,59 @@ impl Simulation {
     /// further event.
     #[inline]
     fn advance<S: Sink>(&mut self, until: Timestamp, sinks: &mut [S]) -> bool {
-        let next = self.in_flight.next_end().min(until);
+        let next = self.in_flight.next_end().min(until).min(self.next_of_streams());
         if next == Timestamp::NEVER {
             return false;
         }
         self.now = next;
+        if self.streams.is_some() {
+            self.advance_streams(next);
+        }
         while let Some(flight) = self.in_flight.pop_ended(next) {
             self.generators.of(flight.machine).complete(flight.user, flight.record.end);
-            sinks[flight.machine as usize].ended(&flight.record);
+            self.hand_over(&flight, &mut sinks[flight.machine as usize]);
         }
         true
+    }
+
+    /// When something next happens in the batch, or to a stream in it.
+    #[inline]
+    fn next_of_streams(&mut self) -> Timestamp {
+        let Some(streams) = &mut self.streams else { return Timestamp::NEVER };
+        let clock = self.fault_clock.unwrap_or(Timestamp::ZERO);
+        (clock + self.service.next_event().since_origin()).min(streams.next_deadline())
+    }
+
+    /// Ends the streams of the batch that end at `now`: an event at the instant of the timeout still comes.
+    fn advance_streams(&mut self, now: Timestamp) {
+        let clock = self.fault_clock.unwrap_or(Timestamp::ZERO);
+        let Some(streams) = &mut self.streams else { return };
+        let is_cut = self.service.outline().is_some_and(|outline| outline.is_cut);
+        let action = if is_cut { Action::ShortBody } else { Action::Answer { status: 200 } };
+        let in_flight = &mut self.in_flight;
+        self.service.advance(Timestamp(now.since(clock).0), &mut |event| {
+            let at = clock + event.at.since_origin();
+            if let Some(mut request) = streams.step(event.key, at, event.is_last) {
+                (request.record.end, request.record.outcome) = client_outcome(action, at, Timestamp::NEVER);
+                in_flight.push(request);
+            }
+        });
+        while let Some(request) = streams.given_up(now) {
+            in_flight.push(request);
+        }
     }
 
     /// Cuts off what is still in flight, and records what was never issued.
     fn close<S: Sink>(mut self, stuck: bool, sinks: &mut [S]) -> Vec<SimulationEnd> {
         let at = self.now.max(self.last_end);
-        for mut flight in self.in_flight.into_started_order() {
-            cut_off(&mut flight.record, at);
-            sinks[flight.machine as usize].ended(&flight.record);
+        let mut open = std::mem::take(&mut self.in_flight).into_started_order();
+        if let Some(streams) = &mut self.streams {
+            open.extend(streams.take_waiting());
+            open.sort_by_key(|request| (request.record.actual_start, request.record.index));
+        }
+        for mut request in open {
+            cut_off(&mut request.record, at);
+            self.hand_over(&request, &mut sinks[request.machine as usize]);
         }
         for (machine, sink) in (0..).zip(sinks) {
             while let Some(arrival) = self.generators.of(machine).unissued() {

@@ -1,7 +1,21 @@
 //! Receivers of simulated requests.
 
 use truetail_model::record::{Recorder, RequestRecord};
+use truetail_model::service::StreamEnd;
 use truetail_model::time::Timestamp;
+
+/// The answer to a request of a service that streams, as it would have come had its client waited.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SimulatedStream {
+    /// When its head comes; [`Timestamp::NEVER`] if none does.
+    pub head: Timestamp,
+    /// It is the head of a stream.
+    pub is_stream: bool,
+    /// When events come, and how many at once, ascending.
+    pub events: Vec<(Timestamp, u64)>,
+    /// How it ends, where its connection is not closed before.
+    pub end: StreamEnd,
+}
 
 /// Receives the arrivals of a simulation.
 pub trait Sink {
@@ -10,6 +24,9 @@ pub trait Sink {
 
     /// The outcome of an arrival.
     fn ended(&mut self, record: &RequestRecord);
+
+    /// The same arrival, which [`Sink::ended`] follows for, was issued to a service that streams.
+    fn streamed(&mut self, _record: &RequestRecord, _answer: &SimulatedStream) {}
 }
 
 impl Sink for Recorder {
@@ -35,6 +52,26 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.0.ended(record);
         self.1.ended(record);
     }
+
+    fn streamed(&mut self, record: &RequestRecord, answer: &SimulatedStream) {
+        self.0.streamed(record, answer);
+        self.1.streamed(record, answer);
+    }
+}
+
+/// Hands everything to it, if there is one.
+impl<S: Sink> Sink for Option<S> {
+    fn planned(&mut self, intended_start: Timestamp) {
+        self.iter_mut().for_each(|sink| sink.planned(intended_start));
+    }
+
+    fn ended(&mut self, record: &RequestRecord) {
+        self.iter_mut().for_each(|sink| sink.ended(record));
+    }
+
+    fn streamed(&mut self, record: &RequestRecord, answer: &SimulatedStream) {
+        self.iter_mut().for_each(|sink| sink.streamed(record, answer));
+    }
 }
 
 impl<S: Sink> Sink for &mut S {
@@ -45,20 +82,9 @@ impl<S: Sink> Sink for &mut S {
     fn ended(&mut self, record: &RequestRecord) {
         (**self).ended(record);
     }
-}
 
-/// `None` keeps nothing.
-impl<S: Sink> Sink for Option<S> {
-    fn planned(&mut self, intended_start: Timestamp) {
-        if let Some(sink) = self {
-            sink.planned(intended_start);
-        }
-    }
-
-    fn ended(&mut self, record: &RequestRecord) {
-        if let Some(sink) = self {
-            sink.ended(record);
-        }
+    fn streamed(&mut self, record: &RequestRecord, answer: &SimulatedStream) {
+        (**self).streamed(record, answer);
     }
 }
 

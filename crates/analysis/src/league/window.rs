@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, ServiceState, StallSchedule};
+use truetail_model::service::{Fault, StallSchedule, VirtualService};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 
@@ -77,7 +77,7 @@ fn seen_in(view: &ServerView, stretches: &[TimeRange]) -> u64 {
 }
 
 fn is_healthy(scenario: &Scenario) -> bool {
-    scenario.service.faults.is_empty() && scenario.service.concurrency.is_none()
+    scenario.service.faults.is_empty() && scenario.service.concurrency.is_none() && !scenario.service.is_batched()
 }
 
 /// Every stall that begins before the end, cut off there; those that overlap are one.
@@ -112,18 +112,33 @@ fn open_arrivals(scenario: &Scenario) -> Vec<(u64, Option<u64>)> {
 
 /// What users see who each wait for their answer and ask again at once, without a network.
 fn closed_arrivals(scenario: &Scenario, users: u32, end: Nanos) -> Vec<(u64, Option<u64>)> {
-    let mut service = ServiceState::new(scenario.service.clone());
+    let mut service = VirtualService::new(&scenario.service, &scenario.path);
     let mut asks: BinaryHeap<Reverse<Timestamp>> = (0..users).map(|_| Reverse(Timestamp::ZERO)).collect();
     let mut arrivals = Vec::new();
-    while let Some(Reverse(at)) = asks.pop() {
-        if at.0 >= end.0 {
-            break;
+    // When each answer of a batch was asked for.
+    let mut asked = Vec::new();
+    // An answer that takes no time at all would keep a user asking at one instant for ever.
+    let asks_again = |at: Timestamp, completed: Timestamp| Reverse(completed.max(at + Nanos(1)));
+    loop {
+        let next_ask = asks.peek().map_or(Timestamp::NEVER, |Reverse(at)| *at);
+        let next = next_ask.min(service.next_event());
+        if next.0 >= end.0 {
+            return arrivals;
         }
-        arrivals.push((at.0, None));
-        // An answer that takes no time at all would keep a user asking at one instant for ever.
-        asks.push(Reverse(service.admit(at).completed().max(at + Nanos(1))));
+        service.advance(next, &mut |event| {
+            if event.is_last {
+                asks.push(asks_again(asked[event.key], event.at));
+            }
+        });
+        if next == next_ask {
+            asks.pop();
+            arrivals.push((next.0, None));
+            match service.admit(next, asked.len()).completed {
+                Some(completed) => asks.push(asks_again(next, completed)),
+                None => asked.push(next),
+            }
+        }
     }
-    arrivals
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod server_pauses;
 mod settling;
 mod shadow;
 mod so_far;
+mod streams;
 mod support;
 mod verdicts;
 mod warmup;

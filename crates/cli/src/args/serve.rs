@@ -11,7 +11,7 @@ Example:
 /// Run a test server that misbehaves as a scenario says
 ///
 /// Prints 'listening on http://ADDRESS' when it is ready. The clock of the faults starts at the first request that is not a
-/// health check (GET /healthy), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server and completes the log.
+/// health check (GET /healthy), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server and completes the logs.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct ServeArgs {
@@ -24,4 +24,7 @@ pub struct ServeArgs {
     /// Log what happened to each request to this CSV file
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
+    /// Log when each event of each stream left to this CSV file
+    #[arg(long, value_name = "FILE")]
+    pub truth_events: Option<PathBuf>,
 }

@@ -21,8 +21,12 @@ pub fn serve(args: ServeArgs) -> Result<ExitCode> {
     let scenario = scenario(&args.scenario)?;
     let listen = address(&args.listen)?;
     host::raise_open_file_limit();
-    let truth = args.truth.as_deref().map(|path| Box::new(LogFile::at(path)) as Box<dyn Write + Send>);
-    let options = ServerOptions { truth, keep_truth: false, ..ServerOptions::new(scenario.service.clone(), listen) };
+    if args.truth.is_some() && args.truth == args.truth_events {
+        return Err(usage_error("--truth and --truth-events name the same file; give each its own"));
+    }
+    let (truth, events) = (log(args.truth.as_deref()), log(args.truth_events.as_deref()));
+    let options =
+        ServerOptions { truth, events, keep_truth: false, ..ServerOptions::new(scenario.service.clone(), listen) };
     // Captured before the address is printed: whoever reads it may send a signal at once.
     let signal = signals::TerminationSignal::capture()
         .map_err(|error| runtime_error(format!("cannot watch for signals: {error}")))?;
@@ -30,7 +34,11 @@ pub fn serve(args: ServeArgs) -> Result<ExitCode> {
     output::print(&format!("listening on http://{}\n", server.addr()))?;
     output::note(&format!("{} at {}; Ctrl-C to stop", scenario.name, scenario.path));
     signal.wait();
-    report_totals(server.stop(), args.truth.as_deref())
+    report_totals(server.stop())
+}
+
+fn log(path: Option<&Path>) -> Option<Box<dyn Write + Send>> {
+    path.map(|path| Box::new(LogFile::at(path)) as Box<dyn Write + Send>)
 }
 
 /// The address that `--listen` names.
@@ -44,17 +52,15 @@ pub(super) fn address(text: &str) -> Result<SocketAddr> {
     found.next().ok_or_else(|| wrong("the name has no address".to_owned()))
 }
 
-fn report_totals(truth: ServerTruth, log: Option<&Path>) -> Result<ExitCode> {
+fn report_totals(truth: ServerTruth) -> Result<ExitCode> {
     let totals = truth.totals;
     let endings = Ending::ALL.into_iter().filter(|ending| totals.ended(*ending) > 0);
     let endings: Vec<_> =
         endings.map(|ending| format!("{} {}", number::count(totals.ended(ending)), ending.name())).collect();
     let outcome = if endings.is_empty() { String::new() } else { format!(": {}", endings.join(", ")) };
     output::note(&format!("stopped after {} requests{outcome}", number::count(totals.admitted)));
-    match (truth.log_error, log) {
-        (Some(error), Some(path)) => {
-            Err(runtime_error(format!("the truth log {} is incomplete: {error}", path.display())))
-        }
-        _ => Ok(ExitCode::Success),
+    match truth.log_error {
+        Some(error) => Err(runtime_error(format!("a truth log is incomplete: {error}"))),
+        None => Ok(ExitCode::Success),
     }
 }

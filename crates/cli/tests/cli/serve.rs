@@ -37,6 +37,34 @@ fn a_stall_is_in_the_truth_log_and_in_the_tail() {
 }
 
 #[test]
+fn a_model_serves_streams_and_logs_each_event() {
+    let dir = TestDir::new();
+    let text = "path = \"/v1/chat/completions\"\n[workload]\nrate = 50\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n\
+                [service.stream]\nevents = 4\n[service.batch]\ncap = 10\nstep = \"2ms\"\n";
+    let served = ServeProcess::start_with(&dir, dir.file("model.toml", text), &["--truth-events", "events.csv"]);
+    let url = format!("{}/v1/chat/completions", served.url());
+    let options = ["-r", "50", "-n", "20", "--stream", "sse", "--end-mark", "[DONE]", "--json", "--quiet", "--no-save"];
+    let run = dir.truetail(&[&["run", &url][..], &options].concat()).json();
+    assert_eq!((&run["stream"]["tally"]["complete"], &run["stream"]["events"]), (&20.into(), &140.into()));
+    let (code, rows) = served.stop();
+    assert_eq!((code, rows.len()), (Some(0), 20));
+    let events = std::fs::read_to_string(dir.path().join("events.csv")).expect("a log of events");
+    let (heading, events) = events.split_once('\n').expect("a heading");
+    assert_eq!((heading, events.lines().count()), ("epoch,number,event,kind,due_ns,left_ns", 140));
+    for (kind, each) in [("role", 1), ("content", 4), ("finish", 1), ("usage", 0), ("done", 1)] {
+        assert_eq!(events.matches(&format!(",{kind},")).count(), 20 * each, "{kind}");
+    }
+}
+
+#[test]
+fn two_logs_are_not_one_file() {
+    let dir = TestDir::new();
+    let output = dir.truetail(&["serve", "--listen", "127.0.0.1:0", "--truth", "a.csv", "--truth-events", "a.csv"]);
+    assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
+    assert!(output.stderr.contains("--truth-events"), "{output:?}");
+}
+
+#[test]
 fn a_port_that_is_taken() {
     let dir = TestDir::new();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");

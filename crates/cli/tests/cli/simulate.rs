@@ -46,6 +46,28 @@ fn assert_pictures(dir: &TestDir, folder: &str, names: &[&str]) {
 }
 
 #[test]
+fn the_model_that_stalls_has_books_of_its_streams() {
+    let dir = TestDir::new();
+    let simulated = dir.truetail(&["simulate", "06", "--json"]).json();
+    let stream = &series(&simulated, "open-loop")["stream"];
+    assert_eq!((&stream["tally"]["complete"], &stream["tally"]["planned"]), (&1200.into(), &1200.into()));
+    // Beside 50 events with content, why a stream ends and its end mark.
+    assert_eq!(stream["events"], 1200 * 52);
+    for (time, q, ms) in [
+        ("first_event_time", 0.5, 45.8),
+        ("first_event_time", 0.99, 5702.8),
+        ("event_gap", 0.5, 22.8),
+        ("event_gap", 0.99, 82.6),
+    ] {
+        let quantiles = stream[time]["quantiles"].as_array().expect("quantiles");
+        let found = quantiles.iter().find(|one| one["q"] == q).expect("it is supported")["value_ns"].as_f64();
+        assert!((found.expect("a value") / 1e6 / ms - 1.0).abs() < 0.001, "{time} {q}: {found:?}");
+    }
+    let text = dir.truetail(&["simulate", "06"]).stdout;
+    assert!(text.contains("Streams      1200 of 1200 complete") && text.contains("longest gap"), "{text}");
+}
+
+#[test]
 fn the_scenarios_are_their_truth() {
     let dir = TestDir::new();
     for (name, truth) in TRUTHS {

@@ -194,9 +194,14 @@ pub struct ServeProcess {
 
 impl ServeProcess {
     pub fn start(dir: &TestDir, scenario: &str) -> ServeProcess {
+        ServeProcess::start_with(dir, scenario, &[])
+    }
+
+    pub fn start_with(dir: &TestDir, scenario: &str, more: &[&str]) -> ServeProcess {
         let truth = dir.path().join("truth.csv");
         let log = truth.display().to_string();
-        let mut command = dir.command(&["serve", "--scenario", scenario, "--listen", "127.0.0.1:0", "--truth", &log]);
+        let words = ["serve", "--scenario", scenario, "--listen", "127.0.0.1:0", "--truth", &log];
+        let mut command = dir.command(&[&words[..], more].concat());
         let mut child = command.stderr(Stdio::null()).spawn().expect("the server starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
@@ -206,6 +211,10 @@ impl ServeProcess {
 
     pub fn api(&self) -> String {
         format!("{}/api", self.url)
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     pub fn port(&self) -> u16 {

@@ -10,9 +10,6 @@ use crate::time::{Nanos, Timestamp};
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 
-const GATES: [(&str, Gate); 2] =
-    [(gate_name(Gate::Answers), Gate::Answers), (gate_name(Gate::Arrivals), Gate::Arrivals)];
-
 const NTH: &str = "a whole number from 1";
 
 /// Reads the faults in their order.
@@ -84,7 +81,7 @@ fn recurring_stall(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fau
 }
 
 fn gate(section: &Section<'_>) -> Result<Gate> {
-    section.get("gate").map_or(Ok(Gate::Answers), |gate| gate.choice(&GATES))
+    section.get("gate").map_or(Ok(Gate::Answers), |field| field.choice(&Gate::ALL.map(|gate| (gate.name(), gate))))
 }
 
 fn ramp(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
@@ -168,7 +165,7 @@ pub(super) fn keys(fault: &Fault) -> Keys {
         Fault::Stall { at, length, gate } => {
             keys.put("at", at.since_origin());
             keys.put("for", *length);
-            keys.put("gate", gate_name(*gate));
+            keys.put("gate", gate.name());
         }
         Fault::RecurringStall { first, every, length, times, gate } => {
             keys.put("first", first.since_origin());
@@ -177,7 +174,7 @@ pub(super) fn keys(fault: &Fault) -> Keys {
             if let Some(times) = times {
                 keys.put_whole("times", *times);
             }
-            keys.put("gate", gate_name(*gate));
+            keys.put("gate", gate.name());
         }
         Fault::Ramp { from, to, target } => {
             keys.put("from", from.since_origin());
@@ -203,13 +200,6 @@ pub(super) fn keys(fault: &Fault) -> Keys {
         | Fault::Garbage { select } => select_keys(&mut keys, select),
     }
     keys
-}
-
-const fn gate_name(gate: Gate) -> &'static str {
-    match gate {
-        Gate::Answers => "answers",
-        Gate::Arrivals => "arrivals",
-    }
 }
 
 fn select_keys(keys: &mut Keys, select: &Selector) {

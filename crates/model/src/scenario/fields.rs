@@ -199,9 +199,13 @@ impl<'t> Field<'t> {
 
     /// The table under this key, as a section.
     pub(super) fn section(&self) -> Result<Section<'t>> {
-        let title = format!("[{}]", self.key);
+        self.section_called(&format!("[{}]", self.key))
+    }
+
+    /// The same, as a section with this title.
+    pub(super) fn section_called(&self, title: &str) -> Result<Section<'t>> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.mistyped("a table"))?;
-        Ok(Section::new(self.text, &title, self.value.span().start, table))
+        Ok(Section::new(self.text, title, self.value.span().start, table))
     }
 
     /// The tables of the list under this key, as sections with this title.

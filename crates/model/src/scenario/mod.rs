@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `parse` | TOML text → [`Scenario`]; `workload`, `service` and `faults` read their sections, and `faults` writes its own |
+//! | `parse` | TOML text → [`Scenario`]; `workload`, `service`, `stream` and `faults` read their sections; `stream` and `faults` write their own |
 //! | `fields` | keys and values with their place in the text |
 //! | `keys` | keys and values to write |
 //! | `error` | [`ScenarioError`]: one line with file, line, column, key and help |
@@ -40,6 +40,7 @@ mod keys;
 mod parse;
 mod scale;
 mod service;
+mod stream;
 mod workload;
 mod write;
 

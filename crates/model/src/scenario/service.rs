@@ -2,9 +2,9 @@
 
 use super::ScenarioError;
 use super::bounds::WorkloadBounds;
-use super::faults;
-use super::fields::Section;
-use crate::service::{Service, Variation};
+use super::fields::{Field, Section};
+use super::{faults, stream};
+use crate::service::{Gate, Service, Variation};
 use crate::time::Nanos;
 
 const VARIATIONS: [(&str, Variation); 2] = [("constant", Variation::Constant), ("exponential", Variation::Exponential)];
@@ -28,13 +28,38 @@ pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Ser
     if let Some(seed) = section.get("seed") {
         service.seed = seed.whole(0..=u64::MAX, "a whole number from 0")?;
     }
+    read_stream(section, &mut service)?;
     let faults = section.get("fault");
     section.no_more_keys()?;
     if let Some(faults) = faults {
         service.faults = faults::read(&faults.sections("[[service.fault]]")?, bounds)?;
+        check_gates(&faults, &service)?;
         if service.never_reopens() {
             return Err(faults.error("the recurring stalls leave no gap between them, so no request is ever answered"));
         }
     }
     Ok(service)
+}
+
+fn read_stream(section: &Section<'_>, service: &mut Service) -> Result<(), ScenarioError> {
+    let called = |key, title| section.get(key).map(|field: Field<'_>| field.section_called(title)).transpose();
+    let (stream, batch) = (called("stream", "[service.stream]")?, called("batch", "[service.batch]")?);
+    if stream.is_none() && batch.is_none() {
+        return Ok(());
+    }
+    let holds = "does not hold streams; leave it out, and write cap = N in [service.batch] for a server that works on N at once";
+    section.refuse(&["concurrency"], holds)?;
+    service.stream = Some(stream::read(stream.as_ref(), batch.as_ref())?);
+    Ok(())
+}
+
+/// Events are held only where there are some.
+fn check_gates(faults: &Field<'_>, service: &Service) -> Result<(), ScenarioError> {
+    let stalls = service.faults.iter().filter_map(|fault| fault.stall_schedule());
+    if service.stream.is_none() && stalls.into_iter().any(|stall| stall.gate == Gate::Events) {
+        let needs = "a stall with gate = \"events\" needs a service whose answers are streams; add [service.stream] or \
+                     [service.batch]";
+        return Err(faults.error(needs));
+    }
+    Ok(())
 }

@@ -8,10 +8,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Scenario;
-use super::faults;
 use super::keys::{Keys, Value};
+use super::{faults, stream};
 use crate::arrival::{Profile, Schedule, Spacing};
-use crate::service::{Service, Variation};
+use crate::service::{Service, StreamDescription, Variation};
 use crate::workload::{LoadModel, Workload};
 
 impl Scenario {
@@ -30,6 +30,10 @@ impl Scenario {
         table("", &top_keys(self));
         table("[workload]", &workload_keys(&self.workload));
         table("[service]", &service_keys(&self.service));
+        if let Some(description) = &self.service.stream {
+            table("[service.stream]", &stream::keys(description));
+            description.batch().iter().for_each(|batch| table("[service.batch]", &stream::batch_keys(batch)));
+        }
         self.service.faults.iter().for_each(|fault| table("[[service.fault]]", &faults::keys(fault)));
         text
     }
@@ -120,13 +124,23 @@ struct Written {
 struct WrittenService {
     #[serde(flatten)]
     own: Keys,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<Keys>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<Keys>,
     fault: Vec<Keys>,
 }
 
 impl Serialize for Scenario {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fault = self.service.faults.iter().map(faults::keys).collect();
-        let service = WrittenService { own: service_keys(&self.service), fault };
+        let description = self.service.stream.as_ref();
+        let service = WrittenService {
+            own: service_keys(&self.service),
+            stream: description.map(stream::keys),
+            batch: description.and_then(StreamDescription::batch).as_ref().map(stream::batch_keys),
+            fault,
+        };
         Written { top: top_keys(self), workload: workload_keys(&self.workload), service }.serialize(serializer)
     }
 }
@@ -142,6 +156,8 @@ struct Read {
 
 #[derive(Deserialize)]
 struct ReadService {
+    stream: Option<BTreeMap<String, Value>>,
+    batch: Option<BTreeMap<String, Value>>,
     #[serde(default)]
     fault: Vec<BTreeMap<String, Value>>,
     #[serde(flatten)]
@@ -160,6 +176,8 @@ impl Read {
         table("", &self.top);
         table("[workload]", &self.workload);
         table("[service]", &self.service.own);
+        self.service.stream.iter().for_each(|stream| table("[service.stream]", stream));
+        self.service.batch.iter().for_each(|batch| table("[service.batch]", batch));
         self.service.fault.iter().for_each(|fault| table("[[service.fault]]", fault));
         text
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effect::{Gate, StallSchedule, pass_gates};
 use super::fault::Fault;
+use super::stream::StreamDescription;
 use crate::time::{Nanos, Timestamp};
 
 /// How the processing time varies from request to request.
@@ -28,7 +29,9 @@ pub struct Service {
     pub concurrency: Option<u32>,
     /// Size of a response body in bytes.
     pub body_bytes: u32,
-    /// Seed of everything random in the service.
+    /// What it answers with in place of that body; `None`: it streams only where it is asked to.
+    pub stream: Option<StreamDescription>,
+    /// Seed of everything random in the service, but for the gaps of streams.
     pub seed: u64,
     /// What goes wrong. If two faults would change the same answer, the first in the list does.
     pub faults: Vec<Fault>,
@@ -42,9 +45,15 @@ impl Service {
             variation: Variation::Constant,
             concurrency: None,
             body_bytes: 2,
+            stream: None,
             seed: 1,
             faults: Vec::new(),
         }
+    }
+
+    /// True if its streams share a batch.
+    pub fn is_batched(&self) -> bool {
+        self.stream.is_some_and(|stream| stream.batch().is_some())
     }
 
     /// True if the stalls of a gate leave no gap between them, so that from some instant on nothing gets through.
@@ -52,7 +61,7 @@ impl Service {
         let schedules = self.faults.iter().filter_map(Fault::stall_schedule);
         // A stall that happens a limited number of times has an end.
         let endless: Vec<StallSchedule> = schedules.filter(|stall| stall.times.is_none()).collect();
-        [Gate::Arrivals, Gate::Answers].into_iter().any(|side| {
+        Gate::ALL.into_iter().any(|side| {
             let last = endless.iter().filter(|stall| stall.gate == side).max_by_key(|stall| stall.first);
             let opens = |instant| endless.iter().find_map(|stall| stall.opens_at(side, instant));
             last.is_some_and(|last| pass_gates(last.first, opens) == Timestamp::NEVER)

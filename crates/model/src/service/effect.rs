@@ -70,6 +70,11 @@ pub enum Action {
 }
 
 impl Action {
+    /// True for a whole answer with status 200: where the service streams, its body is a stream.
+    pub const fn is_good(self) -> bool {
+        matches!(self, Action::Answer { status: 200 } | Action::SlowBody { .. })
+    }
+
     /// The status in the head that is sent; `None` if none is.
     pub const fn status(self) -> Option<u16> {
         match self {
@@ -86,8 +91,25 @@ pub enum Gate {
     /// At the way out: a request takes its work, and if the gate is shut when it is done it leaves when the gate opens.
     #[default]
     Answers,
-    /// At the way in: a request that arrives while the gate is shut begins its work when the gate opens.
+    /// At the way in: a request that arrives while the gate is shut begins its work when the gate opens. In a batch nobody
+    /// begins meanwhile.
     Arrivals,
+    /// Inside the answers: no event of any stream leaves, and what follows it is as much later.
+    Events,
+}
+
+impl Gate {
+    /// Every gate.
+    pub const ALL: [Gate; 3] = [Gate::Answers, Gate::Arrivals, Gate::Events];
+
+    /// Its name in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Gate::Answers => "answers",
+            Gate::Arrivals => "arrivals",
+            Gate::Events => "events",
+        }
+    }
 }
 
 /// When a gate is shut: `times` times for `length` each, the first time at `first`, then every `every`.

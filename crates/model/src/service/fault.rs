@@ -252,6 +252,12 @@ impl FaultSet {
         self.0 |= 1 << kind as u16;
     }
 
+    /// What was met in either.
+    #[must_use]
+    pub const fn and(self, other: FaultSet) -> FaultSet {
+        FaultSet(self.0 | other.0)
+    }
+
     /// Was this kind met?
     pub const fn contains(self, kind: FaultKind) -> bool {
         self.0 & (1 << kind as u16) != 0

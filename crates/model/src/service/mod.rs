@@ -1,15 +1,25 @@
 //! How a system under test behaves. The server follows the description in real time and the simulator in virtual time.
-//! Both use the same [`ServiceState`] to decide what happens to each request.
+//! Both use the same [`ServiceState`] to decide what happens to each request, and the same [`BatchState`] for streams that are
+//! worked on together.
 
+mod batch;
 mod concurrency;
 mod description;
 mod effect;
 mod fault;
 mod selector;
 mod state;
+mod stream;
+mod virtual_service;
 
+pub use batch::{BatchEvent, BatchState};
 pub use description::{Service, Variation};
 pub use effect::{Action, AnswerChange, FaultEffect, Gate, StallSchedule};
 pub use fault::{Fault, FaultKind, FaultSet};
 pub use selector::Selector;
 pub use state::{ResponsePlan, ServiceState};
+pub use stream::{
+    Batch, MOST_EVENTS, StreamContent, StreamDescription, StreamEnd, StreamFormat, StreamOutline, StreamPace,
+    StreamRequest, StreamTiming, StreamWrite, UsageReport,
+};
+pub use virtual_service::{VirtualAnswer, VirtualService};

@@ -5,6 +5,7 @@ use super::concurrency::ConcurrencyLimit;
 use super::description::{Service, Variation};
 use super::effect::{Action, AnswerChange, FaultEffect, Gate, pass_gates};
 use super::fault::{Fault, FaultKind, FaultSet};
+use super::stream::{StreamOutline, StreamTiming, StreamWrite};
 use crate::random::Random;
 use crate::time::{Nanos, Timestamp};
 
@@ -50,7 +51,9 @@ pub struct ServiceState {
     /// The slots of the concurrency cap, if there is one.
     slots: Option<ConcurrencyLimit>,
     /// By [`Gate`]: the earliest instant from which the gate is known to stay shut forever.
-    shut_from: [Timestamp; 2],
+    shut_from: [Timestamp; Gate::ALL.len()],
+    /// Streams pass the gate for arrivals when they get into the batch.
+    is_batched: bool,
     /// False for a healthy service, which then skips every search for faults.
     has_faults: bool,
     /// True without faults, queue and random numbers, and with a baseline that ends: all requests are treated alike.
@@ -64,7 +67,8 @@ impl ServiceState {
             admitted: 0,
             work: Random::new(service.seed, WORK_STREAM),
             slots: service.concurrency.map(ConcurrencyLimit::new),
-            shut_from: [Timestamp::NEVER; 2],
+            shut_from: [Timestamp::NEVER; Gate::ALL.len()],
+            is_batched: service.is_batched(),
             is_plain: service.baseline < Nanos(1 << 62)
                 && service.faults.is_empty()
                 && service.concurrency.is_none()
@@ -111,6 +115,20 @@ impl ServiceState {
         plan
     }
 
+    /// The writes of a stream at its own pace, which answers the request that was admitted as `plan`. Faults that it meets are
+    /// added to the plan.
+    pub fn stream_writes(
+        &mut self,
+        plan: &mut ResponsePlan,
+        timing: &StreamTiming,
+        outline: &StreamOutline,
+    ) -> Vec<StreamWrite> {
+        let mut met = plan.faults;
+        let writes = timing.writes(plan.number, plan.due, outline, |at| self.pass_gate(Gate::Events, at, &mut met));
+        plan.faults = met;
+        writes
+    }
+
     /// What [`ServiceState::admit`] computes for a plain service, without the detours.
     fn plain_plan(&self, arrived: Timestamp) -> ResponsePlan {
         ResponsePlan {
@@ -126,7 +144,8 @@ impl ServiceState {
     /// Passes a request through the entry gate, the queue, the work and the exit gate. `action_at` says what happens at
     /// the instant at which it is through.
     fn work_on(&mut self, plan: &mut ResponsePlan, action_at: impl FnOnce(Timestamp) -> Action) {
-        let admitted_at = self.pass_gate(Gate::Arrivals, plan.arrived, &mut plan.faults);
+        let admitted_at =
+            if self.is_batched { plan.arrived } else { self.pass_gate(Gate::Arrivals, plan.arrived, &mut plan.faults) };
         if admitted_at == Timestamp::NEVER {
             plan.due = Timestamp::NEVER;
             return;

@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Gate, Selector, Service, Variation};
+use truetail_model::service::{
+    Batch, Fault, Gate, Selector, Service, StreamContent, StreamDescription, StreamEnd, StreamPace, StreamTiming,
+    UsageReport, Variation,
+};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -67,11 +70,54 @@ prop_compose! {
     }
 }
 
-fn gate() -> impl Strategy<Value = Gate> {
-    prop_oneof![Just(Gate::Answers), Just(Gate::Arrivals)]
+prop_compose! {
+    fn content()(
+        events in 0..=1000u64,
+        tokens in 1..=100u64,
+        bytes in 0..=10_000u64,
+        cut in proptest::option::of(0..=2000u64),
+        end in proptest::option::of(prop_oneof![
+            Just(StreamEnd::Whole),
+            Just(StreamEnd::Done),
+            Just(StreamEnd::Unfinished)
+        ]),
+        usage in prop_oneof![Just(UsageReport::Right), Just(UsageReport::Missing), Just(UsageReport::Wrong)],
+    ) -> StreamContent {
+        StreamContent { events, tokens, bytes, cut, end, usage }
+    }
 }
 
-fn any_fault() -> impl Strategy<Value = Fault> {
+prop_compose! {
+    fn timing()(
+        first in nanos(0, u64::MAX),
+        gap in nanos(0, u64::MAX),
+        seed in proptest::option::of(any::<u64>()),
+        burst in 1..=1000u64,
+        trickle in nanos(0, u64::MAX),
+        stall in proptest::option::of((0..=1000u64, nanos(1, u64::MAX))),
+    ) -> StreamTiming {
+        StreamTiming { first, gap, seed, burst, trickle, stall }
+    }
+}
+
+prop_compose! {
+    fn batch()(
+        cap in 1..=u32::MAX,
+        prefill in nanos(0, u64::MAX),
+        step in nanos(1, u64::MAX),
+        step_per_stream in nanos(0, u64::MAX),
+    ) -> Batch {
+        Batch { cap, prefill, step, step_per_stream }
+    }
+}
+
+fn stream() -> impl Strategy<Value = StreamDescription> {
+    let pace = prop_oneof![timing().prop_map(StreamPace::Alone), batch().prop_map(StreamPace::Batched)];
+    (content(), pace).prop_map(|(content, pace)| StreamDescription { content, pace })
+}
+
+fn any_fault(gates: &'static [Gate]) -> impl Strategy<Value = Fault> {
+    let gate = move || proptest::sample::select(gates);
     let instant = || (0..1000 * S).prop_map(Timestamp);
     prop_oneof![
         (instant(), nanos(1, u64::MAX), gate()).prop_map(|(at, length, gate)| Fault::Stall { at, length, gate }),
@@ -104,17 +150,31 @@ fn any_fault() -> impl Strategy<Value = Fault> {
 }
 
 prop_compose! {
-    fn service()(
+    fn service_of_pieces()(
         baseline in nanos(1, u64::MAX),
         exponential in any::<bool>(),
         concurrency in proptest::option::of(1..=u32::MAX),
         body_bytes in any::<u32>(),
         seed in any::<u64>(),
-        faults in proptest::collection::vec(any_fault(), 0..4),
+        faults in proptest::collection::vec(any_fault(&[Gate::Answers, Gate::Arrivals]), 0..4),
     ) -> Service {
         let variation = if exponential { Variation::Exponential } else { Variation::Constant };
-        Service { baseline, variation, concurrency, body_bytes, seed, faults }
+        Service { baseline, variation, concurrency, body_bytes, stream: None, seed, faults }
     }
+}
+
+prop_compose! {
+    fn service_of_streams()(
+        service in service_of_pieces(),
+        stream in stream(),
+        faults in proptest::collection::vec(any_fault(&Gate::ALL), 0..4),
+    ) -> Service {
+        Service { concurrency: None, stream: Some(stream), faults, ..service }
+    }
+}
+
+fn service() -> impl Strategy<Value = Service> {
+    prop_oneof![service_of_pieces(), service_of_streams()]
 }
 
 prop_compose! {

@@ -96,7 +96,7 @@ fn a_fault_that_cannot_happen_is_refused() {
     };
     case("kind = 'stall'; at = '60s'; for = '1s'", 2, &["'at'", "60s is not before the end of the workload (1m)"]);
     case("kind = 'stall'; at = '59s'; for = '0s'", 3, &["'for'", "zero"]);
-    case("kind = 'stall'; at = '1s'; for = '1s'; gate = 'exit'", 4, &["'gate'", "answers, arrivals"]);
+    case("kind = 'stall'; at = '1s'; for = '1s'; gate = 'exit'", 4, &["'gate'", "answers, arrivals, events"]);
     case("kind = 'recurring-stall'; first = '61s'; every = '2s'; for = '1s'", 2, &["'first'", "never happens"]);
     case("kind = 'recurring-stall'; first = '1s'; every = '2s'; for = '2s'", 4, &["'for'", "never lets an answer"]);
     case("kind = 'recurring-stall'; first = '1s'; every = '0s'; for = '2s'", 3, &["'every'", "zero"]);
@@ -121,6 +121,36 @@ fn a_fault_that_cannot_happen_is_refused() {
     case("kind = 'queue'", 1, &["\"queue\" is unknown"]);
     case("kind = 'stal'", 1, &["did you mean \"stall\"?"]);
     case("kind = 'reset'; [[service.fault]]; kind = 'garbage'", 2, &["this garbage fault never happens", "reset"]);
+}
+
+#[test]
+fn a_stream_that_makes_no_sense_is_refused() {
+    let case = |lines: &str, line: usize, says: &[&str]| refused(&file("", &lines.replace("; ", "\n")), 6 + line, says);
+    case("[service.stream]; event = 3", 2, &["unknown key 'event' in [service.stream]; did you mean 'events'?"]);
+    case("[service.stream]; events = 100001", 2, &["'events'", "from 0 to 100000"]);
+    case("[service.stream]; events = 100000; bytes = 100000", 1, &["100000 events", "16 MiB"]);
+    case("[service.stream]; tokens = 0", 2, &["'tokens'", "from 1"]);
+    case("[service.stream]; burst = 0", 2, &["'burst'", "from 1"]);
+    case("[service.stream]; gap = 5", 2, &["'gap' in [service.stream]: 5 is not a duration"]);
+    case("[service.stream]; end = 'dome'", 2, &["'end'", "did you mean \"done\"?"]);
+    case("[service.stream]; usage = 'none'", 2, &["'usage'", "right, missing, wrong"]);
+    case("[service.stream]; seed = 3", 2, &["'seed'", "variation = \"exponential\""]);
+    case("[service.stream]; stall-event = 3", 2, &["'stall-event'", "stall-for = \"600ms\""]);
+    case("[service.stream]; stall-for = '1s'", 2, &["'stall-for'", "stall-event = 40"]);
+    case("[service.stream]; stall-event = 3; stall-for = '0s'", 3, &["'stall-for'", "zero"]);
+    case("stream = 3", 1, &["'stream' in [service]: 3 is not a table"]);
+    case("concurrency = 3; [service.stream]", 1, &["'concurrency' in [service]", "[service.batch]"]);
+    case("[service.batch]; step = '10ms'", 1, &["missing key 'cap' in [service.batch]; for example cap = 64"]);
+    case("[service.batch]; cap = 4", 1, &["missing key 'step' in [service.batch]"]);
+    case("[service.batch]; cap = 4; step = '0s'", 3, &["'step'", "zero"]);
+    case("[service.batch]; cap = 0; step = '1s'", 2, &["'cap'", "from 1"]);
+    case(
+        "[service.batch]; cap = 1; step = '1s'; [service.stream]; gap = '1s'",
+        5,
+        &["'gap'", "[service.batch] describes"],
+    );
+    case("[[service.fault]]; kind = 'stall'; at = '1s'; for = '1s'; gate = 'events'", 1, &["add [service.stream]"]);
+    assert!(parse(&file("", "[service.batch]\ncap = 4\nstep = \"1ms\"\n[service.stream]\nevents = 3")).is_ok());
 }
 
 #[test]

@@ -6,3 +6,4 @@ mod intervals;
 mod poisson;
 mod record;
 mod service;
+mod streams;

@@ -368,7 +368,7 @@ prop_compose! {
         faults in proptest::collection::vec(fault(), 0..5),
     ) -> Service {
         let variation = if exponential { Variation::Exponential } else { Variation::Constant };
-        Service { baseline: Nanos(baseline), variation, concurrency, body_bytes: 2, seed, faults }
+        Service { variation, concurrency, seed, faults, ..Service::healthy(Nanos(baseline)) }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use truetail_model::record::Tally;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Distribution, Findings, Run, Verdict};
+use truetail_run::{Distribution, Findings, Run, StreamFacts, StreamFindings, Verdict};
 
 use super::lab_report::{LabReport, SeriesReport};
 use crate::json::pretty_json;
@@ -24,12 +24,24 @@ struct SeriesJson<'a> {
     model: LoadModelKind,
     tally: Tally,
     response_time: &'a Distribution,
+    /// Where the service streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<StreamsJson<'a>>,
     /// Where a lab counts slow requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     slower_than: Option<SlowerThan>,
     /// Of what was measured in real time.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a Verdict>,
+}
+
+/// The books and times of streams, as run.json has them.
+#[derive(Serialize)]
+struct StreamsJson<'a> {
+    #[serde(flatten)]
+    facts: &'a StreamFacts,
+    #[serde(flatten)]
+    times: &'a StreamFindings,
 }
 
 #[derive(Serialize)]
@@ -39,12 +51,13 @@ struct SlowerThan {
 }
 
 impl<'a> SeriesJson<'a> {
-    fn of_run(name: &'a str, run: &Run, findings: &'a Findings) -> SeriesJson<'a> {
+    fn of_run(name: &'a str, run: &'a Run, findings: &'a Findings) -> SeriesJson<'a> {
         SeriesJson {
             name,
             model: run.facts.offered.model,
             tally: run.snapshot.tally,
             response_time: &findings.response_time,
+            stream: streams(run, findings),
             slower_than: None,
             verdict: None,
         }
@@ -55,6 +68,10 @@ impl<'a> SeriesJson<'a> {
         let verdict = series.measured.then_some(&series.findings.verdict);
         SeriesJson { slower_than, verdict, ..SeriesJson::of_run(series.name, series.run, &series.findings) }
     }
+}
+
+fn streams<'a>(run: &'a Run, findings: &'a Findings) -> Option<StreamsJson<'a>> {
+    Some(StreamsJson { facts: run.facts.stream.as_ref()?, times: findings.stream.as_ref()? })
 }
 
 /// A simulated scenario, which is one series.

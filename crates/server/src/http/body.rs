@@ -1,4 +1,4 @@
-//! The body of a request, which is read and discarded.
+//! The body of a request.
 
 use super::Refusal;
 
@@ -50,15 +50,16 @@ impl Body {
         matches!(self.0, State::Length(0) | State::Chunked { at: Chunk::Over, .. })
     }
 
-    /// Skips the part of `bytes` that belongs to the body, and returns its length.
-    pub(crate) fn discard(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+    /// Takes the part of `bytes` that belongs to the body, hands its data to `on_data`, and returns its length.
+    pub(crate) fn read(&mut self, bytes: &[u8], on_data: &mut impl FnMut(&[u8])) -> Result<usize, Refusal> {
         match &mut self.0 {
             State::Length(left) => {
                 let taken = at_most(*left, bytes.len());
                 *left -= taken as u64;
+                on_data(&bytes[..taken]);
                 Ok(taken)
             }
-            State::Chunked { at, between } => discard_chunks(at, between, bytes),
+            State::Chunked { at, between } => read_chunks(at, between, bytes, on_data),
         }
     }
 }
@@ -67,14 +68,20 @@ fn at_most(limit: u64, available: usize) -> usize {
     usize::try_from(limit).map_or(available, |limit| limit.min(available))
 }
 
-fn discard_chunks(at: &mut Chunk, between: &mut usize, bytes: &[u8]) -> Result<usize, Refusal> {
+fn read_chunks(
+    at: &mut Chunk,
+    between: &mut usize,
+    bytes: &[u8],
+    on_data: &mut impl FnMut(&[u8]),
+) -> Result<usize, Refusal> {
     let mut taken = 0;
     while taken < bytes.len() && !matches!(at, Chunk::Over) {
         if let Chunk::Data(left) = *at {
-            let skipped = at_most(left, bytes.len() - taken);
-            taken += skipped;
+            let length = at_most(left, bytes.len() - taken);
+            on_data(&bytes[taken..taken + length]);
+            taken += length;
             *between = 0;
-            *at = if left == skipped as u64 { Chunk::DataEnd } else { Chunk::Data(left - skipped as u64) };
+            *at = if left == length as u64 { Chunk::DataEnd } else { Chunk::Data(left - length as u64) };
         } else {
             *at = after(*at, bytes[taken])?;
             taken += 1;
@@ -116,23 +123,29 @@ mod tests {
     use proptest::prelude::*;
 
     /// Feeds `bytes` in pieces and gives back how many were taken, and whether the body was over then.
-    fn feed(mut body: Body, bytes: &[u8], piece: usize) -> Result<(usize, bool), Refusal> {
-        let mut taken = 0;
+    fn feed(body: Body, bytes: &[u8], piece: usize) -> Result<(usize, bool), Refusal> {
+        feed_all(body, bytes, piece).map(|(taken, is_over, _)| (taken, is_over))
+    }
+
+    /// The same, and its data.
+    fn feed_all(mut body: Body, bytes: &[u8], piece: usize) -> Result<(usize, bool, Vec<u8>), Refusal> {
+        let (mut taken, mut data) = (0, Vec::new());
         for part in bytes.chunks(piece.max(1)) {
-            let of_part = body.discard(part)?;
+            let of_part = body.read(part, &mut |more| data.extend_from_slice(more))?;
             taken += of_part;
             if of_part < part.len() {
                 break;
             }
         }
-        Ok((taken, body.is_over()))
+        Ok((taken, body.is_over(), data))
     }
 
     #[test]
     fn bodies_end_where_they_should() {
         let whole = b"4\r\nwiki\r\n5;name=\"v\"\r\npedia\r\nE \r\n in\r\n\r\nchunks.\r\n0\r\nX: y\r\n\r\nGET";
         for piece in 1..whole.len() {
-            assert_eq!(feed(Body::chunked(), whole, piece), Ok((whole.len() - 3, true)), "{piece}");
+            let expected = (whole.len() - 3, true, b"wikipedia in\r\n\r\nchunks.".to_vec());
+            assert_eq!(feed_all(Body::chunked(), whole, piece), Ok(expected), "{piece}");
         }
         assert_eq!(feed(Body::of_length(5), b"12345GET", 3), Ok((5, true)));
         assert_eq!(feed(Body::of_length(9), b"12345", 2), Ok((5, false)));
@@ -151,7 +164,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_taken_the_same_in_any_pieces(bytes in prop::collection::vec(any::<u8>(), 0..200), piece in 1..50usize) {
-            prop_assert_eq!(feed(Body::chunked(), &bytes, piece), feed(Body::chunked(), &bytes, 1));
+            prop_assert_eq!(feed_all(Body::chunked(), &bytes, piece), feed_all(Body::chunked(), &bytes, 1));
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::mem::MaybeUninit;
 
 use httparse::{Header, Request, Status};
+use truetail_model::service::{StreamDescription, StreamFormat};
 
 use super::{Body, Refusal};
-use crate::stream::StreamScript;
+use crate::stream::parse_query;
 
 /// Heads longer than this are refused.
 const MAX_HEAD_BYTES: usize = 32 * 1024;
@@ -17,8 +18,10 @@ const MAX_FIELDS: usize = 100;
 pub(crate) enum Route {
     /// The service, faults and all.
     Service,
-    /// The same, and its answer is a stream.
-    Stream(StreamScript),
+    /// The same, and its answer is this stream.
+    Stream(StreamDescription),
+    /// The same, and its answer is that of a language model.
+    Model(StreamFormat),
     /// A health check or preflight.
     Health,
     /// Start the fault clock.
@@ -38,6 +41,8 @@ pub(crate) struct RequestHead {
     pub(crate) is_head: bool,
     /// The connection stays open after the answer.
     pub(crate) keep_alive: bool,
+    /// The client understands chunks.
+    pub(crate) may_chunk: bool,
     /// The client waits for an interim answer before it sends the body.
     pub(crate) expects_continue: bool,
     /// The body that follows.
@@ -62,6 +67,7 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead>, Refusal> {
         route: route(&request, facts.preflight),
         is_head: request.method == Some("HEAD"),
         keep_alive: if is_http_1_1 { !facts.close } else { facts.keep_alive && !facts.close },
+        may_chunk: is_http_1_1,
         expects_continue: is_http_1_1 && facts.expects_continue && !body.is_over(),
         body,
     }))
@@ -84,8 +90,11 @@ fn route(request: &Request<'_, '_>, preflight: bool) -> Route {
         "/clock" => Route::Refused(Refusal::MethodNotAllowed),
         "/healthy" => Route::Health,
         _ if preflight => Route::Health,
-        "/stream" => StreamScript::parse(query(target)).map_or(Route::Refused(Refusal::Malformed), Route::Stream),
-        _ => Route::Service,
+        "/stream" => parse_query(query(target)).map_or(Route::Refused(Refusal::Malformed), Route::Stream),
+        path => match StreamFormat::of_path(path) {
+            StreamFormat::Plain => Route::Service,
+            format => Route::Model(format),
+        },
     }
 }
 

@@ -11,12 +11,14 @@ pub(crate) enum Refusal {
     TooSlow,
     /// The head is too long or has too many fields.
     TooLarge,
+    /// The body is too long to be read as a whole.
+    BodyTooLarge,
 }
 
 impl Refusal {
     /// Every refusal.
-    pub(crate) const ALL: [Refusal; 4] =
-        [Refusal::Malformed, Refusal::MethodNotAllowed, Refusal::TooSlow, Refusal::TooLarge];
+    pub(crate) const ALL: [Refusal; 5] =
+        [Refusal::Malformed, Refusal::MethodNotAllowed, Refusal::TooSlow, Refusal::TooLarge, Refusal::BodyTooLarge];
 
     /// The status to answer with.
     pub(crate) const fn status(self) -> u16 {
@@ -25,6 +27,7 @@ impl Refusal {
             Refusal::MethodNotAllowed => 405,
             Refusal::TooSlow => 408,
             Refusal::TooLarge => 431,
+            Refusal::BodyTooLarge => 413,
         }
     }
 }

@@ -5,5 +5,6 @@ mod crowd;
 mod faults;
 mod hostile;
 mod http;
+mod models;
 mod support;
 mod truth;

@@ -7,4 +7,5 @@ mod labs;
 mod outcomes;
 mod queueing;
 mod scenarios;
+mod streams;
 mod stripes;

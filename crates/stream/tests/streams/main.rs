@@ -3,6 +3,7 @@
 
 mod http1;
 mod http2;
+mod model_server;
 mod odd_answers;
 
 use truetail_engine::{Control, Method, Plan, RunOutput, Target};

@@ -15,7 +15,7 @@ fn problem(text: &str) -> (String, String) {
 
 #[test]
 fn every_scenario_can_be_set_and_means_the_same() {
-    for scenario in builtin::all() {
+    for scenario in builtin::all().into_iter().filter(|scenario| scenario.service.stream.is_none()) {
         let settings = Settings::of_scenario(&scenario, 10, ClosedEnd::Duration).expect(&scenario.name);
         let meant = Settings::parse(&settings.to_query()).unwrap().simulation();
         assert_eq!(meant.scenario.service, scenario.service, "{}", scenario.name);
@@ -32,6 +32,7 @@ fn what_has_no_slider_is_no_preset() {
     let mut scenario = builtin::find("01").unwrap();
     scenario.workload.warmup = Nanos::from_secs(1);
     assert_eq!(Settings::of_scenario(&scenario, 10, ClosedEnd::Duration), None);
+    assert_eq!(Settings::of_scenario(&builtin::find("06").unwrap(), 10, ClosedEnd::Duration), None);
 }
 
 #[test]

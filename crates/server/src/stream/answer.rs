@@ -1,0 +1,230 @@
+//! The answer of a stream as bytes, with the instant of each write.
+
+use truetail_model::service::{FaultSet, StreamOutline, StreamWrite};
+use truetail_model::time::{Nanos, Timestamp};
+
+use super::text::StreamText;
+use super::truth::{EventKind, StreamTruth};
+use crate::response_form::ResponseForm;
+
+/// The parts in which the bytes of a write leave that trickles.
+const PARTS: u64 = 8;
+
+/// What leaves at once.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    /// When, on the clock of the event loop.
+    at: Timestamp,
+    /// Up to this byte of the answer.
+    end: u64,
+}
+
+/// A stream under way.
+#[derive(Debug)]
+pub(crate) struct StreamAnswer {
+    /// Its number among all streams of the server.
+    pub(crate) number: u64,
+    text: StreamText,
+    form: ResponseForm,
+    /// Otherwise it is sent as one piece of JSON, when all of it is there.
+    in_pieces: bool,
+    bytes: Vec<u8>,
+    writes: Vec<Write>,
+    /// Each event, with the number of the write that completes it.
+    events: Vec<(EventKind, usize)>,
+    /// The write that a stall of its own delays.
+    stalled: Option<usize>,
+    /// When each of those that have left had done so.
+    left_at: Vec<Timestamp>,
+    /// Events that a batch gave it.
+    steps: u64,
+    /// No further write follows.
+    is_over: bool,
+    /// The faults that its events met.
+    pub(crate) faults: FaultSet,
+}
+
+impl StreamAnswer {
+    /// A stream whose head leaves at `due`.
+    pub(crate) fn new(
+        number: u64,
+        text: StreamText,
+        form: ResponseForm,
+        in_pieces: bool,
+        due: Timestamp,
+    ) -> StreamAnswer {
+        let in_pieces = in_pieces || form.is_head;
+        let mut answer = StreamAnswer {
+            number,
+            text,
+            form,
+            in_pieces,
+            bytes: Vec::new(),
+            writes: Vec::new(),
+            events: Vec::new(),
+            stalled: None,
+            left_at: Vec::new(),
+            steps: 0,
+            is_over: form.is_head,
+            faults: FaultSet::NONE,
+        };
+        if in_pieces {
+            let coding = if form.may_chunk { "Transfer-Encoding: chunked\r\n" } else { "" };
+            answer.bytes = head("text/event-stream", coding, form.keep_alive && form.may_chunk).into_bytes();
+            answer.push(due);
+        }
+        answer
+    }
+
+    fn push(&mut self, at: Timestamp) {
+        self.writes.push(Write { at, end: self.bytes.len() as u64 });
+    }
+
+    /// Adds a write, whose instant is on the clock of the event loop. Its first bytes leave up to `trickle` before it.
+    pub(crate) fn add(&mut self, write: &StreamWrite, trickle: Nanos) {
+        if !self.in_pieces {
+            return;
+        }
+        let (text, kinds) = self.text.write(write);
+        let before = self.bytes.len() as u64;
+        self.add_chunk(&text, write.ends);
+        if write.is_stalled {
+            self.stalled = Some(self.writes.len());
+        }
+        if !trickle.is_zero() {
+            self.trickle(before, write.at, trickle);
+        }
+        let index = self.writes.len();
+        self.events.extend(kinds.into_iter().map(|kind| (kind, index)));
+        self.push(write.at);
+    }
+
+    fn add_chunk(&mut self, text: &str, ends: bool) {
+        if !self.form.may_chunk {
+            self.bytes.extend_from_slice(text.as_bytes());
+            return;
+        }
+        if !text.is_empty() {
+            self.bytes.extend_from_slice(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
+        }
+        if ends {
+            self.bytes.extend_from_slice(b"0\r\n\r\n");
+        }
+    }
+
+    /// Has bytes from `before` on leave in parts before `at`: those inside the first event, so that no event is complete before
+    /// all are.
+    fn trickle(&mut self, before: u64, at: Timestamp, trickle: Nanos) {
+        let write = &self.bytes[before as usize..];
+        let length = write.windows(2).position(|pair| pair == b"\n\n").unwrap_or(write.len()) as u64;
+        let earliest = Timestamp(at.0.saturating_sub(trickle.0));
+        let begins = self.writes.last().map_or(earliest, |last| last.at.max(earliest));
+        let time = at.since(begins).0;
+        let part = |part: u64| Write {
+            at: begins + Nanos((u128::from(time) * u128::from(part) / u128::from(PARTS)) as u64),
+            end: before + length * part / PARTS,
+        };
+        self.writes.extend((1..PARTS).map(part));
+    }
+
+    /// Nothing follows what was added. Of an answer in one piece this is the instant at which it leaves.
+    pub(crate) fn finish(&mut self, at: Timestamp) {
+        if !self.in_pieces {
+            let body = self.text.in_one_piece();
+            let length = format!("Content-Length: {}\r\n", body.len());
+            let sent = if self.is_cut() { body.len() / 2 } else { body.len() };
+            self.bytes = (head("application/json", &length, self.form.keep_alive) + &body[..sent]).into_bytes();
+            self.push(at);
+        }
+        self.is_over = true;
+    }
+
+    /// Its events.
+    pub(crate) fn outline(&self) -> StreamOutline {
+        self.text.outline
+    }
+
+    /// The connection is closed in the middle of it.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.text.outline.is_cut && !self.form.is_head
+    }
+
+    /// The connection is closed behind it.
+    pub(crate) fn closes(&self) -> bool {
+        self.is_cut() || !self.form.keep_alive || (self.in_pieces && !self.form.may_chunk)
+    }
+
+    /// Adds the next event of a batch, which leaves at `at`, and met `faults`.
+    pub(crate) fn add_step(&mut self, at: Timestamp, is_last: bool, faults: FaultSet) {
+        let ends = is_last && !self.text.outline.is_cut;
+        self.add(&StreamWrite { at, first: self.steps, content: 1, ends, is_stalled: false }, Nanos::ZERO);
+        self.steps += 1;
+        self.faults = self.faults.and(faults);
+        if is_last {
+            self.finish(at);
+        }
+    }
+
+    /// How many of its bytes may have left by `now`.
+    pub(crate) fn due_by(&self, now: Timestamp) -> u64 {
+        let due = self.writes.partition_point(|write| write.at <= now);
+        due.checked_sub(1).map_or(0, |last| self.writes[last].end)
+    }
+
+    /// When the next write after `now` is due, as far as is known.
+    pub(crate) fn next_after(&self, now: Timestamp) -> Option<Timestamp> {
+        self.writes.get(self.writes.partition_point(|write| write.at <= now)).map(|write| write.at)
+    }
+
+    /// All of it has left where so many bytes have.
+    pub(crate) fn is_complete(&self, sent: u64) -> bool {
+        self.is_over && sent == self.bytes.len() as u64
+    }
+
+    /// Its bytes from one to another.
+    pub(crate) fn piece(&self, from: u64, to: u64) -> &[u8] {
+        &self.bytes[from as usize..to as usize]
+    }
+
+    /// The first `sent` bytes had left by `now`.
+    pub(crate) fn sent(&mut self, sent: u64, now: Timestamp) {
+        while self.writes.get(self.left_at.len()).is_some_and(|write| write.end <= sent) {
+            let late = now.since(self.writes[self.left_at.len()].at);
+            self.left_at.push(now);
+            let left = self.left_at.len();
+            // A stall is as long as it is said to be, however late what came before it was.
+            if self.stalled == Some(left) {
+                self.writes[left..].iter_mut().for_each(|write| write.at = write.at + late);
+            }
+        }
+    }
+
+    /// When its last byte was to leave; `None` where that is not known.
+    pub(crate) fn last_due(&self) -> Option<Timestamp> {
+        self.writes.last().filter(|_| self.is_over).map(|write| write.at)
+    }
+
+    /// What is true of it as request `number` of `epoch`, on a clock that began at `origin`.
+    pub(crate) fn truth(&self, epoch: u32, number: u64, origin: Timestamp) -> StreamTruth {
+        let left: Vec<_> = self.events.iter().filter(|(_, write)| *write < self.left_at.len()).collect();
+        let since = |at: Timestamp| at.since(origin).0;
+        StreamTruth {
+            epoch,
+            number,
+            kinds: left.iter().map(|(kind, _)| *kind).collect(),
+            due_ns: left.iter().map(|(_, write)| since(self.writes[*write].at)).collect(),
+            events_ns: left.iter().map(|(_, write)| since(self.left_at[*write])).collect(),
+        }
+    }
+}
+
+fn head(content_type: &str, length: &str, keep_alive: bool) -> String {
+    let connection = if keep_alive { "keep-alive" } else { "close" };
+    format!(
+        "HTTP/1.1 200 OK\r\nServer: truetail\r\nContent-Type: {content_type}\r\nCache-Control: no-store\r\n{length}\
+         Connection: {connection}\r\n\r\n"
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! The body of a request to a language model.
+
+use serde::Deserialize;
+use serde_json::Value;
+use truetail_model::service::StreamFormat;
+
+/// Longer bodies are refused.
+pub(crate) const MOST_BODY_BYTES: usize = 4 << 20;
+
+/// What a request asks of the model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct JsonBody {
+    /// The name of the model, which is given back.
+    pub(crate) model: String,
+    /// How many tokens the answer is to have; `None`: as many as the service likes.
+    pub(crate) tokens: Option<u64>,
+    /// The answer is to come in pieces.
+    pub(crate) streams: bool,
+    pub(crate) wants_usage: bool,
+    /// Words of the prompt, which stand for its tokens.
+    pub(crate) prompt_words: u64,
+}
+
+#[derive(Deserialize)]
+struct Fields {
+    model: Option<String>,
+    max_tokens: Option<u64>,
+    max_completion_tokens: Option<u64>,
+    stream: Option<bool>,
+    stream_options: Option<StreamOptions>,
+    #[serde(default)]
+    prompt: Value,
+    #[serde(default)]
+    messages: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+struct StreamOptions {
+    include_usage: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Value,
+}
+
+impl JsonBody {
+    /// Reads a body where the format wants one.
+    pub(crate) fn of_format(format: StreamFormat, body: &[u8]) -> Option<JsonBody> {
+        JsonBody::parse(if format == StreamFormat::Plain { &[] } else { body })
+    }
+
+    /// Reads a body. No body at all asks for a stream of any length. `None` where it makes no sense.
+    pub(crate) fn parse(body: &[u8]) -> Option<JsonBody> {
+        if body.is_empty() {
+            return Some(JsonBody { streams: true, ..JsonBody::of(&Fields::none()) });
+        }
+        let fields: Fields = serde_json::from_slice(body).ok()?;
+        let body = JsonBody::of(&fields);
+        (body.tokens != Some(0)).then_some(body)
+    }
+
+    fn of(fields: &Fields) -> JsonBody {
+        let messages = fields.messages.iter().map(|message| &message.content);
+        JsonBody {
+            model: fields.model.clone().unwrap_or_else(|| "truetail".to_owned()),
+            tokens: fields.max_completion_tokens.or(fields.max_tokens),
+            streams: fields.stream.unwrap_or(false),
+            wants_usage: fields.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false),
+            prompt_words: messages.chain([&fields.prompt]).map(words).sum(),
+        }
+    }
+}
+
+impl Fields {
+    fn none() -> Fields {
+        Fields {
+            model: None,
+            max_tokens: None,
+            max_completion_tokens: None,
+            stream: None,
+            stream_options: None,
+            prompt: Value::Null,
+            messages: Vec::new(),
+        }
+    }
+}
+
+/// Words in a text, or in the texts of a list of parts. A number is a token.
+fn words(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => text.split_whitespace().count() as u64,
+        Value::Array(parts) => parts.iter().map(words).sum(),
+        Value::Object(part) => part.get("text").map_or(0, words),
+        Value::Number(_) => 1,
+        Value::Null | Value::Bool(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_clients_send_is_read() {
+        let chat = br#"{"model":"m","messages":[{"role":"user","content":"say it twice"},
+            {"role":"user","content":[{"type":"text","text":"a b"}]}],
+            "stream":true,"max_tokens":7,"stream_options":{"include_usage":true},"temperature":0.5}"#;
+        let expected =
+            JsonBody { model: "m".into(), tokens: Some(7), streams: true, wants_usage: true, prompt_words: 5 };
+        assert_eq!(JsonBody::parse(chat), Some(expected));
+        let completion = JsonBody::parse(br#"{"prompt":[1,2,3],"max_completion_tokens":9,"max_tokens":8}"#).unwrap();
+        assert_eq!((completion.tokens, completion.prompt_words, completion.streams), (Some(9), 3, false));
+        assert!(JsonBody::parse(b"").unwrap().streams);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for body in ["{", "[]", r#"{"max_tokens":0}"#, r#"{"max_tokens":-1}"#, r#"{"stream":"yes"}"#, "\u{0}"] {
+            assert_eq!(JsonBody::parse(body.as_bytes()), None, "{body}");
+        }
+    }
+}

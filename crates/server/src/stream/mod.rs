@@ -1,0 +1,16 @@
+//! Streams of server-sent events: what a request asks for, the answer as bytes with the instant of each write, and the truth
+//! about it.
+
+mod answer;
+mod json_body;
+mod pending;
+mod query;
+mod text;
+mod truth;
+
+pub(crate) use answer::StreamAnswer;
+pub(crate) use json_body::{JsonBody, MOST_BODY_BYTES};
+pub(crate) use pending::{PendingStream, StreamKey};
+pub(crate) use query::parse_query;
+pub(crate) use text::StreamText;
+pub use truth::{EventKind, StreamTruth};

@@ -1,0 +1,130 @@
+//! The books of streams in virtual time: the same that `--stream sse` keeps of sockets.
+
+use truetail_model::record::{Outcome, RequestRecord};
+use truetail_model::service::{StreamEnd, StreamFormat};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes};
+
+use crate::{SimulatedStream, Sink};
+
+/// What language models end a stream with.
+const END_MARK: &str = "[DONE]";
+
+/// Counts streams and records the times of their events. Events that come at one instant came together.
+#[derive(Clone, Debug)]
+pub struct StreamBooks {
+    facts: StreamFacts,
+    measure_from: Timestamp,
+}
+
+impl StreamBooks {
+    /// Empty books of requests for `path`. Arrivals before `measure_from` are in none of it. Streams of language models are
+    /// complete with their end mark.
+    pub fn new(path: &str, measure_from: Timestamp) -> StreamBooks {
+        let is_model = StreamFormat::of_path(path) != StreamFormat::Plain;
+        let facts = StreamFacts {
+            kind: StreamKind::Sse,
+            stall_ns: None,
+            idle_timeout_ns: None,
+            end_mark: is_model.then(|| END_MARK.to_owned()),
+            tally: StreamTally::default(),
+            events: 0,
+            bytes: 0,
+            coalesced_gaps: 0,
+            stalls: 0,
+            times: StreamTimes::default(),
+        };
+        StreamBooks { facts, measure_from }
+    }
+
+    /// The books.
+    pub fn finish(self) -> StreamFacts {
+        self.facts
+    }
+
+    fn record(&mut self, time: StreamTime, value: Nanos) {
+        self.facts.times.of_mut(time).record_n(value, 1);
+    }
+
+    /// The time without a first event: it might have come later, or never would.
+    fn without_event(&mut self, record: &RequestRecord, may_come: bool) {
+        let time = if may_come { StreamTime::FirstEventCensored } else { StreamTime::FirstEventFailed };
+        self.record(time, record.response_time());
+    }
+
+    /// The events that came, and the longest gap between two of them.
+    fn events(&mut self, intended_start: Timestamp, events: &[(Timestamp, u64)]) -> Option<Nanos> {
+        let count: u64 = events.iter().map(|(_, together)| together).sum();
+        self.facts.events += count;
+        let gaps = events.windows(2).map(|pair| pair[1].0.since(pair[0].0)).filter(|gap| !gap.is_zero());
+        let (mut apart, mut longest) = (0, None);
+        for gap in gaps {
+            self.record(StreamTime::EventGap, gap);
+            apart += 1;
+            longest = longest.max(Some(gap));
+        }
+        if let Some((first, _)) = events.first() {
+            self.record(StreamTime::FirstEvent, first.since(intended_start));
+            self.facts.coalesced_gaps += count - 1 - apart;
+        }
+        longest
+    }
+
+    fn is_marked(&self, answer: &SimulatedStream) -> bool {
+        self.facts.end_mark.is_none() || answer.end == StreamEnd::Done
+    }
+}
+
+impl Sink for StreamBooks {
+    fn planned(&mut self, _: Timestamp) {}
+
+    fn ended(&mut self, record: &RequestRecord) {
+        if record.intended_start < self.measure_from {
+            return;
+        }
+        self.facts.tally.planned += 1;
+        if record.outcome == Outcome::NeverIssued {
+            self.facts.tally.never_issued += 1;
+            self.without_event(record, true);
+        }
+    }
+
+    fn streamed(&mut self, record: &RequestRecord, answer: &SimulatedStream) {
+        if record.intended_start < self.measure_from {
+            return;
+        }
+        let head = if answer.head > record.end { None } else { Some(answer.is_stream) };
+        let is_answered = matches!(record.outcome, Outcome::Response { .. });
+        let is_whole = answer.end != StreamEnd::Unfinished && self.is_marked(answer);
+        let is_complete = is_answered && head == Some(true) && is_whole;
+        *place(head, record.outcome, is_complete, &mut self.facts.tally) += 1;
+        let came = answer.events.partition_point(|(at, _)| *at <= record.end);
+        let longest = self.events(record.intended_start, &answer.events[..came]);
+        let Some((last, _)) = answer.events[..came].last() else {
+            let may_come = matches!(record.outcome, Outcome::TimedOut | Outcome::InFlightAtEnd) && head != Some(false);
+            return self.without_event(record, may_come);
+        };
+        if is_complete {
+            self.record(StreamTime::LastEvent, last.since(record.intended_start));
+            longest.into_iter().for_each(|longest| self.record(StreamTime::LongestGap, longest));
+        } else {
+            let open = record.end.since(*last);
+            self.record(StreamTime::EventGapCensored, open);
+            self.record(StreamTime::LongestGapCensored, longest.map_or(open, |longest| longest.max(open)));
+        }
+    }
+}
+
+/// The count in the books that a stream belongs to whose head was that of a stream, of something else, or did not come.
+fn place(head: Option<bool>, outcome: Outcome, is_complete: bool, tally: &mut StreamTally) -> &mut u64 {
+    match (head, outcome) {
+        (Some(false), _) => &mut tally.not_a_stream,
+        (_, Outcome::Response { .. }) if is_complete => &mut tally.complete,
+        (_, Outcome::Response { .. }) => &mut tally.unfinished,
+        (_, Outcome::TimedOut) => &mut tally.timed_out,
+        (_, Outcome::InFlightAtEnd) => &mut tally.in_flight_at_end,
+        (_, Outcome::NeverIssued) => &mut tally.never_issued,
+        (Some(true), Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => &mut tally.cut,
+        (None, Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => &mut tally.failed,
+    }
+}
