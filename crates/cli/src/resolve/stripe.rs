@@ -16,7 +16,6 @@ use crate::error::{Result, usage_error};
 /// If the load cannot be dealt out so, or an option would be decided by each machine on its own.
 pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
     let Some(stripe) = args.machines.stripe else { return Ok(Stripe::WHOLE) };
-    let of = stripe.of();
     let ours_alone: [(&str, bool, &str); 5] = [
         ("--until", args.until.is_some(), "each machine would stop at a time of its own"),
         ("--stop-when-saturated", args.stop_when_saturated, "each machine would stop at a time of its own"),
@@ -29,6 +28,15 @@ pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
             return Err(usage_error(format!("{option} has no meaning with --stripe {stripe}: {why}")));
         }
     }
+    dealt_out(workload, stripe)
+}
+
+/// `stripe`, if each machine gets something of `workload`.
+///
+/// # Errors
+/// If there are fewer users, or connections, than machines.
+pub fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
+    let of = stripe.of();
     let too_few = |option: &str, there: u32| {
         usage_error(format!(
             "{option} {there} cannot be dealt out over {of} machines; give at least {option} {of}, or fewer stripes"

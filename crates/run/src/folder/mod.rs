@@ -1,5 +1,6 @@
 //! The run folder: `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`; and `failed-answers.jsonl` where there are any.
 
+mod encoded;
 mod error;
 mod failed_answers;
 mod hlog;
