@@ -97,6 +97,7 @@ impl Omits for OmittedByAb {
         "out",
         "force",
         "no_save",
+        "pack",
         "json",
         "details",
         "live",

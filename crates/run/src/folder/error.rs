@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::pack::PackError;
 use crate::wire::WireError;
 
 /// Why a run could not be saved.
@@ -42,6 +43,14 @@ pub enum LoadError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// It is a file, and what is packed in it cannot be read.
+    #[error("{}: {source}", .path.display())]
+    Packed {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: PackError,
     },
     /// `run.json` cannot be understood.
     #[error("{}: {source}", .path.display())]
