@@ -12,6 +12,7 @@
 //! | `shard_line` | what a pod says about itself in its log |
 //! | `clock` | how far a pod's clock is from ours |
 //! | `kubectl` | what the steps need: kubectl, a clock, and the user |
+//! | `outcome` | how long the steps wait, and what comes of them |
 //! | `drive`, `ready`, `watch`, `clean` | the steps |
 
 mod clean;
@@ -19,6 +20,7 @@ mod clock;
 mod drive;
 mod kubectl;
 mod manifest;
+mod outcome;
 mod pods;
 mod ready;
 mod shard_line;
@@ -26,9 +28,10 @@ mod watch;
 mod yaml;
 
 pub use clock::{ClockOffset, Exchange};
-pub use drive::{DriveError, Fate, Outcome, Patience, ShardOutcome, drive};
+pub use drive::drive;
 pub use kubectl::{Event, Kubectl, Order, Progress};
 pub use manifest::{CONTAINER, Job, PROGRAM, Resources, START_FILE, Start, is_name};
+pub use outcome::{DriveError, Fate, Outcome, Patience, ShardOutcome};
 pub use pods::{Pod, PodState, pods_of};
 pub use shard_line::{Sent, ShardLine};
 pub use yaml::to_yaml;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use truetail_model::time::Nanos;
 
-use crate::drive::DriveError;
 use crate::kubectl::{Event, Kubectl, last_line, words};
 use crate::manifest::{CONTAINER, Job};
+use crate::outcome::DriveError;
 use crate::pods::{Pod, PodState, pods_of};
 use crate::shard_line::ShardLine;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use truetail_model::time::Nanos;
 
-use crate::drive::Fate;
 use crate::kubectl::{Event, Kubectl, Order, Progress, last_line, words};
 use crate::manifest::{CONTAINER, Job};
+use crate::outcome::Fate;
 use crate::pods::{Pod, PodState};
 use crate::ready::{how_ended, pods};
 use crate::shard_line::{Sent, ShardLine};

@@ -15,6 +15,15 @@ use crate::judging::Observed;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
 
+/// What a run prints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Printing {
+    /// On standard output, at the end.
+    pub result: Printed,
+    /// Show no progress.
+    pub quiet: bool,
+}
+
 /// What a run prints on standard output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Printed {
@@ -42,13 +51,11 @@ pub struct ResolvedRun {
     /// Where the run is saved.
     pub save_to: SaveTo,
     /// What is printed.
-    pub print: Printed,
+    pub printing: Printing,
     /// The file that will hold the instant at which the run begins.
     pub start_file: Option<PathBuf>,
     /// When the run stops early, and whether its warm-up is cut off.
     pub stop_conditions: StopConditions,
-    /// Show no progress.
-    pub quiet: bool,
     /// Who may watch it.
     pub live: LiveArgs,
     /// Where else its page is written.
@@ -64,7 +71,8 @@ pub struct ResolvedRun {
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
     let (stripe, start_at_unix_ns) = (stripe::stripe(&args, &workload)?, stripe::start_at(&args, &workload)?);
-    let (print, start_file) = (printed(&args), stripe::start_file(&args));
+    let start_file = stripe::start_file(&args);
+    let printing = Printing { result: printed(&args), quiet: args.quiet };
     let save_to = save_to(&args)?;
     let gating = Gating::resolve(args.gates.clone())?;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
@@ -95,14 +103,13 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         observed: Observed { checks, streams },
         gating,
         save_to,
-        print,
+        printing,
         start_file,
         stop_conditions: StopConditions {
             until: args.until,
             cut_warmup,
             stop_when_saturated: args.stop_when_saturated,
         },
-        quiet: args.quiet,
         live: args.live,
         html: args.page.html,
         command,

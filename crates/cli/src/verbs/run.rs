@@ -33,6 +33,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let screen = args.screen;
     let baseline = Baseline::resolve(std::mem::take(&mut args.baseline), args.out.as_deref())?;
     let mut resolved = resolve(args)?;
+    let packed = resolved.printing.result == Printed::Packed;
     OutputFolder::check(&resolved.save_to)?;
     let view = LiveView::prepare(&resolved.live)?;
     resolved.plan.other_files = view.files();
@@ -40,12 +41,12 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let mut notes =
         if resolved.preflight { preflight(&mut resolved.plan, resolved.observed.checks.as_ref())? } else { Vec::new() };
     if let Some(file) = &resolved.start_file {
-        match start::told(file, resolved.print == Printed::Packed)? {
+        match start::told(file, packed)? {
             Told::At(instant) => resolved.plan.start_at_unix_ns = Some(instant),
             Told::ToStop(signal) => return Ok(ExitCode::Signal(signal)),
         }
     }
-    start::wait_for(resolved.plan.start_at_unix_ns, resolved.quiet);
+    start::wait_for(resolved.plan.start_at_unix_ns, resolved.printing.quiet);
     let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
@@ -66,12 +67,12 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let context = RunContext {
         notes,
         stop_conditions,
-        quiet: resolved.quiet,
+        quiet: resolved.printing.quiet,
         scenario: None,
         command: Some(resolved.command),
         control,
         watched: view.watched(),
-        for_machines: resolved.print == Printed::Packed,
+        for_machines: packed,
     };
     let MeasuredRun { mut run, signal } = measure(&resolved.plan, context)?;
     if let Some(note) = start::said_of_late(&run) {
@@ -87,12 +88,16 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let compared = baseline.as_ref().and_then(|baseline| baseline.judge(&mut run, &mut findings));
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     view.finish(&run, &findings);
-    if resolved.print == Printed::Packed {
+    if packed {
         print_packed(&run, &findings)?;
         view.end();
-        return Ok(signal.map_or(ExitCode::Success, ExitCode::Signal));
+        return Ok(match run.facts.stripe {
+            // A part of a whole, which is judged when it is there.
+            Some(_) => signal.map_or(ExitCode::Success, ExitCode::Signal),
+            None => gating::exit_code(&run, &findings, signal),
+        });
     }
-    let json = resolved.print == Printed::Json;
+    let json = resolved.printing.result == Printed::Json;
     show(&run, &findings, saved.as_deref(), json, screen, &resolved.gating)?;
     if let Some(compared) = compared.filter(|_| !json) {
         output::print(&format!("\n{}", compare_text(&compared, output::stdout_style())))?;
@@ -108,7 +113,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
 /// The most bytes of a packed run. Kubernetes keeps 10 MiB of a log, and what is before the run counts too.
 const MOST_PACKED: usize = 8 << 20;
 
-/// Prints the run with all that a folder would hold. It is a part of a whole, which is judged when it is there.
+/// Prints the run with all that a folder would hold.
 fn print_packed(run: &Run, findings: &Findings) -> Result<()> {
     let name = run.facts.stripe.as_ref().map_or("run".to_owned(), |stripe| format!("stripe-{}", stripe.index));
     let packed = folder::pack(run, findings, &name, MOST_PACKED);

@@ -6,7 +6,7 @@ use super::support::{TestDir, TestProcess};
 fn each_verb_shows_an_example_first() {
     let dir = TestDir::new();
     for verb in
-        ["demo", "explore", "run", "serve", "simulate", "lab", "certify", "report", "merge", "completions", "man"]
+        ["demo", "explore", "run", "serve", "simulate", "lab", "certify", "report", "merge", "k8s", "completions", "man"]
     {
         for flag in ["--help", "-h"] {
             let output = dir.truetail(&[verb, flag]);
@@ -26,7 +26,7 @@ fn the_program_lists_its_verbs_and_knows_its_version() {
     let help = dir.truetail(&["--help"]);
     assert_eq!(help.code, Some(0));
     for verb in
-        ["demo", "explore", "run", "serve", "simulate", "lab", "certify", "report", "merge", "completions", "man"]
+        ["demo", "explore", "run", "serve", "simulate", "lab", "certify", "report", "merge", "k8s", "completions", "man"]
     {
         assert!(help.stdout.lines().any(|line| line.trim_start().starts_with(verb)), "{verb} in {}", help.stdout);
     }

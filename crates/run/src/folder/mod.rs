@@ -15,9 +15,9 @@ mod target_times;
 mod timeline;
 
 use error::LineError;
-pub use error::{LoadError, SaveError};
+pub use error::{LoadError, PackError, SaveError};
 pub use load::{Loaded, MissingFile, load, load_run_file};
-pub use pack::{PackError, is_packed, pack};
+pub use pack::{is_packed, pack};
 pub use save::{check_free, check_writable, save, save_page};
 
 /// What is known and what was found, as [`wire::v1::RunFile`](crate::wire::v1::RunFile). Written last: a folder without

@@ -22,6 +22,7 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use super::contents::Contents;
+use super::error::PackError;
 use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, TIMELINE};
 use crate::{Findings, Run};
 
@@ -33,30 +34,6 @@ const END: &str = "truetail.pack/1 end";
 const BYTES_A_LINE: usize = 720;
 /// An archive that unpacks to more is refused: no run is so large, and a small text must not fill the memory.
 const MOST_UNPACKED: u64 = 1 << 30;
-
-/// Why a text holds no run.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum PackError {
-    /// Nothing in it was packed.
-    #[error("it holds no packed run")]
-    None,
-    /// There are several.
-    #[error("it holds {0} packed runs; give each in a file of its own")]
-    Several(usize),
-    /// The end is missing, or the beginning, as after a log was rotated.
-    #[error(
-        "the packed run in it is cut off ({found} of {said} bytes); a log that was rotated or read too early looks like this"
-    )]
-    Cut {
-        /// Bytes that are there.
-        found: usize,
-        /// Bytes that there should be.
-        said: usize,
-    },
-    /// Some line is not what was printed.
-    #[error("the packed run in it is damaged: {0}")]
-    Damaged(String),
-}
 
 /// The run as text. Where that takes more than `most_bytes`, single requests are left out; `false` says so.
 ///

@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{LoadError, pack};
+use super::error::{LoadError, PackError};
+use super::pack;
 
 /// A file that is larger is no log with a run in it, and is not read.
 const LARGEST_TEXT: u64 = 1 << 28;
@@ -68,7 +69,7 @@ fn unpacked(path: &Path) -> Result<Option<BTreeMap<String, Vec<u8>>>, LoadError>
     let text = String::from_utf8_lossy(&bytes);
     match pack::unpack(&text) {
         Ok(files) => Ok(Some(files)),
-        Err(pack::PackError::None) => Ok(None),
+        Err(PackError::None) => Ok(None),
         Err(source) => Err(LoadError::Packed { path: path.to_owned(), source }),
     }
 }

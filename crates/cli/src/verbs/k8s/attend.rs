@@ -25,7 +25,9 @@ pub(super) fn attend(args: &AttendArgs) -> Result<ExitCode> {
             ("begin", at) => begin(&args.file, at)?,
             ("stop", _) => stop(&args.file)?,
             _ => {
-                return Err(runtime_error(format!("'{line}' is no order; known are clock, begin NANOSECONDS and stop")));
+                return Err(runtime_error(format!(
+                    "'{line}' is no order; known are clock, begin NANOSECONDS and stop"
+                )));
             }
         };
         output::print(&format!("{answer}\n"))?;
