@@ -58,7 +58,7 @@ class Server:
         self.process.stdout.readline()
 
     def seen(self):
-        """How many requests came, in all."""
+        """How many requests came, without the one of each pod before the load, which the log leaves out."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(30)
         with open(self.truth) as file:
@@ -142,7 +142,7 @@ def case_exact(port):
     assert [shard["planned"] for shard in run["shards"]["by_stripe"]] == [600] * SHARDS, run["shards"]
     assert any("the clocks of 3 of 3 pods were read" in note for note in run["notes"]), run["notes"]
     seen = server.seen()
-    assert seen == tally["issued"] + SHARDS, f"{seen} requests came, {tally['issued']} and one before the load from each pod were sent"
+    assert seen == tally["issued"], f"{seen} requests came, and {tally['issued']} were sent"
     nothing_left()
 
 
@@ -170,7 +170,7 @@ def case_rendered(port):
     tally = balanced(run)
     assert (tally["planned"], tally["never_issued"]) == (800, 0), run["shards"]
     each_once(out, 800)
-    assert server.seen() == tally["issued"] + SHARDS
+    assert server.seen() == tally["issued"]
     nothing_left()
 
 
@@ -185,7 +185,7 @@ def case_late(port):
     missed = [shard["never_issued"] for shard in run["shards"]["by_stripe"]]
     for late_ns, count in zip(late, missed):
         assert abs(count - late_ns / 15e6) <= 1, (late_ns, count)
-    assert server.seen() == tally["issued"] + SHARDS
+    assert server.seen() == tally["issued"]
     nothing_left()
 
 
@@ -217,7 +217,7 @@ def case_ctrl_c(port):
     tally = balanced(run)
     assert code == 130 and run["interrupted"] and tally["responses"] == tally["issued"] > 0, load.said()
     assert not run["shards"].get("missing"), load.said()
-    assert server.seen() == tally["issued"] + SHARDS
+    assert server.seen() == tally["issued"]
     nothing_left()
 
 

@@ -129,9 +129,8 @@ fn three_pods_offer_one_load_and_the_result_is_one_run() {
         "merge here.shards/stripe-1.log here.shards/stripe-2.log here.shards/stripe-3.log --out again",
     ));
     assert!(again.stdout.contains("merged from 3 runs"), "{again:?}");
-    // The truth of the server: every request of the load, and one before it from each pod.
-    let seen = stage.server.stop().1.len() as u64;
-    assert_eq!(seen, run["tally"]["issued"].as_u64().unwrap() + 3);
+    // The truth of the server, which does not count the requests before the load.
+    assert_eq!(stage.server.stop().1.len() as u64, run["tally"]["issued"].as_u64().unwrap());
 }
 
 #[test]
