@@ -1,10 +1,10 @@
 # truetail in an image with nothing else in it but certificates: docker build -t truetail .
-# Static glibc in place of musl: its allocator and resolver are those of the measured builds (docs/kubernetes.md).
+# Why glibc and not musl: docs/kubernetes.md.
 FROM rust:1-slim-trixie AS build
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates
 WORKDIR /src
 COPY . .
-RUN tools/static.sh && cp target/*-unknown-linux-gnu/release/truetail /truetail
+RUN tools/static.sh && cp target/release/truetail-static /truetail
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
