@@ -51,11 +51,11 @@ fn what_makes_no_sense_is_refused_before_anything_is_created() {
         ("run http://a/ --shards 2 --image i --memory much", "no amount"),
         ("run http://a/ --shards 2 --image i --until p99±5%", "--until"),
     ] {
-        let output = dir.truetail(&[&["k8s"], &words(line)[..]].concat());
+        let output = dir.truetail(&[&["k8s"], &words(line)[..], &["-r", "100"]].concat());
         assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{line}: {output:?}");
         assert!(output.stderr.contains(says), "{line}: {output:?}");
     }
-    let output = dir.truetail(&words("k8s run http://a/ --shards 2 --image i --kubectl ./none --no-save"));
+    let output = dir.truetail(&words("k8s run http://a/ -r 9 --shards 2 --image i --kubectl ./none --no-save"));
     assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
     assert!(output.stderr.contains("install kubectl"), "{output:?}");
 }
