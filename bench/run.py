@@ -27,7 +27,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 TOOLS = Path(os.environ.get("TRUETAIL_TOOLS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "truetail/tools")
-SERVER_CPU, CLIENT_CPU = 0, 1
+# BENCH_CPUS=0,2 where 0 and 1 share a core.
+SERVER_CPU, CLIENT_CPU = map(int, os.environ.get("BENCH_CPUS", "0,1").split(","))
 # Separates the two levels of the round trip that were seen on such hosts, 75 to 120 and 350 to 375 ns.
 FAR_FROM_NS = 200
 # Round trips before and after a run that differ by more than this factor are of two levels.

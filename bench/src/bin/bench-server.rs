@@ -9,31 +9,45 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IoSliceMut, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 
 use memchr::memmem;
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::ReceiveTimestampns;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::sockopt::{set_socket_reuseaddr, set_socket_reuseport};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send};
 use truetail_reactor::{Reactor, ReadinessEvents};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok";
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 const END: &[u8] = b"GET /end ";
 const LISTENER: u64 = 0;
+const BACKLOG: i32 = 1024;
 
 fn main() -> io::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().unwrap_or_else(|| "127.0.0.1:0".to_owned());
     let stamps = arguments.next();
-    let listener = TcpListener::bind(&address)?;
-    listener.set_nonblocking(true)?;
+    let listener = listen(address.parse().map_err(io::Error::other)?)?;
     println!("http://{}/", listener.local_addr()?);
     let mut server = Server::new(stamps.is_some());
     server.serve(&listener)?;
     stamps.map_or(Ok(()), |file| server.write_stamps(&file))
+}
+
+/// Several servers may listen at one address (`bench/processors.py`): the kernel deals their connections out.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = rustix::net::socket(family, SocketType::STREAM, None)?;
+    set_socket_reuseaddr(&socket, true)?;
+    set_socket_reuseport(&socket, true)?;
+    rustix::net::bind(&socket, &address)?;
+    rustix::net::listen(&socket, BACKLOG)?;
+    let listener = TcpListener::from(socket);
+    listener.set_nonblocking(true)?;
+    Ok(listener)
 }
 
 struct Server {

@@ -171,6 +171,7 @@ fn why_not(report: &CapacityReport) -> &'static str {
         Some("user") => "the search was stopped; the same command goes on",
         Some("service_gone") => "the server does not answer any more; the same command goes on",
         Some("error") => "a probe could not be made",
+        Some("time_too_short") => "--max-time is too short for the next probe; give it more",
         _ => "the time is up; the same command goes on, or give it more with --max-time",
     }
 }

@@ -49,8 +49,8 @@ fn quantile_row(row: &OmissionRow) -> Vec<String> {
     let factor = |factor: Option<f64>| factor.map_or("–".to_owned(), number::factor);
     vec![
         number::quantile_name(row.q),
-        number::quantile(&row.closed),
-        number::quantile(&row.open),
+        number::bracketed(&row.closed),
+        number::bracketed(&row.open),
         row.truth.map_or(number::NO_ANSWER.to_owned(), |truth| number::time(truth.0)),
         factor(row.closed_factor),
         factor(row.open_factor),
@@ -115,8 +115,8 @@ fn what_was_reported(row: &OmissionRow) -> String {
     let truth = row.truth.map_or(String::new(), |truth| number::time(truth.0));
     format!(
         "The true {name} is {truth}. The open loop reports {}. The closed loop reports {}, which is {} too low.",
-        number::quantile(&row.open),
-        number::quantile(&row.closed),
+        number::bracketed(&row.open),
+        number::bracketed(&row.closed),
         row.closed_factor.map_or(String::new(), number::factor),
         name = number::quantile_name(row.q),
     )

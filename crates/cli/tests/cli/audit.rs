@@ -152,6 +152,20 @@ fn a_correction_adds_what_a_client_would_have_sent() {
     // 1,010, 1,000, 990 … 10 ms were added or measured; 11 of 1,100 values are beyond p99.
     let p99 = |when: &str| json[when]["quantiles"][3]["value_ns"].as_f64().expect("nanoseconds") / 1e6;
     assert!((p99("before") - 10.0).abs() < 0.1 && (p99("after") / 900.0 - 1.0).abs() < 0.001, "{json}");
+    assert_eq!(json["warnings"], serde_json::json!([]), "a user who waits 10 ms sends every 10 ms");
+    let of_ten_users = [&["correct", "own.csv", "--expected-interval", "1ms"][..], &columns].concat();
+    let text = dir.truetail(&of_ten_users).stdout;
+    assert!(text.contains("Warning: half of the requests took 10.0") && text.contains("interval of 1ms"), "{text}");
+}
+
+#[test]
+fn where_nothing_is_corrected_no_column_is_empty() {
+    let dir = TestDir::new();
+    let text = |file: &str| dir.truetail(&["audit", &captured(file)]).stdout;
+    let (none, some) = (text("ab/2.3/healthy/samples.tsv"), text("ab/2.3/stall/samples.tsv"));
+    let heads = |text: &str| text.lines().find(|line| line.contains("reported")).expect("a table").trim().to_owned();
+    assert_eq!(heads(&none), "reported", "{none}");
+    assert!(heads(&some).ends_with("bounds"), "{some}");
 }
 
 /// A run of 10 s whose only slow request starts at 5 s, from single requests; and the log of a run of truetail.

@@ -138,6 +138,19 @@ fn the_time_of_a_search_leaves_the_timeout_of_its_requests() {
 }
 
 #[test]
+fn a_time_that_is_too_short_for_a_probe_does_not_say_go_on() {
+    let dir = TestDir::new();
+    let served = pool(&dir);
+    let url = served.api();
+    let search = ["capacity", &url, "--slo", "p99 < 40ms", "--max-time", "20ms", "--out", "search", "--quiet"];
+    let output = dir.truetail(&search);
+    assert_eq!(output.code, Some(4), "{output:?}");
+    assert!(output.stdout.contains("--max-time is too short for the next probe"), "{output:?}");
+    let json = dir.truetail(&[&search[..], &["--json"]].concat()).json();
+    assert_eq!((&json["stopped_by"], &json["probes"]), (&"time_too_short".into(), &serde_json::json!([])), "{json}");
+}
+
+#[test]
 fn ctrl_c_gives_what_is_known_so_far() {
     let dir = TestDir::new();
     let served = pool(&dir);

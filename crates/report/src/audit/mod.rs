@@ -74,7 +74,8 @@ fn table(words: &AuditWords, style: Style) -> Vec<String> {
         return Vec::new();
     }
     let heads = [("", Align::Left), ("reported", Align::Right), ("corrected", Align::Right), ("bounds", Align::Left)];
-    let mut table = TextTable::new(&heads);
-    words.rows.iter().for_each(|row| table.row(row.to_vec()));
+    let shown = words.columns();
+    let mut table = TextTable::new(&heads[..shown]);
+    words.rows.iter().for_each(|row| table.row(row[..shown].to_vec()));
     std::iter::once(String::new()).chain(table.lines(0, style)).chain([String::new()]).collect()
 }

@@ -30,6 +30,13 @@ pub struct AuditWords {
     pub habits: Vec<String>,
 }
 
+impl AuditWords {
+    /// How many columns of [`AuditWords::rows`] say something: where nothing was corrected, there are neither values nor bounds.
+    pub(super) fn columns(&self) -> usize {
+        if self.rows.iter().all(|row| row[2].is_empty()) { 2 } else { 4 }
+    }
+}
+
 /// The words of a report.
 pub fn audit_words(report: &AuditReport) -> AuditWords {
     let AuditReport { run, audit, .. } = report;

@@ -42,12 +42,13 @@ pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
             output::note(&capacity_line(&line(record), style));
         }
     };
+    let known = journal.records().len();
     let ended = search(&mut probe, &asked.objectives, journal.limits(), &mut journal, asked.max_time, told);
     let ended =
         ended.map_err(|error| runtime_error(format!("cannot write to {}: {error}", journal.folder().display())))?;
     let signal = signals.first_signal();
     drop(signals);
-    let report = report(&asked, &ended, &journal);
+    let report = report(&asked, &ended, &journal, known);
     let as_json = capacity_json(&report);
     for (name, content) in [("capacity.json", as_json.as_str()), ("capacity.svg", capacity_curve(&report).svg())] {
         let file = journal.folder().join(name);
@@ -83,11 +84,15 @@ fn exit_code(report: &CapacityReport, ended: &Ended, signal: Option<i32>) -> Res
     }
 }
 
-fn report(asked: &Asked, ended: &Ended, journal: &Journal) -> CapacityReport {
+/// `known` is how many probes the journal had when the command began. The same command does not go on with a search whose time is too
+/// short for a single probe.
+fn report(asked: &Asked, ended: &Ended, journal: &Journal, known: usize) -> CapacityReport {
+    let made_none = journal.records().len() == known;
     CapacityReport {
         slo: asked.question.objectives.clone(),
         state: ended.finding.state,
         stopped_by: ended.stopped.as_ref().map(|stopped| match stopped {
+            Stopped::TimeUp if made_none => "time_too_short",
             Stopped::TimeUp => "time",
             Stopped::Interrupted => "user",
             Stopped::ServiceGone(_) => "service_gone",

@@ -3,7 +3,7 @@
 use truetail_analysis::audit::{Correction, Corrector};
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
-use truetail_report::{CorrectReport, correct_json, correct_text};
+use truetail_report::{CorrectReport, correct_json, correct_text, number};
 use truetail_run::{ForeignRun, LatencyFrom};
 
 use super::reading::{format_of, import_options, read};
@@ -32,13 +32,8 @@ pub fn correct(args: CorrectArgs) -> Result<ExitCode> {
         )));
     }
     let correction = correction(corrector, &run, interval).ok_or_else(|| runtime_error(nothing_to_correct(&name)))?;
-    let report = CorrectReport {
-        file: name,
-        warnings: objection.map(str::to_owned).into_iter().collect(),
-        damage: run.damage,
-        notes: run.notes,
-        correction,
-    };
+    let warnings = objection.map(str::to_owned).into_iter().chain(too_short(&correction, interval)).collect();
+    let report = CorrectReport { file: name, warnings, damage: run.damage, notes: run.notes, correction };
     output::print(&if args.json { correct_json(&report) } else { correct_text(&report, output::stdout_style()) })?;
     Ok(ExitCode::Success)
 }
@@ -63,6 +58,16 @@ fn objection(latency_from: LatencyFrom) -> Option<&'static str> {
             Some("its tool added missing requests already, so that a correction counts the waiting twice")
         }
     }
+}
+
+/// A user who waits for answers cannot send more often than these come: where most take longer than the interval, it is not that of a user.
+fn too_short(correction: &Correction, interval: Nanos) -> Option<String> {
+    let typical = correction.whole.before.quantile(0.5).filter(|typical| typical.0 as f64 > 1.1 * interval.0 as f64)?;
+    Some(format!(
+        "half of the requests took {} or longer, which is more than the expected interval of {interval}; is that the interval of all users \
+         together? The correction needs that of one user",
+        number::time(typical.0)
+    ))
 }
 
 fn nothing_to_correct(name: &str) -> String {
