@@ -239,7 +239,8 @@ fn nothing_is_sent_unless_all_can_send() {
     let dies = Cluster::of([GOOD, Script { packs: false, ends_at: Some((1, 1)), ..GOOD }]);
     let error = drive_on(&dies).unwrap_err().to_string();
     assert!(error.contains("stripe 2/2") && error.ends_with("connection refused; nothing was sent"), "{error}");
-    let slow = Cluster::of([GOOD, Script { ready_at: 100, ..GOOD }]);
+    let forever = Script { ends_at: None, ..GOOD };
+    let slow = Cluster::of([forever, Script { ready_at: 100, ..forever }]);
     assert!(matches!(drive_on(&slow), Err(DriveError::NotReady { within_s: 30, .. })));
     let stopped = Cluster { stop_at: vec![1], ..Cluster::of([GOOD]) };
     assert_eq!(drive_on(&stopped), Err(DriveError::Stopped));
