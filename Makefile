@@ -34,6 +34,7 @@ test:
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		$(CARGO) test --workspace --locked
 	$(CARGO) test --package truetail --features otlp --test live --locked otlp
+	$(CARGO) test --package truetail-import --features parquet,sqlite --test streaming --locked containers
 	PYTHON=$(PYTHON) bindings/python/test.sh
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
@@ -53,7 +54,8 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) clippy --package truetail --features otlp --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package truetail --features otlp,parquet,sqlite --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package truetail-import --features parquet,sqlite --all-targets --locked -- -D warnings
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \
 		else echo "SKIPPED: tests/tidy.py: no $(PYTHON)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 

@@ -4,6 +4,7 @@
 //! file says of the run as a whole ([`ForeignRun`]). What is whole in a damaged file is used, and what is not is counted
 //! ([`Damage`](truetail_run::Damage)). Nothing is judged here.
 
+pub mod container;
 mod error;
 mod format;
 mod gob;
@@ -31,13 +32,14 @@ use rows::Rows;
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
-static STREAMED: [&dyn Format; 14] = [
+static STREAMED: [&dyn Format; 15] = [
     &gob::VegetaGob,
     &Rows(tables::JMeterCsv),
     &Rows(tables::K6Csv),
     &Rows(tables::VegetaCsv),
     &tables::HEY,
     &tables::AB,
+    &Rows(tables::OhaTable),
     &tables::LOCUST,
     &Rows(json::K6Json),
     &Rows(json::VegetaJson),
@@ -88,6 +90,7 @@ pub fn read(
     sink: &mut RequestSink<'_>,
 ) -> Result<ForeignRun, ImportError> {
     let head = read_head(input)?;
+    container::refuse_piped(&head)?;
     let packed = head.starts_with(gzip::MAGIC);
     // A binary format may begin with the same two bytes.
     let utf16 = utf16::order(&head).filter(|_| recognise(&head).is_err());

@@ -21,8 +21,9 @@ fn a_narrow_quantile_ends_the_run_at_the_first_look() {
     output.assert_code(&run, 0);
     assert_balanced(&run);
     let planned = run["tally"]["planned"].as_u64().expect("a count");
-    // The first look is after 10 s; a machine that stalls may let a look or two pass. Without the rule it would be ten minutes.
-    assert!((1000..=8000).contains(&planned), "{planned}");
+    // The first look is after 10 s, and a machine that stalls lets looks pass: on one with twelve times the load that it can bear, a
+    // minute. Without the rule it would be ten.
+    assert!((1000..60_000).contains(&planned), "{planned}");
     assert!(notes(&run).contains("--until 'p50 ±50%' reached after "), "{}", notes(&run));
     assert_eq!(run["interrupted"], true);
 }

@@ -1,5 +1,6 @@
 //! Each streaming format on files that tools wrote.
 
+mod containers;
 mod damage;
 mod jmeter;
 mod k6;

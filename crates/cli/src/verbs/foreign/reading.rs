@@ -1,10 +1,10 @@
 //! Reads a result file with a progress line.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use truetail_import::container::{self, Opened};
 use truetail_import::{Format, ImportError, ImportOptions, RequestSink};
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRun;
@@ -47,15 +47,15 @@ pub fn read(
     sink: &mut RequestSink<'_>,
 ) -> Result<ForeignRun> {
     let name = path.display().to_string();
-    let mut input = Progress::new(open(path)?, length_of(path), name.clone());
+    let mut input = Progress::new(open(path, options)?, name.clone());
     let run = truetail_import::read(&mut input, format, options, sink);
     input.clear();
     run.map_err(|error| explained(&name, &error))
 }
 
-fn open(path: &Path) -> Result<Box<dyn Read>> {
+fn open(path: &Path, options: &ImportOptions) -> Result<Opened> {
     if is_stdin(&path.to_owned()) {
-        return Ok(Box::new(io::stdin().lock()));
+        return Ok(Opened { input: Box::new(io::stdin().lock()), length: None });
     }
     let cannot = |error| runtime_error(format!("cannot read '{}': {error}", path.display()));
     if path.is_dir() {
@@ -64,11 +64,7 @@ fn open(path: &Path) -> Result<Box<dyn Read>> {
             path.display()
         )));
     }
-    Ok(Box::new(File::open(path).map_err(cannot)?))
-}
-
-fn length_of(path: &Path) -> Option<u64> {
-    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len())
+    container::open(path, options).map_err(cannot)
 }
 
 fn explained(name: &str, error: &ImportError) -> CliError {
@@ -99,7 +95,7 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(input: Box<dyn Read>, length: Option<u64>, name: String) -> Progress {
+    fn new(Opened { input, length }: Opened, name: String) -> Progress {
         Progress { input, length, name, bytes: 0, next_look: STRIDE, shown: Instant::now(), is_shown: false }
     }
 

@@ -1,0 +1,100 @@
+//! Files that hold a table in a form of their own, which is not read from front to back: Parquet, and the database that oha writes. Each
+//! is given out as the CSV of its table, so that the formats of tables read it.
+//!
+//! Both readers bring a tree of crates, so they are cargo features: `parquet` and `sqlite`.
+
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(any(feature = "parquet", feature = "sqlite"))]
+mod table;
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+use crate::ImportOptions;
+
+/// What such a file begins with.
+const PARQUET: &[u8] = b"PAR1";
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// A file that was opened.
+pub struct Opened {
+    /// What is to be read.
+    pub input: Box<dyn Read>,
+    /// How many bytes that will be, where it is known.
+    pub length: Option<u64>,
+}
+
+#[cfg(any(feature = "parquet", feature = "sqlite"))]
+impl Opened {
+    fn table(input: impl Read + 'static) -> Opened {
+        Opened { input: Box::new(input), length: None }
+    }
+}
+
+/// Opens a file: a table as its CSV, and anything else as it is. Of a Parquet file the columns that `options` name are read, or all if
+/// none is named.
+///
+/// # Errors
+/// If it cannot be read, or needs a feature that truetail was built without.
+pub fn open(path: &Path, options: &ImportOptions) -> io::Result<Opened> {
+    let mut file = File::open(path)?;
+    let mut head = Vec::with_capacity(SQLITE.len());
+    file.by_ref().take(SQLITE.len() as u64).read_to_end(&mut head)?;
+    match head.as_slice() {
+        head if head.starts_with(PARQUET) => {
+            file.rewind()?;
+            open_parquet(file, options)
+        }
+        SQLITE => open_sqlite(path),
+        // What is no regular file, such as a named pipe, is not read twice.
+        _ => {
+            let length = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
+            Ok(Opened { input: Box::new(io::Cursor::new(head).chain(file)), length })
+        }
+    }
+}
+
+/// Refuses what comes through a pipe and has to be read from a file.
+///
+/// # Errors
+/// If it is such a container.
+pub(crate) fn refuse_piped(head: &[u8]) -> io::Result<()> {
+    match head {
+        _ if head.starts_with(PARQUET) => {
+            Err(io::Error::other("it is a Parquet file; name the file, it cannot come through a pipe"))
+        }
+        _ if head.starts_with(SQLITE) => {
+            Err(io::Error::other("it is a database; name the file, it cannot come through a pipe"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn open_parquet(file: File, options: &ImportOptions) -> io::Result<Opened> {
+    Ok(Opened::table(table::TableCsv::new(parquet::ParquetRows::open(file, options)?)))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open_parquet(_file: File, _options: &ImportOptions) -> io::Result<Opened> {
+    Err(io::Error::other(
+        "it is a Parquet file, which a truetail reads that was built with --features parquet; or convert it to CSV",
+    ))
+}
+
+#[cfg(feature = "sqlite")]
+fn open_sqlite(path: &Path) -> io::Result<Opened> {
+    Ok(Opened::table(table::TableCsv::new(sqlite::OhaRows::open(path)?)))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn open_sqlite(_path: &Path) -> io::Result<Opened> {
+    Err(io::Error::other(
+        "it is an SQLite database, which a truetail reads that was built with --features sqlite; or write oha's table as CSV, with \
+         sqlite3 -header -csv FILE 'SELECT * FROM oha'",
+    ))
+}
