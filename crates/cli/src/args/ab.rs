@@ -100,6 +100,7 @@ impl Omits for OmittedByAb {
         "out",
         "force",
         "no_save",
+        "pack",
         "json",
         "details",
         "live",

@@ -1,5 +1,6 @@
 //! Which part of a load is offered here, and when it begins.
 
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use truetail_model::driver::Stripe;
@@ -49,14 +50,14 @@ pub fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
     }
 }
 
-/// The origin of the schedule, nanoseconds since 1970 UTC, if one was asked for.
+/// The origin of the schedule, nanoseconds since 1970 UTC, if one was asked for and is known by now.
 ///
 /// # Errors
 /// If it is over, and there is nothing left that a late machine could send.
 pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
     let now = unix_ns();
     match args.machines.start_at {
-        None => Ok(None),
+        None | Some(StartAt::In(_)) => Ok(None),
         Some(StartAt::After(time)) => Ok(Some(now.saturating_add(time.0))),
         Some(StartAt::At(at)) if at >= now => Ok(Some(at)),
         Some(StartAt::At(at)) => {
@@ -75,6 +76,14 @@ pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
                 ))),
             }
         }
+    }
+}
+
+/// The file that will hold the origin of the schedule, if it is to be waited for.
+pub fn start_file(args: &RunArgs) -> Option<PathBuf> {
+    match &args.machines.start_at {
+        Some(StartAt::In(file)) => Some(file.clone()),
+        _ => None,
     }
 }
 
