@@ -14,9 +14,10 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<RunResult> {
     let loaded = py.detach(|| folder::load(&path)).map_err(|error| match error {
         LoadError::NotARun(_) => PyFileNotFoundError::new_err(format!("path: {error}")),
         LoadError::Io { .. } => PyOSError::new_err(error.to_string()),
-        LoadError::RunFile { .. } | LoadError::Malformed { .. } | LoadError::Disagree { .. } => {
-            PyValueError::new_err(format!("path: {error}"))
-        }
+        LoadError::Packed { .. }
+        | LoadError::RunFile { .. }
+        | LoadError::Malformed { .. }
+        | LoadError::Disagree { .. } => PyValueError::new_err(format!("path: {error}")),
     })?;
     let lacking = loaded.missing.iter().map(ToString::to_string).collect();
     // A gate that this version cannot read any more is left out.

@@ -3,12 +3,13 @@
 //! ```text
 //! cargo run --release -p truetail-analysis --example merge_study -- make DIR 1000 100
 //! cargo run --release -p truetail-analysis --example merge_study -- merge DIR
-//! cargo run --release -p truetail-analysis --example merge_study -- start 1000000000 1000
+//! cargo run --release -p truetail-analysis --example merge_study -- start 1000000000
 //! ```
 //!
 //! `make` writes the folders of 1,000 machines that offered 100/s each for 60 s, with made-up response times. `merge` adds them
 //! up as `truetail merge` does, and says how long that took and the most memory it had. `start` deals a schedule of 10^9
-//! arrivals out over 1,000 machines and says what the first arrivals of one stripe cost, with even and with random gaps.
+//! arrivals out over more and more machines and says what an arrival of one of them costs, with even and with random gaps. Times
+//! with CPU in their name are those of the processor.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -30,8 +31,8 @@ fn main() {
     match arguments.first().map(String::as_str) {
         Some("make") => make(Path::new(&arguments[1]), number(2) as u32, number(3)),
         Some("merge") => merge(Path::new(&arguments[1])),
-        Some("start") => start(number(1), number(2)),
-        _ => panic!("make DIR MACHINES RATE_OF_EACH, merge DIR, or start ARRIVALS MACHINES"),
+        Some("start") => start(number(1)),
+        _ => panic!("make DIR MACHINES RATE_OF_EACH, merge DIR, or start ARRIVALS"),
     }
 }
 
@@ -98,18 +99,20 @@ fn merge(folder: &Path) {
     let begun = Instant::now();
     let (mut merger, mut reading_s) = (Merger::default(), 0.0);
     for path in &folders {
-        let before = begun.elapsed().as_secs_f64();
+        let before = cpu_s();
         let Loaded { run, verdict, .. } = folder::load(path).expect("a run");
-        reading_s += begun.elapsed().as_secs_f64() - before;
+        reading_s += cpu_s() - before;
         merger.add(run, Some(&verdict)).expect("a stripe of the same load");
     }
     let whole = merger.finish(Holes::Refused).expect("all of them");
-    let (read_s, planned) = (begun.elapsed().as_secs_f64(), whole.snapshot.tally.planned);
+    let (added_s, planned) = (cpu_s(), whole.snapshot.tally.planned);
     let findings = truetail_analysis::findings(&whole);
     println!(
-        "{} folders, {planned} arrivals: read and added in {read_s:.2} s (reading {reading_s:.2} s), judged ({}) {:.2} s after the start; at most {} MB",
+        "{} folders, {planned} arrivals: read and added with {added_s:.2} s of CPU (reading {reading_s:.2} s), judged ({}) with \
+         {:.2} s, {:.2} s after the start; at most {} MB",
         folders.len(),
         findings.verdict.state.name(),
+        cpu_s(),
         begun.elapsed().as_secs_f64(),
         peak_kib().map_or("?".to_owned(), |kib| (kib / 1000).to_string()),
     );
@@ -122,23 +125,31 @@ fn peak_kib() -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-fn start(arrivals: u64, machines: u64) {
+/// The time that this process had a processor, on Linux.
+fn cpu_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    stat.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).map_or(f64::NAN, |ns| ns / 1e9)
+}
+
+fn start(arrivals: u64) {
     for spacing in [Spacing::Even, Spacing::Poisson] {
-        let horizon = Horizon { duration: Some(Nanos::from_secs(arrivals / 1_000_000)), requests: None };
+        let horizon = Horizon { duration: None, requests: Some(arrivals) };
         let schedule = schedule(1_000_000, spacing, horizon);
         let begun = Instant::now();
-        let mut own = schedule.stripe(0, machines);
-        let first = own.next();
-        let first_s = begun.elapsed().as_secs_f64();
-        let some = own.by_ref().take(10_000).count();
-        let each_ns = begun.elapsed().as_nanos() as f64 / (some + 1) as f64;
-        println!(
-            "{spacing:?}, stripe 1 of {machines}: the first arrival ({}) after {first_s:.6} s, then {each_ns:.0} ns for each of its own",
-            first.map_or("none".to_owned(), |first| format!("{:.9} s", first.intended_start.as_secs_f64())),
-        );
-        let mut last = schedule.stripe(machines - 1, machines);
-        let begun = Instant::now();
-        let count = last.by_ref().count();
-        println!("  all {count} arrivals of stripe {machines} of {machines}: {:.2} s", begun.elapsed().as_secs_f64());
+        let last = schedule.last_arrival().expect("there are some");
+        let end = last.intended_start.as_secs_f64();
+        println!("{spacing:?}: the last of {arrivals} arrivals ({end:.9} s) after {:?}", begun.elapsed());
+        for machines in [1, 2, 8, 50, 1_000, 65_536, 100_000] {
+            let begun = Instant::now();
+            let mut own = schedule.stripe(machines - 1, machines);
+            own.next();
+            let first = begun.elapsed();
+            let before = cpu_s();
+            let some = own.take(10_000_000).count();
+            let each_ns = (cpu_s() - before) / some as f64 * 1e9;
+            println!(
+                "  stripe {machines} of {machines}: the first arrival after {first:?}, then {each_ns:.0} ns of CPU for each of {some}"
+            );
+        }
     }
 }

@@ -8,6 +8,7 @@
 //! | `verbs` | what each verb does |
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
+//! | `start` | waiting for the instant at which a run begins |
 //! | `output_folder` | where a run is saved |
 //! | `live` | a run that is going on, for those who watch it |
 //! | `judging` | what is made of the result of a run |
@@ -34,6 +35,7 @@ mod page;
 mod progress;
 mod resolve;
 mod signals;
+mod start;
 mod supervisor;
 mod verbs;
 mod vllm;

@@ -26,6 +26,8 @@ pub struct RunContext {
     pub control: Control,
     /// The states of the run, if it is to fill the terminal.
     pub watched: Option<LiveStates>,
+    /// Show progress to programs, in lines of JSON.
+    pub for_machines: bool,
 }
 
 /// A run, and how it ended.
@@ -55,7 +57,11 @@ pub fn measure_under(signals: &SignalHandler, plan: &Plan, context: RunContext) 
     let control = context.control;
     let figures = || Figures::new(plan.workload.model.clone(), control.clone()).of(plan.stripe);
     let watch = context.watched.map(|states| Watch::start(figures(), &control, states, signals.count())).transpose()?;
-    let reporter = (!context.quiet && watch.is_none()).then(|| ProgressReporter::showing(figures()));
+    let reporter = match (context.for_machines, context.quiet || watch.is_some()) {
+        (true, _) => Some(ProgressReporter::for_machines(figures())),
+        (false, true) => None,
+        (false, false) => Some(ProgressReporter::showing(figures())),
+    };
     let supervisor = Supervisor::start(plan, context.stop_conditions, control.clone(), context.quiet);
     let measured = truetail_engine::run(plan, &control);
     let supervisor_notes = supervisor.end();

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use truetail_cluster::{Sent, ShardLine};
 use truetail_engine::Control;
 use truetail_model::arrival::{RateProfile, Spacing};
 use truetail_model::driver::Stripe;
@@ -20,6 +21,9 @@ const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
 const FIRST_LINE: Duration = Duration::from_secs(1);
 /// From one plain line to the next.
 const NEXT_LINE: Duration = Duration::from_secs(10);
+/// A line for programs comes after this part of the time that the run has lasted, but not every moment, so that a log stays short:
+/// some 800 lines in a day.
+const LINES_EVER: u32 = 100;
 /// The window over which the shown rate is averaged.
 const RATE_WINDOW: Duration = Duration::from_secs(1);
 /// A request that is overdue for less than this is not shown as waiting, since the run begins a moment after it was asked
@@ -42,11 +46,20 @@ impl ProgressReporter {
 
     /// The same with figures that are there.
     pub fn showing(figures: Figures) -> ProgressReporter {
+        ProgressReporter::spawn(move |ended| match output::stderr_terminal() {
+            Some(style) => redraw(figures, style, ended),
+            None => write_lines(figures, ended),
+        })
+    }
+
+    /// The same as lines of JSON for programs, ever fewer the longer the run is.
+    pub fn for_machines(figures: Figures) -> ProgressReporter {
+        ProgressReporter::spawn(move |ended| write_shard_lines(figures, ended))
+    }
+
+    fn spawn(show: impl FnOnce(&Receiver<()>) + Send + 'static) -> ProgressReporter {
         let (end, ended) = channel();
-        let show = move || match output::stderr_terminal() {
-            Some(style) => redraw(figures, style, &ended),
-            None => write_lines(figures, &ended),
-        };
+        let show = move || show(&ended);
         let thread = thread::Builder::new().name("truetail-progress".to_owned()).spawn(show).ok();
         ProgressReporter { end: Some(end), thread }
     }
@@ -85,6 +98,24 @@ fn write_lines(mut figures: Figures, ended: &Receiver<()>) {
     while !ends_within(wait, ended) {
         output::write_stderr(&format!("{}\n", progress_text(&figures.now(), style)));
         wait = NEXT_LINE;
+    }
+}
+
+fn write_shard_lines(mut figures: Figures, ended: &Receiver<()>) {
+    let mut wait = FIRST_LINE;
+    while !ends_within(wait, ended) {
+        let now = figures.now();
+        let sent = Sent {
+            elapsed_ns: now.elapsed.0,
+            planned: now.planned,
+            sent: now.sent,
+            answered: now.answered,
+            failed: now.failed,
+            in_flight: now.in_flight,
+            sent_per_second: now.sent_per_second,
+        };
+        output::write_stderr(&format!("{}\n", ShardLine::Running(sent).to_line()));
+        wait = FIRST_LINE.max(Duration::from(now.elapsed) / LINES_EVER);
     }
 }
 

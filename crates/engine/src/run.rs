@@ -108,7 +108,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     protocol: &P,
 ) -> Result<(Vec<WorkerResult>, Start), EngineError> {
     let (threads, tls) = (plan.effective_threads(), plan.target.tls()?);
-    // Before the clock is set: to find the end of a schedule may take longer than what it gives to be ready.
+    // Before the clock is set: to find the end of a schedule takes a moment.
     let shares = (0..threads).map(|index| WorkerShare { index, workers: threads, stripe: plan.stripe });
     let mut drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
     let start = Start::at(plan.start_at_unix_ns);

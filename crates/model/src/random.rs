@@ -31,6 +31,28 @@ impl Random {
     }
 }
 
+/// Random numbers that are asked for by their place, in any order. They are the outputs of SplitMix64, whose state is a
+/// counter, so number 10^12 costs as little as number 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbered(u64);
+
+impl Numbered {
+    /// By how much the state of SplitMix64 grows from one output to the next: 2^64 divided by the golden ratio.
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// The numbers of `seed` for this `purpose`, as in [`Random::new`].
+    pub const fn new(seed: u64, purpose: u64) -> Numbered {
+        Numbered(mix64(seed ^ mix64(purpose)))
+    }
+
+    /// Number `place`, uniform in (0, 1): 52 random bits, and a half of the last one more, so that it is neither 0 nor 1.
+    #[inline]
+    pub fn uniform(self, place: u64) -> f64 {
+        let bits = mix64(self.0.wrapping_add(place.wrapping_mul(Numbered::STEP)));
+        ((bits >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+    }
+}
+
 /// A 64-bit finaliser in which every input bit moves every output bit (the variant 13 constants of David Stafford's
 /// study of MurmurHash3's mixer, as SplitMix64 uses them).
 pub const fn mix64(mut z: u64) -> u64 {
@@ -49,6 +71,14 @@ mod tests {
         let mut random = Random::new(1, 0);
         let first: Vec<u64> = (0..3).map(|_| random.next_u64()).collect();
         assert_eq!(first, [17730607322089975729, 4464893370519901181, 15413697039359713850]);
+    }
+
+    #[test]
+    fn numbered_ones_never_change_either_and_lie_within_0_and_1() {
+        let numbered = Numbered::new(1, 0);
+        let bits = [0, 1, u64::MAX].map(|place| numbered.uniform(place).to_bits());
+        assert_eq!(bits, [4602306099801214350, 4604928351346079835, 4600514322343698802]);
+        assert!((0..100_000).map(|place| numbered.uniform(place)).all(|number| number > 0.0 && number < 1.0));
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! start unless the user's limit on connections holds it back, or [`GeneratorFlaws`] were asked for. The result is what an
 //! ideal client would measure, exact to the nanosecond: the truth for other measurements.
 //!
-//! [`simulate`] returns a [`Run`], [`simulate_on`] one for each of several machines, and [`loops`] three. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains
-//! small named experiments.
+//! [`simulate`] returns a [`Run`], [`simulate_on`] one for each of several machines, [`simulate_stripe`] that of one of them, and
+//! [`loops`] three. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains small named
+//! experiments.
 //!
 //! The simulator is deterministic: the same scenario always gives the same records in the same order.
 //!
@@ -38,7 +39,7 @@ mod streams;
 pub use error::SimError;
 pub use flaws::GeneratorFlaws;
 pub use loops::{Loops, loops};
-pub use run::{SimOptions, simulate, simulate_on};
+pub use run::{SimOptions, simulate, simulate_on, simulate_stripe};
 pub use simulation::{FaultClockStart, Simulation, SimulationEnd};
 pub use sink::{SimulatedStream, Sink};
 pub use stream_books::StreamBooks;

@@ -94,15 +94,37 @@ fn books(scenario: &Scenario) -> Option<StreamBooks> {
 /// As [`simulate`].
 pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> Result<Vec<Run>, SimError> {
     let Scenario { service, workload, path, .. } = scenario;
-    let mut sinks: Vec<_> = (0..machines).map(|_| (options.recorder(workload), books(scenario))).collect();
+    let mut sinks: Vec<Kept> = (0..machines).map(|_| (options.recorder(workload), books(scenario))).collect();
     let simulation = Simulation::of_machines(service, workload, options.fault_clock, machines)?.at_path(path);
     let ends = simulation.run_apart(&mut sinks)?;
-    let of_one = |((stripe, (recorder, books)), end): ((Stripe, (Recorder, Option<StreamBooks>)), SimulationEnd)| {
-        let (stripe, stream) = (Some(StripeFacts::of(stripe, workload)), books.map(StreamBooks::finish));
-        let facts = Facts { stripe, stream, ..facts(&scenario.name, workload, end) };
-        Run { facts, snapshot: recorder.finish(end.schedule_hash) }
-    };
-    Ok(Stripe::all(machines).zip(sinks).zip(ends).map(of_one).collect())
+    let parts = Stripe::all(machines).zip(sinks).zip(ends);
+    Ok(parts.map(|((stripe, kept), end)| run_of(stripe, kept, end, scenario)).collect())
+}
+
+/// The run of the machine that has `stripe`, as [`simulate_on`] returns it for as many machines as there are stripes. Only its
+/// own requests are kept.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_stripe(stripe: Stripe, scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
+    let Scenario { service, workload, path, .. } = scenario;
+    let sink = |each| (each == stripe).then(|| (options.recorder(workload), books(scenario)));
+    let mut sinks: Vec<Option<Kept>> = Stripe::all(stripe.of()).map(sink).collect();
+    let simulation = Simulation::of_machines(service, workload, options.fault_clock, stripe.of())?.at_path(path);
+    let ends = simulation.run_apart(&mut sinks)?;
+    let own = stripe.index() as usize;
+    let kept = sinks[own].take().expect("made above");
+    Ok(run_of(stripe, kept, ends[own], scenario))
+}
+
+/// What is kept of one of several machines: its requests, and their streams where there are some.
+type Kept = (Recorder, Option<StreamBooks>);
+
+/// The run of one of several machines.
+fn run_of(stripe: Stripe, (recorder, books): Kept, end: SimulationEnd, scenario: &Scenario) -> Run {
+    let (stripe, stream) = (Some(StripeFacts::of(stripe, &scenario.workload)), books.map(StreamBooks::finish));
+    let facts = Facts { stripe, stream, ..facts(&scenario.name, &scenario.workload, end) };
+    Run { facts, snapshot: recorder.finish(end.schedule_hash) }
 }
 
 /// The facts of a run in virtual time.

@@ -102,6 +102,7 @@ impl Omits for OmittedByAb {
         "out",
         "force",
         "no_save",
+        "pack",
         "json",
         "details",
         "live",

@@ -17,6 +17,7 @@ pub mod export;
 pub mod flow;
 pub mod foreign;
 pub mod gates;
+pub mod k8s;
 pub mod lab;
 pub mod live;
 pub mod man;
@@ -81,6 +82,7 @@ pub enum Command {
     Certify(certify::CertifyArgs),
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
+    K8s(k8s::K8sArgs),
     Compare(compare::CompareArgs),
     Ab(Box<ab::AbArgs>),
     Capacity(Box<capacity::CapacityArgs>),
@@ -101,6 +103,7 @@ impl Command {
             Command::Ab(args) => args.typed.words = words,
             Command::Simulate(args) => args.typed.words = words,
             Command::Capacity(args) => args.typed.words = words,
+            Command::K8s(args) => args.remember(words),
             Command::Explore(_)
             | Command::Serve(_)
             | Command::Lab(_)

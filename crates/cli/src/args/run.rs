@@ -224,6 +224,10 @@ pub struct RunArgs {
     /// Print run.json on standard output, and nothing else
     #[arg(long, help_heading = "Result")]
     pub json: bool,
+    /// Print the run, with all that a folder holds, as text on standard output and nothing else; save no folder. For engines that
+    /// keep only what a process prints: 'truetail merge' and 'report' read the file with that text. Stripes end with exit code 0
+    #[arg(long, conflicts_with_all = ["out", "force", "json", "html", "junit", "markdown", "github", "baseline", "baseline_fail_if", "write_baseline"], help_heading = "Result")]
+    pub pack: bool,
     #[command(flatten)]
     pub screen: ScreenArgs,
     #[command(flatten)]

@@ -39,6 +39,11 @@ impl<O> RunOptions<O> {
         parse_run(std::iter::once(OsString::from(url)).chain(given.into_values().flatten()).collect())
     }
 
+    /// The words of the options that `wanted` takes by their long names.
+    pub fn words(&self, wanted: impl Fn(&str) -> bool) -> Vec<OsString> {
+        self.given.iter().filter(|(name, _)| wanted(name)).flat_map(|(_, words)| words.clone()).collect()
+    }
+
     /// The value of an option that takes one, as it was given.
     pub fn value_of(&self, option: &str) -> Option<String> {
         let words: Vec<_> = self.given.get(option)?.iter().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use truetail_model::driver::Stripe;
 use truetail_model::time::{Nanos, Rate};
 
 use super::page::TypedArgs;
@@ -44,6 +45,10 @@ pub struct SimulateArgs {
     /// Print the result as JSON on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
+    /// Keep the requests of part I of N of the load alone, such as 2/8, as one of N machines would have them. The service meets
+    /// the whole load
+    #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
+    pub stripe: Option<Stripe>,
     /// Options of the labs.
     #[command(flatten)]
     pub lab: SimulateLabArgs,

@@ -1,5 +1,6 @@
 //! Options of a run that several machines share.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::UNIX_EPOCH;
 
@@ -8,25 +9,28 @@ use truetail_model::driver::Stripe;
 use truetail_model::time::Nanos;
 
 /// Options of a run that several machines share.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct StripeArgs {
     /// Offer part I of N of the load, such as 2/8; parts count from 1. Give the other options as for the whole load, the
-    /// same on each machine, and put the runs together with 'truetail merge'
+    /// same on each machine, and put the runs together with 'truetail merge'. A sum is for engines that count from 0: 1+1/8
     #[arg(long, value_name = "I/N", allow_hyphen_values = true, help_heading = "Several machines")]
     pub stripe: Option<Stripe>,
     /// Begin the schedule at this instant, such as 2026-01-01T00:00:00Z, or so long from now, such as +10s. A machine that
-    /// is late leaves out what was due before, and counts it as never issued
-    #[arg(long, value_name = "INSTANT|+TIME", allow_hyphen_values = true, help_heading = "Several machines")]
+    /// is late leaves out what was due before, and counts it as never issued. With @FILE, wait until FILE is there and holds the
+    /// instant
+    #[arg(long, value_name = "INSTANT|+TIME|@FILE", allow_hyphen_values = true, help_heading = "Several machines")]
     pub start_at: Option<StartAt>,
 }
 
 /// `--start-at`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartAt {
     /// So long after the command line was read.
     After(Nanos),
     /// Nanoseconds since 1970 UTC.
     At(u64),
+    /// The instant that this file will hold.
+    In(PathBuf),
 }
 
 impl FromStr for StartAt {
@@ -35,6 +39,9 @@ impl FromStr for StartAt {
     fn from_str(text: &str) -> Result<StartAt, String> {
         if let Some(time) = text.strip_prefix('+') {
             return time.parse().map(StartAt::After).map_err(|error| format!("{error}"));
+        }
+        if let Some(file) = text.strip_prefix('@').filter(|file| !file.is_empty()) {
+            return Ok(StartAt::In(file.into()));
         }
         let instant = humantime::parse_rfc3339(text).ok();
         let since = instant.and_then(|instant| instant.duration_since(UNIX_EPOCH).ok());
@@ -53,10 +60,12 @@ mod tests {
     fn a_start_is_an_instant_or_a_time_from_now() {
         assert_eq!("+1m30s".parse(), Ok(StartAt::After(Nanos::from_secs(90))));
         assert_eq!("1970-01-01T00:00:01.5Z".parse(), Ok(StartAt::At(1_500_000_000)));
+        assert_eq!("@/run/start".parse(), Ok(StartAt::In("/run/start".into())));
         for text in [
             "10s",
             "+",
             "+10",
+            "@",
             "-10s",
             "",
             "2026-01-01",

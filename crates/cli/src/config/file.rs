@@ -14,7 +14,7 @@ use crate::args::clap_error::in_one_line;
 use crate::args::run_options::{Given, definition, definition_of, flag, words_of};
 
 /// Options that a file does not have: they say where the file is, help, and which of several machines this is.
-const NOT_IN_FILES: [&str; 5] = ["config", "help", "start-at", "stripe", "version"];
+const NOT_IN_FILES: [&str; 6] = ["config", "help", "pack", "start-at", "stripe", "version"];
 
 /// Errors are one line: place, problem, help.
 type Result<T> = std::result::Result<T, String>;

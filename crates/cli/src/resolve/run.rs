@@ -17,6 +17,26 @@ use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
 use crate::vllm;
 
+/// What a run prints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Printing {
+    /// On standard output, at the end.
+    pub result: Printed,
+    /// Show no progress.
+    pub quiet: bool,
+}
+
+/// What a run prints on standard output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Printed {
+    /// What people read.
+    Summary,
+    /// `run.json`.
+    Json,
+    /// All that a folder would hold, as text.
+    Packed,
+}
+
 /// What `truetail run` is to do.
 #[derive(Debug)]
 pub struct ResolvedRun {
@@ -32,12 +52,12 @@ pub struct ResolvedRun {
     pub observed: Observed,
     /// Where the run is saved.
     pub save_to: SaveTo,
-    /// Print `run.json` instead of the summary.
-    pub json: bool,
+    /// What is printed.
+    pub printing: Printing,
+    /// The file that will hold the instant at which the run begins.
+    pub start_file: Option<PathBuf>,
     /// When the run stops early, and whether its warm-up is cut off.
     pub stop_conditions: StopConditions,
-    /// Show no progress.
-    pub quiet: bool,
     /// Who may watch it.
     pub live: LiveArgs,
     /// Files that it is written to besides its folder.
@@ -64,6 +84,8 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let flow = flow::flow(&mut args)?;
     let workload = load::workload(&args)?;
     let (stripe, start_at_unix_ns) = (stripe::stripe(&args, &workload)?, stripe::start_at(&args, &workload)?);
+    let start_file = stripe::start_file(&args);
+    let printing = Printing { result: printed(&args), quiet: args.quiet };
     let save_to = save_to(&args)?;
     let gating = Gating::resolve(args.gates.clone())?;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
@@ -104,13 +126,13 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         observed: Observed { checks, streams, sessions },
         gating,
         save_to,
-        json: args.json,
+        printing,
+        start_file,
         stop_conditions: StopConditions {
             until: args.until,
             cut_warmup,
             stop_when_saturated: args.stop_when_saturated,
         },
-        quiet: args.quiet,
         live: args.live,
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         command,
@@ -135,8 +157,20 @@ fn timing(args: &RunArgs) -> Result<Timing> {
     }
 }
 
-fn save_to(args: &RunArgs) -> Result<SaveTo> {
-    match (&args.out, args.no_save) {
+fn printed(args: &RunArgs) -> Printed {
+    match (args.json, args.pack) {
+        (_, true) => Printed::Packed,
+        (true, false) => Printed::Json,
+        (false, false) => Printed::Summary,
+    }
+}
+
+/// Where the run is saved.
+///
+/// # Errors
+/// If the options contradict each other.
+pub fn save_to(args: &RunArgs) -> Result<SaveTo> {
+    match (&args.out, args.no_save || args.pack) {
         (Some(_), true) => Err(usage_error("--out and --no-save contradict each other; give one of them")),
         (Some(folder), false) => Ok(SaveTo::folder(folder.clone(), args.force)),
         (None, _) if args.force => Err(usage_error("--force replaces the run in the folder of --out; add --out DIR")),

@@ -1,5 +1,6 @@
 //! Which part of a load is offered here, and when it begins.
 
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use truetail_model::driver::Stripe;
@@ -16,7 +17,6 @@ use crate::error::{Result, usage_error};
 /// If the load cannot be dealt out so, or an option would be decided by each machine on its own.
 pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
     let Some(stripe) = args.machines.stripe else { return Ok(Stripe::WHOLE) };
-    let of = stripe.of();
     let ours_alone: [(&str, bool, &str); 5] = [
         ("--until", args.until.is_some(), "each machine would stop at a time of its own"),
         ("--stop-when-saturated", args.stop_when_saturated, "each machine would stop at a time of its own"),
@@ -29,6 +29,15 @@ pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
             return Err(usage_error(format!("{option} has no meaning with --stripe {stripe}: {why}")));
         }
     }
+    dealt_out(workload, stripe)
+}
+
+/// `stripe`, if each machine gets something of `workload`.
+///
+/// # Errors
+/// If there are fewer users, or connections, than machines.
+pub fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
+    let of = stripe.of();
     let too_few = |option: &str, there: u32| {
         usage_error(format!(
             "{option} {there} cannot be dealt out over {of} machines; give at least {option} {of}, or fewer stripes"
@@ -41,14 +50,14 @@ pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
     }
 }
 
-/// The origin of the schedule, nanoseconds since 1970 UTC, if one was asked for.
+/// The origin of the schedule, nanoseconds since 1970 UTC, if one was asked for and is known by now.
 ///
 /// # Errors
 /// If it is over, and there is nothing left that a late machine could send.
 pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
     let now = unix_ns();
     match args.machines.start_at {
-        None => Ok(None),
+        None | Some(StartAt::In(_)) => Ok(None),
         Some(StartAt::After(time)) => Ok(Some(now.saturating_add(time.0))),
         Some(StartAt::At(at)) if at >= now => Ok(Some(at)),
         Some(StartAt::At(at)) => {
@@ -67,6 +76,14 @@ pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
                 ))),
             }
         }
+    }
+}
+
+/// The file that will hold the origin of the schedule, if it is to be waited for.
+pub fn start_file(args: &RunArgs) -> Option<PathBuf> {
+    match &args.machines.start_at {
+        Some(StartAt::In(file)) => Some(file.clone()),
+        _ => None,
     }
 }
 

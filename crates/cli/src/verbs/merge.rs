@@ -29,7 +29,10 @@ pub fn merge(args: MergeArgs) -> Result<ExitCode> {
 }
 
 /// Adds one run after the other, so that no more than one is held beside their sum.
-fn merged(runs: &[PathBuf], holes: Holes) -> Result<Run> {
+///
+/// # Errors
+/// If one cannot be read, or they are no parts of one load.
+pub(super) fn merged(runs: &[PathBuf], holes: Holes) -> Result<Run> {
     let mut merger = Merger::default();
     for path in runs {
         let Loaded { run, verdict, .. } = load_all(path)?;

@@ -9,6 +9,7 @@ mod completions;
 mod demo;
 mod explore;
 mod foreign;
+mod k8s;
 mod lab;
 mod man;
 mod merge;
@@ -44,6 +45,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Lab(args) => lab::lab(args),
         Command::Report(args) => report::report(args),
         Command::Merge(args) => merge::merge(args),
+        Command::K8s(args) => k8s::k8s(args),
         Command::Ab(args) => ab::ab(*args),
         Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),

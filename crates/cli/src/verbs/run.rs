@@ -1,15 +1,12 @@
 //! `truetail run`: offer load, measure, judge, report.
 
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use truetail_checks::CheckRun;
 use truetail_engine::{Control, Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
-use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_report::{SummaryOptions, compare_text, summary};
-use truetail_run::{Findings, Run, wire};
+use truetail_run::{Findings, Run, folder, wire};
 
 use crate::args::run::RunArgs;
 use crate::args::screen::ScreenArgs;
@@ -23,8 +20,8 @@ use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::page;
-use crate::resolve::run::resolve;
-use crate::resolve::stripe;
+use crate::resolve::run::{Printed, resolve};
+use crate::start::{self, Told};
 use crate::supervisor::not_reached;
 use crate::vllm;
 
@@ -37,13 +34,20 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let screen = args.screen;
     let baseline = Baseline::resolve(std::mem::take(&mut args.baseline), args.out.as_deref())?;
     let mut resolved = resolve(args)?;
+    let packed = resolved.printing.result == Printed::Packed;
     OutputFolder::check(&resolved.save_to)?;
     let view = LiveView::prepare(&resolved.live)?;
     resolved.plan.other_files = view.files();
     // A signal during this request simply ends the process: nothing was created by then.
     let mut notes =
         if resolved.preflight { preflight(&mut resolved.plan, resolved.observed.checks.as_ref())? } else { Vec::new() };
-    wait_for_start(resolved.plan.start_at_unix_ns, resolved.quiet);
+    if let Some(file) = &resolved.start_file {
+        match start::told(file, packed)? {
+            Told::At(instant) => resolved.plan.start_at_unix_ns = Some(instant),
+            Told::ToStop(signal) => return Ok(ExitCode::Signal(signal)),
+        }
+    }
+    start::wait_for(resolved.plan.start_at_unix_ns, resolved.printing.quiet);
     let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
@@ -64,14 +68,15 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let context = RunContext {
         notes,
         stop_conditions,
-        quiet: resolved.quiet,
+        quiet: resolved.printing.quiet,
         scenario: None,
         command: Some(resolved.command),
         control,
         watched: view.watched(),
+        for_machines: packed,
     };
     let MeasuredRun { mut run, signal } = measure(&resolved.plan, context)?;
-    if let Some(note) = late_start(&run) {
+    if let Some(note) = start::said_of_late(&run) {
         output::note(&note);
         run.facts.notes.push(note);
     }
@@ -84,8 +89,18 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let compared = baseline.as_ref().and_then(|baseline| baseline.judge(&mut run, &mut findings));
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     view.finish(&run, &findings);
-    show(&run, &findings, saved.as_deref(), resolved.json, screen, &resolved.gating)?;
-    if let Some(compared) = compared.filter(|_| !resolved.json) {
+    if packed {
+        print_packed(&run, &findings)?;
+        view.end();
+        return Ok(match run.facts.stripe {
+            // A part of a whole, which is judged when it is there.
+            Some(_) => signal.map_or(ExitCode::Success, ExitCode::Signal),
+            None => gating::exit_code(&run, &findings, signal),
+        });
+    }
+    let json = resolved.printing.result == Printed::Json;
+    show(&run, &findings, saved.as_deref(), json, screen, &resolved.gating)?;
+    if let Some(compared) = compared.filter(|_| !json) {
         output::print(&format!("\n{}", compare_text(&compared, output::stdout_style())))?;
     }
     baseline.map_or(Ok(()), |baseline| baseline.write(&run, &findings))?;
@@ -97,32 +112,18 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     Ok(gating::exit_code(&run, &findings, signal))
 }
 
-/// This long before the origin of a schedule everything else is made ready.
-const READY_BEFORE: Nanos = Nanos::from_millis(300);
+/// The most bytes of a packed run. Kubernetes keeps 10 MiB of a log, and what is before the run counts too.
+const MOST_PACKED: usize = 8 << 20;
 
-/// Waits until shortly before the origin that was asked for. A signal simply ends the process: nothing was created by then.
-fn wait_for_start(at_unix_ns: Option<u64>, quiet: bool) {
-    let left = || Nanos(at_unix_ns.unwrap_or(0).saturating_sub(stripe::unix_ns()).saturating_sub(READY_BEFORE.0));
-    if left().0 >= NANOS_PER_SECOND && !quiet {
-        output::note(&format!("beginning in {}", stripe::seconds(left() + READY_BEFORE)));
+/// Prints the run with all that a folder would hold.
+fn print_packed(run: &Run, findings: &Findings) -> Result<()> {
+    let name = run.facts.stripe.as_ref().map_or("run".to_owned(), |stripe| format!("stripe-{}", stripe.index));
+    let packed = folder::pack(run, findings, &name, MOST_PACKED);
+    let (text, whole) = packed.map_err(|error| runtime_error(format!("cannot print the run: {error}")))?;
+    if !whole {
+        output::note("the single requests of samples.csv are left out: with them the run is longer than a log may be");
     }
-    // In short sleeps, so that a wall clock that is set meanwhile is followed.
-    while !left().is_zero() {
-        thread::sleep(Duration::from(left().min(Nanos::from_millis(100))));
-    }
-}
-
-/// What is to be said of a run that began after the origin that was asked for.
-fn late_start(run: &Run) -> Option<String> {
-    let start = run.facts.start.filter(|start| start.late_ns > 0)?;
-    let whose =
-        run.facts.stripe.as_ref().map_or(String::new(), |stripe| format!("stripe {}/{} ", stripe.index, stripe.of));
-    let missed = match start.missed {
-        1 => "1 request that was due by then was never sent".to_owned(),
-        many => format!("{many} requests that were due by then were never sent"),
-    };
-    let late = start.late_ns as f64 / 1e9;
-    Some(format!("{whose}began {late:.3}s after --start-at: {missed}"))
+    output::print(&text)
 }
 
 /// Prints a run whose gates were judged, and writes the files that its gating asks for.

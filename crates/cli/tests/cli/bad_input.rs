@@ -43,6 +43,8 @@ fn verbs_and_flags() {
             (&["merge", "a", "b"], 2, &["--out"]),
             (&["run", URL, "-r", "1", "--stripe", "0/8"], 2, &["no stripe 0 of 8", "from 1 to 8"]),
             (&["run", URL, "-r", "1", "--stripe", "9/8"], 2, &["no stripe 9 of 8"]),
+            (&["simulate", "02", "--stripe", "9/8"], 2, &["no stripe 9 of 8"]),
+            (&["simulate", "freeze", "--stripe", "1/2"], 2, &["--stripe", "freeze is a lab"]),
             (&["run", URL, "-r", "1", "--stripe", "2"], 2, &["'2' is not a stripe", "2/8"]),
             (&["run", URL, "-r", "1", "--stripe", "1/2", "--until", "p99 ±5%"], 2, &["--until", "--stripe 1/2"]),
             (&["run", URL, "-r", "1", "--stripe", "1/2", "--fail-if", "p99 > 1s"], 2, &["--fail-if", "merged"]),

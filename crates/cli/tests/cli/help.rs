@@ -2,12 +2,13 @@
 
 use super::support::{TestDir, TestProcess};
 
+const VERBS: [&str; 12] =
+    ["demo", "explore", "run", "serve", "simulate", "lab", "certify", "report", "merge", "k8s", "completions", "man"];
+
 #[test]
 fn each_verb_shows_an_example_first() {
     let dir = TestDir::new();
-    for verb in
-        ["demo", "explore", "run", "serve", "simulate", "lab", "certify", "report", "merge", "completions", "man"]
-    {
+    for verb in VERBS {
         for flag in ["--help", "-h"] {
             let output = dir.truetail(&[verb, flag]);
             assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{verb} {flag}");
@@ -25,9 +26,7 @@ fn the_program_lists_its_verbs_and_knows_its_version() {
     let dir = TestDir::new();
     let help = dir.truetail(&["--help"]);
     assert_eq!(help.code, Some(0));
-    for verb in
-        ["demo", "explore", "run", "serve", "simulate", "lab", "certify", "report", "merge", "completions", "man"]
-    {
+    for verb in VERBS {
         assert!(help.stdout.lines().any(|line| line.trim_start().starts_with(verb)), "{verb} in {}", help.stdout);
     }
     let version = dir.truetail(&["--version"]);

@@ -21,6 +21,7 @@ mod hard_times;
 mod help;
 mod http2;
 mod interrupt;
+mod k8s;
 mod lab;
 mod llm;
 mod load;

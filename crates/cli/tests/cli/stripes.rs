@@ -71,6 +71,13 @@ fn stripes_are_merged_into_the_undivided_run() {
     std::fs::write(dir.path().join("part2/run.json"), changed.replacen("\"version\": \"", "\"version\": \"9.", 1))
         .unwrap();
     refused(&["merge", "part1", "part2", "--out", "x"], &["version is"]);
+    for file in ["run.json", "histograms.hlog", "timeline.csv", "samples.csv"] {
+        let path = dir.path().join("part3").join(file);
+        let written = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &written[..written.len() / 2]).unwrap();
+        refused(&["merge", "part1", "part3", "--out", "x"], &[&format!("part3/{file}")]);
+        std::fs::write(&path, written).unwrap();
+    }
     std::fs::remove_file(dir.path().join("part3/histograms.hlog")).unwrap();
     refused(&["merge", "part1", "part3", "--out", "x"], &["part3/histograms.hlog"]);
     std::fs::remove_file(dir.path().join("part3/run.json")).unwrap();
@@ -85,6 +92,31 @@ fn stripes_are_merged_into_the_undivided_run() {
         tally["planned"].as_u64().unwrap(),
         tally["never_issued"].as_u64().unwrap() + run_file(&dir, "r100")["tally"]["issued"].as_u64().unwrap()
     );
+}
+
+/// Each stripe is simulated by itself, on a service with a queue that meets the whole load.
+#[test]
+fn simulated_stripes_are_merged_into_the_undivided_simulation() {
+    let dir = TestDir::new();
+    dir.file(
+        "queue.toml",
+        "name = \"queue\"\n\n[service]\nbaseline = \"8ms\"\nvariation = \"exponential\"\nconcurrency = 1\n\n\
+         [workload]\nmodel = \"open\"\nrate = \"100\"\nspacing = \"poisson\"\nduration = \"20s\"\n",
+    );
+    let simulate = |more: &str| {
+        let words = format!("simulate queue.toml {more}");
+        let output = dir.truetail(&words.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.code, Some(0), "{output:?}");
+    };
+    simulate("--out whole");
+    (1..=3).for_each(|stripe| simulate(&format!("--stripe {stripe}/3 --out part{stripe}")));
+    let merged = dir.truetail(&["merge", "part2", "part3", "part1", "--out", "merged"]);
+    assert!(merged.stdout.contains("3/3"), "{merged:?}");
+    let (whole, merged) = (run_file(&dir, "whole"), run_file(&dir, "merged"));
+    for field in ["schedule_hash", "tally", "response_time", "start_delay", "statuses"] {
+        assert_eq!(merged[field], whole[field], "{field}");
+    }
+    assert!(whole["response_time"]["max_ns"].as_u64().unwrap() > 50_000_000, "requests waited for one another");
 }
 
 #[test]

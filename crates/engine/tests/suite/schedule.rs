@@ -129,25 +129,6 @@ fn warm_up_is_offered_and_not_measured() {
     assert_eq!((snapshot.warmup.responses, snapshot.tally.responses, puppet.seen()), (50, 50, 100));
 }
 
-#[test]
-fn a_schedule_that_takes_long_to_find_the_end_of_begins_on_time() {
-    let puppet = Puppet::start(|_| Act::Send(ok()));
-    let mut plan = open(&puppet.url(), 200.0, 20_000_000);
-    let LoadModel::Open(schedule) = &mut plan.workload.model else { unreachable!() };
-    // Random gaps are walked to the last one.
-    schedule.spacing = Spacing::Poisson;
-    let began = std::time::Instant::now();
-    assert!(schedule.last_arrival().is_some());
-    let walk = Nanos::from(began.elapsed());
-    let measured = run_until_seen(plan, &puppet, 50, Control::stop);
-    // The fiftieth is due after a quarter of a second. If the clock ran while the schedule was walked, all fifty would be
-    // late by the rest of that walk; else the least late is not, unless the machine stood still for as long.
-    let span = Nanos::from_millis(250);
-    let least = measured.snapshot.metric(Metric::GeneratorLag).min().unwrap();
-    assert!(walk > Nanos::from_millis(900), "{walk} is too short to tell");
-    assert!(least < walk.saturating_sub(span), "the least late was {least} late, and the walk takes {walk}");
-}
-
 /// Runs an endless plan and calls `end` when the server has seen `after` requests.
 fn run_until(puppet: &Puppet, after: u64, end: impl FnOnce(&Control) + Send + 'static) -> truetail_engine::RunOutput {
     let mut endless = open(&puppet.url(), 1000.0, 1);

@@ -5,6 +5,7 @@
 //! added up in rounded intervals, so a schedule does not drift, and (profile, spacing, seed, horizon) replays it exactly.
 
 mod constant;
+mod poisson;
 mod profile;
 mod profile_error;
 mod ramp;

@@ -2,12 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::poisson::PoissonPoints;
 use super::{Profile, RateProfile, Spacing};
-use crate::random::{Random, mix64};
+use crate::random::mix64;
 use crate::time::{NANOS_PER_SECOND, Nanos, Timestamp};
-
-/// The stream of [`Random`] that spacing draws from.
-const SPACING_STREAM: u64 = 0x5350_4143;
 
 /// One planned request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +61,7 @@ impl Schedule {
             horizon: self.horizon,
             points: match self.spacing {
                 Spacing::Even => Points::Even,
-                Spacing::Poisson => Points::Poisson(PoissonPoints::new(self.seed)),
+                Spacing::Poisson => Points::Poisson(Box::new(PoissonPoints::from(self.seed, first))),
             },
             next_index: first,
             stride,
@@ -71,30 +69,22 @@ impl Schedule {
         }
     }
 
-    /// How many arrivals there are; `None` where the horizon has no limit. Even spacing finds it by bisection, random
-    /// gaps have to be walked.
+    /// How many arrivals there are; `None` where the horizon has no limit. Found by bisection, whatever the spacing.
     pub fn count(&self) -> Option<u64> {
-        self.is_limited().then(|| match self.spacing {
-            Spacing::Even => self.count_even(),
-            Spacing::Poisson => self.arrivals().count() as u64,
-        })
+        self.is_limited().then(|| self.bisected())
     }
 
     /// The last arrival; `None` where there is none, or where the schedule never ends. It takes as long as
     /// [`Schedule::count`].
     pub fn last_arrival(&self) -> Option<Arrival> {
-        match self.spacing {
-            _ if !self.is_limited() => None,
-            Spacing::Even => self.every_nth_from(self.count_even().checked_sub(1)?, 1).next(),
-            Spacing::Poisson => self.arrivals().last(),
-        }
+        self.every_nth_from(self.count()?.checked_sub(1)?, 1).next()
     }
 
     fn is_limited(&self) -> bool {
         self.horizon != Horizon::default()
     }
 
-    fn count_even(&self) -> u64 {
+    fn bisected(&self) -> u64 {
         let exists = |index: u64| self.every_nth_from(index, 1).next().is_some();
         let most = self.horizon.requests.unwrap_or(u64::MAX);
         if most == 0 || exists(most - 1) {
@@ -120,37 +110,8 @@ impl Schedule {
 #[derive(Clone, Debug)]
 enum Points {
     Even,
-    Poisson(PoissonPoints),
+    Poisson(Box<PoissonPoints>),
 }
-
-/// The points of a unit Poisson process. Every stripe walks through them from the first one on, so that all stripes see the
-/// same sums.
-#[derive(Clone, Debug)]
-struct PoissonPoints {
-    random: Random,
-    drawn: u64,
-    /// The last point that was drawn, and the one before it.
-    point: f64,
-    before: f64,
-}
-
-impl PoissonPoints {
-    fn new(seed: u64) -> PoissonPoints {
-        PoissonPoints { random: Random::new(seed, SPACING_STREAM), drawn: 0, point: 0.0, before: 0.0 }
-    }
-
-    /// Walks on to point `index`, which is not before the last one that was asked for.
-    fn walk_to(&mut self, index: u64) {
-        while self.drawn <= index {
-            self.before = self.point;
-            self.point += self.random.exponential();
-            self.drawn += 1;
-        }
-    }
-}
-
-/// Below this distance, in arrivals, the last bits of a profile's arithmetic may swap two points.
-const CLOSE: f64 = 1e-3;
 
 /// The arrivals of one stripe, in order of time. Constant memory.
 #[derive(Clone, Debug)]
@@ -169,11 +130,10 @@ impl Arrivals {
             (Points::Even, Profile::Trace(trace)) => trace.exact(index),
             (Points::Even, profile) => instant_at(profile, index as f64),
             (Points::Poisson(points), profile) => {
-                points.walk_to(index);
-                let instant = instant_at(profile, points.point)?;
+                let point = points.at(index);
+                let instant = instant_at(profile, point.place)?;
                 // Stripes must agree on the order, so it is decided between neighbours of the whole schedule.
-                let close = points.point - points.before < CLOSE;
-                let before = if close { instant_at(profile, points.before) } else { None };
+                let before = point.close_before.and_then(|before| instant_at(profile, before));
                 Some(before.map_or(instant, |before| before.max(instant)))
             }
         }

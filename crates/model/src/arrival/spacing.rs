@@ -12,3 +12,9 @@ pub enum Spacing {
     /// At the k-th point of a unit Poisson process: random (exponential) gaps, like those of many independent users.
     Poisson,
 }
+
+impl Spacing {
+    /// The version of the random gaps: another one gives other arrivals for the same seed. In the first, each gap was
+    /// drawn after the one before it.
+    pub const POISSON_VERSION: u64 = 2;
+}

@@ -72,8 +72,6 @@ pub struct Driver {
 impl Driver {
     /// The driver for `share` of `workload`, which is that of its machine: [`Workload::of_stripe`]. The shares of all
     /// workers of all machines are together the whole workload, exactly. Workers beyond [`Workload::max_workers`] have nothing to do and are finished at once.
-    ///
-    /// A schedule with random gaps that ends by a count is walked to its end, because the drain counts from there.
     pub fn new(workload: &Workload, share: WorkerShare) -> Driver {
         let working = WorkerShare { workers: share.workers.min(workload.max_workers()), ..share };
         let idle = working.index >= working.workers;

@@ -76,7 +76,7 @@ impl Stripe {
 }
 
 impl fmt::Display for Stripe {
-    /// `2/8`, as [`FromStr`] reads it.
+    /// `2/8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.number(), self.of)
     }
@@ -85,10 +85,18 @@ impl fmt::Display for Stripe {
 impl FromStr for Stripe {
     type Err = StripeError;
 
+    /// Reads `2/8`, and `1+1/8` for the same: so can an engine whose numbers begin at 0 fill in its number without a shell.
     fn from_str(text: &str) -> Result<Stripe, StripeError> {
-        let malformed = |_: ParseIntError| StripeError::Malformed(text.to_owned());
-        let (number, of) = text.split_once('/').ok_or_else(|| StripeError::Malformed(text.to_owned()))?;
-        let (number, of) = (number.trim().parse().map_err(malformed)?, of.trim().parse().map_err(malformed)?);
+        let malformed = || StripeError::Malformed(text.to_owned());
+        let count = |text: &str| text.trim().parse::<u32>().map_err(|_: ParseIntError| malformed());
+        let (number, of) = text.split_once('/').ok_or_else(malformed)?;
+        let number = match number.split_once('+') {
+            Some((index, more)) if !index.trim().is_empty() => {
+                count(index)?.checked_add(count(more)?).ok_or_else(malformed)?
+            }
+            _ => count(number)?,
+        };
+        let of = count(of)?;
         if of == 0 {
             return Err(StripeError::OfNone(text.to_owned()));
         }
@@ -108,6 +116,10 @@ mod tests {
         let stripe: Stripe = "2/8".parse().unwrap();
         assert_eq!((stripe.index(), stripe.number(), stripe.of(), stripe.to_string().as_str()), (1, 2, 8, "2/8"));
         assert_eq!("1/1".parse(), Ok(Stripe::WHOLE));
+        assert_eq!(
+            ("0+1/8".parse(), "7 + 1 / 8".parse()),
+            (Ok(Stripe::numbered(1, 8).unwrap()), Ok(Stripe::numbered(8, 8).unwrap()))
+        );
         for (text, says) in [
             ("0/8", "there is no stripe 0 of 8; stripes count from 1 to 8"),
             ("9/8", "there is no stripe 9 of 8; stripes count from 1 to 8"),
@@ -118,6 +130,11 @@ mod tests {
             ("", "is not a stripe"),
             ("1/4294967296", "is not a stripe"),
             ("1/65537", "more than 65536 machines"),
+            ("8+1/8", "there is no stripe 9 of 8"),
+            ("+/8", "is not a stripe"),
+            ("1+1+1/8", "is not a stripe"),
+            ("-1+2/8", "is not a stripe"),
+            ("4294967295+1/8", "is not a stripe"),
         ] {
             let error = text.parse::<Stripe>().unwrap_err().to_string();
             assert!(error.contains(says) && !error.contains('\n'), "{text}: {error}");

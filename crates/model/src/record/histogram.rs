@@ -30,6 +30,14 @@ pub(super) fn values_of(bucket: usize) -> (u64, u64) {
     (sub << shift, 1u64 << shift)
 }
 
+/// How many buckets there are: what `u64::MAX` falls into is the last one.
+pub const BUCKETS: usize = (((u64::BITS - HALF_BITS) as usize) << HALF_BITS) + (1 << HALF_BITS);
+
+/// The lowest value that falls into a bucket, counted from 0, which is below [`BUCKETS`].
+pub fn lowest_in_bucket(bucket: usize) -> Nanos {
+    Nanos(values_of(bucket).0)
+}
+
 /// Counts of values by bucket, with exact count, sum, minimum and maximum.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Histogram {

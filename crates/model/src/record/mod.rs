@@ -19,7 +19,7 @@ mod tally;
 mod target_times;
 
 pub use books::IntervalBooks;
-pub use histogram::{Histogram, rank_of};
+pub use histogram::{BUCKETS, Histogram, lowest_in_bucket, rank_of};
 pub use intervals::{ByInterval, Distributions, Mergeable};
 pub use knock_on::KnockOn;
 pub use metric::{Definition, Metric, MetricPopulation, Presence, Unit};

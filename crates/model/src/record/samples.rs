@@ -41,6 +41,8 @@ pub struct Samples {
     halvings: u32,
     /// The even part up to here holds nothing that the last halving drops.
     halved_up_to: usize,
+    /// How many halvings the even part was settled for; `None` where that is not known.
+    settled_for: Option<u32>,
     slowest: Slowest,
     seen: u64,
 }
@@ -60,6 +62,7 @@ impl Samples {
             even: Vec::with_capacity(options.capacity),
             halvings: 0,
             halved_up_to: 0,
+            settled_for: Some(0),
             slowest: Slowest::new(options.slowest).with_room(),
             seen: 0,
         }
@@ -106,6 +109,10 @@ impl Samples {
 
     /// Drops what the halvings leave out. Call it at the end of a run, before anything is read.
     pub fn settle(&mut self) {
+        // What came since then belongs.
+        if self.settled_for == Some(self.halvings) {
+            return;
+        }
         let (halvings, slowest) = (self.halvings, &mut self.slowest);
         self.even.retain(|record| {
             let stays = belongs(record.index, halvings);
@@ -115,6 +122,7 @@ impl Samples {
             stays
         });
         self.halved_up_to = 0;
+        self.settled_for = Some(halvings);
     }
 
     /// Every request of the run is here.
@@ -173,7 +181,7 @@ impl Samples {
     ) -> Samples {
         let halvings = one_in.max(1).trailing_zeros();
         let slowest = Slowest::new(options.slowest);
-        let mut samples = Samples { options, even, halvings, halved_up_to: 0, slowest, seen };
+        let mut samples = Samples { options, even, halvings, halved_up_to: 0, settled_for: None, slowest, seen };
         only_slow.iter().for_each(|record| samples.slowest.offer(record));
         samples
     }

@@ -2,7 +2,7 @@
 //! bytes as their counts need.
 
 use super::exact_statistics::ExactStatistics;
-use super::histogram::{bucket_of, rank_of, values_of};
+use super::histogram::{BUCKETS, bucket_of, rank_of, values_of};
 use crate::time::Nanos;
 
 /// Counts of values in the buckets of a [`Histogram`](super::Histogram), only those in use. A bucket takes two bytes and
@@ -14,12 +14,10 @@ pub struct SparseHistogram {
     counts: Counts,
 }
 
-const _: () = assert!(highest_bucket() <= u16::MAX as usize, "every bucket has a number of two bytes");
+/// One with less than this part of another's buckets is added to it in place.
+const FEW: usize = 16;
 
-/// The bucket of the largest value: see `bucket_of`.
-const fn highest_bucket() -> usize {
-    ((63 - 10) << 10) + (u64::MAX >> (63 - 10)) as usize
-}
+const _: () = assert!(BUCKETS <= 1 << u16::BITS, "every bucket has a number of two bytes");
 
 impl SparseHistogram {
     fn with_room_for(buckets: usize, highest_count: u64) -> SparseHistogram {
@@ -28,10 +26,13 @@ impl SparseHistogram {
 
     /// Adds `n` to the bucket of `value`.
     pub fn record_n(&mut self, value: Nanos, n: u64) {
-        if n == 0 {
-            return;
+        if n > 0 {
+            self.add(bucket_of(value.0) as u16, n);
         }
-        let bucket = bucket_of(value.0) as u16;
+    }
+
+    /// Adds `n`, which is above zero, to a bucket.
+    fn add(&mut self, bucket: u16, n: u64) {
         match self.buckets.binary_search(&bucket) {
             Ok(i) => self.counts.set(i, self.counts.get(i) + n),
             Err(i) => {
@@ -87,6 +88,8 @@ impl SparseHistogram {
     pub fn merge(&mut self, other: &SparseHistogram) {
         if self.is_empty() {
             self.clone_from(other);
+        } else if other.buckets.len() < self.buckets.len() / FEW {
+            self.add_few(other);
         } else if !other.is_empty() {
             *self = self.with(other);
         }
@@ -95,6 +98,15 @@ impl SparseHistogram {
     /// As [`SparseHistogram::merge`], and consumes the other.
     pub(super) fn absorb(&mut self, other: SparseHistogram) {
         if self.is_empty() { *self = other } else { self.merge(&other) }
+    }
+
+    /// Adds those of one that is much smaller, bucket by bucket, without spare capacity for further ones.
+    fn add_few(&mut self, other: &SparseHistogram) {
+        let is_new = |bucket: &&u16| self.buckets.binary_search(bucket).is_err();
+        let new = other.buckets.iter().filter(is_new).count();
+        self.buckets.reserve_exact(new);
+        self.counts.reserve_exact(new);
+        other.entries().for_each(|(bucket, n)| self.add(bucket, n));
     }
 
     /// Both together, without spare capacity.
@@ -171,6 +183,10 @@ impl Counts {
             0x1_0000..=0xFFFF_FFFF => Counts::Four(Vec::with_capacity(n)),
             _ => Counts::Eight(Vec::with_capacity(n)),
         }
+    }
+
+    fn reserve_exact(&mut self, n: usize) {
+        each!(self, list => list.reserve_exact(n));
     }
 
     fn get(&self, i: usize) -> u64 {

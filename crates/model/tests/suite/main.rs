@@ -3,6 +3,7 @@
 mod any;
 mod arrivals;
 mod intervals;
+mod poisson;
 mod record;
 mod service;
 mod streams;

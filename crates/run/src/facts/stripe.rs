@@ -1,7 +1,7 @@
 //! Machines that share a load: which one this is, when it was to begin, and what became of each.
 
 use serde::{Deserialize, Serialize};
-use truetail_model::arrival::Profile;
+use truetail_model::arrival::{Profile, Spacing};
 use truetail_model::driver::Stripe;
 use truetail_model::random::mix64;
 use truetail_model::workload::{LoadModel, Workload};
@@ -37,14 +37,17 @@ fn hash_of(workload: &Workload) -> u64 {
     let definition = serde_json::to_vec(&OfferedLoad::of(workload)).expect("a part of run.json");
     let step = |hash: u64, word: u64| mix64(hash.rotate_left(5) ^ mix64(word.wrapping_add(1)));
     let hash = definition.iter().fold(0, |hash, byte| step(hash, u64::from(*byte)));
-    let profile = match &workload.model {
-        LoadModel::Open(schedule) => Some(&schedule.profile),
-        LoadModel::PartlyOpen { sessions, .. } => Some(&sessions.profile),
-        LoadModel::Closed { .. } => None,
+    let schedule = match &workload.model {
+        LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. } => schedule,
+        LoadModel::Closed { .. } => return hash,
     };
-    match profile {
-        Some(Profile::Trace(trace)) => trace.instants().iter().fold(hash, |hash, instant| step(hash, instant.0)),
-        _ => hash,
+    let hash = match schedule.spacing {
+        Spacing::Even => hash,
+        Spacing::Poisson => step(hash, Spacing::POISSON_VERSION),
+    };
+    match &schedule.profile {
+        Profile::Trace(trace) => trace.instants().iter().fold(hash, |hash, instant| step(hash, instant.0)),
+        Profile::Constant(_) | Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) => hash,
     }
 }
 

@@ -43,6 +43,14 @@ pub enum LoadError {
         /// Why.
         source: io::Error,
     },
+    /// It is a file, and what is packed in it cannot be read.
+    #[error("{}: {source}", .path.display())]
+    Packed {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: PackError,
+    },
     /// `run.json` cannot be understood.
     #[error("{}: {source}", .path.display())]
     RunFile {
@@ -69,6 +77,30 @@ pub enum LoadError {
         /// Where they differ.
         problem: String,
     },
+}
+
+/// Why a text holds no run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PackError {
+    /// Nothing in it was packed.
+    #[error("it holds no packed run")]
+    None,
+    /// There are several.
+    #[error("it holds {0} packed runs; give each in a file of its own")]
+    Several(usize),
+    /// The end is missing, or the beginning, as after a log was rotated.
+    #[error(
+        "the packed run in it is cut off ({found} of {said} bytes); a log that was rotated or read too early looks like this"
+    )]
+    Cut {
+        /// Bytes that are there.
+        found: usize,
+        /// Bytes that there should be.
+        said: usize,
+    },
+    /// Some line is not what was printed.
+    #[error("the packed run in it is damaged: {0}")]
+    Damaged(String),
 }
 
 /// What is wrong with a line of a file. The caller adds the path.

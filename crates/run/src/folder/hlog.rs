@@ -6,27 +6,24 @@
 //! `HistogramLogWriter` has it.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use base64::Engine;
-use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, IntervalLogWriter, IntervalLogWriterBuilder, IntervalLogWriterError,
     LogEntry, Tag,
 };
-use hdrhistogram::serialization::{Deserializer, V2DeflateSerializeError, V2DeflateSerializer};
+use hdrhistogram::serialization::{V2DeflateSerializeError, V2DeflateSerializer};
 use truetail_model::record::{ByInterval, CompactHistogram, Distributions, Histogram, Metric, Snapshot};
 use truetail_model::time::Nanos;
 
 use super::LineError;
+use super::encoded::{self, DIGITS};
 use super::possible::MOST_ARRIVALS;
 use super::target_tag::TargetTag;
 use crate::wire::v1::{self, IntervalWidth};
 use crate::{Facts, StreamFacts};
 
-/// Significant decimal digits of every histogram.
-const DIGITS: u8 = 3;
 /// Every line can hold at least an hour, so that intervals add up in tools that do not resize.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 /// Nanoseconds in the unit of the largest value of a line.
@@ -200,9 +197,8 @@ pub(super) fn is_known(tag: &str) -> bool {
 /// Reads a log that [`write`] wrote.
 pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineError> {
     let mut log = Log::default();
-    let mut reader = LineReader::default();
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        let added = match reader.read(line) {
+        let added = match Line::read(line) {
             Ok(Some(interval)) => log.add(interval, intervals),
             Ok(None) => Ok(()),
             Err(problem) => Err(problem),
@@ -220,70 +216,23 @@ struct Line {
     buckets: Vec<(Nanos, u64)>,
 }
 
-#[derive(Default)]
-struct LineReader {
-    deserializer: Deserializer,
-}
-
-impl LineReader {
+impl Line {
     /// `None` for a line that holds no histogram.
-    fn read(&mut self, line: &str) -> Result<Option<Line>, String> {
+    fn read(line: &str) -> Result<Option<Line>, String> {
         if !line.ends_with('\n') {
             return Err("the line is cut off".to_owned());
         }
         match IntervalLogIterator::new(line.as_bytes()).next() {
             None | Some(Ok(LogEntry::StartTime(_) | LogEntry::BaseTime(_))) => Ok(None),
-            Some(Ok(LogEntry::Interval(interval))) => self.decode(&interval).map(Some),
+            Some(Ok(LogEntry::Interval(interval))) => Line::decode(&interval).map(Some),
             Some(Err(_)) => Err("neither a comment nor an interval of an HdrHistogram log".to_owned()),
         }
     }
 
-    fn decode(&mut self, interval: &IntervalLogHistogram<'_>) -> Result<Line, String> {
+    fn decode(interval: &IntervalLogHistogram<'_>) -> Result<Line, String> {
         let tag = interval.tag().ok_or("an interval without a tag")?.to_string();
-        let payload = base64::engine::general_purpose::STANDARD
-            .decode(interval.encoded_histogram())
-            .map_err(|error| format!("the histogram is not valid base64: {error}"))?;
-        let inflated = inflated(&payload).map_err(|problem| format!("the histogram cannot be decoded: {problem}"))?;
-        let counts: Scratch = self
-            .deserializer
-            .deserialize(&mut inflated.as_slice())
-            .map_err(|error| format!("the histogram cannot be decoded: {error}"))?;
-        if (counts.low(), counts.sigfig()) != (1, DIGITS) {
-            return Err(format!(
-                "the histogram counts from {} with {} digits; a run counts from 1 with {DIGITS}",
-                counts.low(),
-                counts.sigfig()
-            ));
-        }
-        Ok(Line { tag, second: interval.start_timestamp().as_secs() as usize, buckets: buckets(&counts) })
-    }
-}
-
-/// The bytes with which a deflated histogram begins.
-const DEFLATED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
-/// Bytes before the counts: kind, length of the counts, and what is the same in every histogram of a run.
-const HEAD_BYTES: usize = 40;
-/// No histogram of three digits takes more: 56,320 counts of at most 9 bytes.
-const MOST_INFLATED_BYTES: usize = 1 << 19;
-
-/// The histogram of a line, inflated. Done here, because the deserializer reserves as much memory as a line says that it
-/// needs, before it has read as much.
-fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
-    let is_deflated = |(head, _): &(&[u8; 8], &[u8])| head.starts_with(&DEFLATED);
-    let Some((_, deflated)) = payload.split_first_chunk().filter(is_deflated) else {
-        return Err("it is no deflated histogram of version 2".to_owned());
-    };
-    let mut inflated = Vec::new();
-    let read = ZlibDecoder::new(deflated).take(MOST_INFLATED_BYTES as u64 + 1).read_to_end(&mut inflated);
-    read.map_err(|error| error.to_string())?;
-    let said = inflated.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
-    let counts = inflated.len().saturating_sub(HEAD_BYTES);
-    match said {
-        _ if inflated.len() > MOST_INFLATED_BYTES => {
-            Err(format!("it is longer than {MOST_INFLATED_BYTES} bytes, which no histogram of a run is"))
-        }
-        Some(said) if said as usize <= counts => Ok(inflated),
-        _ => Err(format!("it says that {} bytes of counts follow, but {counts} do", said.unwrap_or(0))),
+        let buckets = encoded::buckets(interval.encoded_histogram())?;
+        Ok(Line { tag, second: interval.start_timestamp().as_secs() as usize, buckets })
     }
 }
 
@@ -330,11 +279,6 @@ fn add_to(held: u64, values: u64, line: &Line, mut record: impl FnMut(Nanos, u64
     }
     line.buckets.iter().for_each(|&(value, count)| record(value, count));
     Ok(())
-}
-
-fn buckets(counts: &Scratch) -> Vec<(Nanos, u64)> {
-    let recorded = counts.iter_recorded();
-    recorded.map(|b| (Nanos(counts.lowest_equivalent(b.value_iterated_to())), b.count_at_value())).collect()
 }
 
 #[cfg(test)]

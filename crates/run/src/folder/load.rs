@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::Path;
 
@@ -12,6 +11,7 @@ use truetail_model::record::{ByInterval, Distributions, Metric, Samples, Samples
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::hlog::{self, Log};
+use super::source::Source;
 use super::target_tag::TargetTag;
 use super::target_times::target_times;
 use super::{
@@ -54,16 +54,18 @@ impl fmt::Display for MissingFile {
     }
 }
 
-/// Reads the run in `folder`, as it was before it was saved. `timeline.csv` and `samples.csv` may be missing.
+/// Reads the run in `folder`, or the packed run in the file of that name, as it was before it was saved. `timeline.csv` and
+/// `samples.csv` may be missing.
 ///
 /// # Errors
 /// [`LoadError`], which names the file, and the line where there is one. The counts of all files must agree, the books
 /// must balance, and no number may be larger than that of a run can be.
 pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
-    let run_file = load_run_file(folder)?;
+    let source = &Source::at(folder)?;
+    let run_file = run_file_of(source)?;
     possible::check(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
     let mut lacking = Vec::new();
-    let (times, of_streams, of_sessions) = load_times(folder, &run_file, &mut lacking)?;
+    let (times, of_streams, of_sessions) = load_times(source, &run_file, &mut lacking)?;
     let snapshot = Snapshot {
         tally: run_file.tally,
         warmup: run_file.warmup_tally,
@@ -73,11 +75,11 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         measure_from: Timestamp(run_file.recorded.measure_from_ns),
         last_end: Timestamp(run_file.recorded.last_end_ns),
         schedule_hash: schedule_hash(folder, &run_file)?,
-        samples: load_samples(folder, &run_file, &mut lacking)?,
+        samples: load_samples(source, &run_file, &mut lacking)?,
         ..times
     };
     let (verdict, gates) = (run_file.verdict.clone(), run_file.gates.clone());
-    let mut facts = Facts { failed_answers: load_failed_answers(folder)?, ..facts_of(run_file) };
+    let mut facts = Facts { failed_answers: load_failed_answers(source)?, ..facts_of(run_file) };
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
         let problem = streams.imbalance(snapshot.tally.planned).map(|problem| format!("under stream {problem}"));
@@ -96,14 +98,12 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
 /// # Errors
 /// [`LoadError::NotARun`], [`LoadError::Io`], [`LoadError::RunFile`].
 pub fn load_run_file(folder: &Path) -> Result<RunFile, LoadError> {
-    let path = folder.join(RUN);
-    match fs::read_to_string(&path) {
-        Ok(text) => wire::parse(&text).map_err(|source| LoadError::RunFile { path, source }),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            Err(LoadError::NotARun(folder.to_owned()))
-        }
-        Err(source) => Err(LoadError::Io { path, source }),
-    }
+    run_file_of(&Source::at(folder)?)
+}
+
+fn run_file_of(source: &Source) -> Result<RunFile, LoadError> {
+    let text = source.text_of(RUN)?.ok_or_else(|| LoadError::NotARun(source.path().to_owned()))?;
+    wire::parse(&text).map_err(|error| LoadError::RunFile { path: source.path_of(RUN), source: error })
 }
 
 fn schedule_hash(folder: &Path, run_file: &RunFile) -> Result<ScheduleHash, LoadError> {
@@ -139,25 +139,16 @@ fn facts_of(run_file: RunFile) -> Facts {
     }
 }
 
-/// `None` where there is no such file.
-fn open(path: &Path) -> Result<Option<File>, LoadError> {
-    match File::open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
-    }
-}
-
 /// The answers that failed a check; none where there is no file of them.
-fn load_failed_answers(folder: &Path) -> Result<Vec<FailedAnswer>, LoadError> {
-    let path = folder.join(FAILED_ANSWERS);
-    let file = open(&path)?.map(BufReader::new);
+fn load_failed_answers(source: &Source) -> Result<Vec<FailedAnswer>, LoadError> {
+    let path = source.path_of(FAILED_ANSWERS);
+    let file = source.open(FAILED_ANSWERS)?.map(BufReader::new);
     file.map_or(Ok(Vec::new()), |file| failed_answers::read(file).map_err(|error| error.at(&path)))
 }
 
-fn load_samples(folder: &Path, run_file: &RunFile, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {
-    let (path, recorded) = (folder.join(SAMPLES), &run_file.recorded);
-    let Some(file) = open(&path)? else {
+fn load_samples(source: &Source, run_file: &RunFile, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {
+    let (path, recorded) = (source.path_of(SAMPLES), &run_file.recorded);
+    let Some(file) = source.open(SAMPLES)? else {
         lacking.push(MissingFile::Samples);
         return Ok(Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], recorded.samples.seen));
     };
@@ -182,16 +173,16 @@ fn tally_of(samples: &Samples) -> Tally {
 /// The distributions of the run, and of its seconds and intervals where there is a timeline, all else empty; and those of
 /// streams and of sessions.
 fn load_times(
-    folder: &Path,
+    source: &Source,
     run_file: &RunFile,
     lacking: &mut Vec<MissingFile>,
 ) -> Result<(Snapshot, StreamTimes, SessionTimes), LoadError> {
-    let (recorded, path) = (&run_file.recorded, folder.join(HISTOGRAMS));
-    let mut log = load_log(&path, recorded)?;
+    let (recorded, path) = (&run_file.recorded, source.path_of(HISTOGRAMS));
+    let mut log = load_log(source, &path, recorded)?;
     let targets = target_times(std::mem::take(&mut log.targets), &recorded.exact, &run_file.by_target)
         .map_err(|problem| LoadError::Disagree { path, problem })?;
-    let path = folder.join(TIMELINE);
-    let (seconds, intervals) = match open(&path)? {
+    let path = source.path_of(TIMELINE);
+    let (seconds, intervals) = match source.open(TIMELINE)? {
         None => {
             lacking.push(MissingFile::Timeline);
             (Vec::new(), ByInterval::default())
@@ -223,8 +214,9 @@ fn load_times(
     Ok((snapshot, of_streams, of_sessions))
 }
 
-fn load_log(path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {
-    let text = fs::read_to_string(path).map_err(|source| LoadError::Io { path: path.to_owned(), source })?;
+fn load_log(source: &Source, path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {
+    let missing = || LoadError::Io { path: path.to_owned(), source: io::ErrorKind::NotFound.into() };
+    let text = source.text_of(HISTOGRAMS)?.ok_or_else(missing)?;
     check_width(path, recorded.intervals)?;
     let mut log = hlog::read(&text, recorded.intervals).map_err(|error| error.at(path))?;
     for (tag, exact) in recorded.exact.iter().filter(|(tag, _)| tag.parse::<TargetTag>().is_err()) {

@@ -1,19 +1,24 @@
-//! The run folder: `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`; and `failed-answers.jsonl` where there are any.
+//! The run folder, or the same as text ([`pack`](fn@pack)): `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`; and `failed-answers.jsonl` where there are any.
 
+mod contents;
+mod encoded;
 mod error;
 mod failed_answers;
 mod hlog;
 mod load;
+mod pack;
 pub(crate) mod possible;
 mod samples;
 mod save;
+mod source;
 pub(crate) mod target_tag;
 mod target_times;
 mod timeline;
 
 use error::LineError;
-pub use error::{LoadError, SaveError};
+pub use error::{LoadError, PackError, SaveError};
 pub use load::{Loaded, MissingFile, load, load_run_file};
+pub use pack::{is_packed, pack};
 pub use save::{check_free, check_writable, save, save_page};
 
 /// What is known and what was found, as [`wire::v1::RunFile`](crate::wire::v1::RunFile). Written last: a folder without

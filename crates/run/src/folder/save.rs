@@ -4,12 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{
-    FAILED_ANSWERS, HISTOGRAMS, PICTURES, REPORT, RUN, SAMPLES, SaveError, TIMELINE, failed_answers, hlog, samples,
-    timeline,
-};
-use crate::wire::{self, v1};
-use crate::{Findings, Run};
+use super::contents::Contents;
+use super::{FAILED_ANSWERS, PICTURES, REPORT, RUN, SaveError};
+use crate::{Findings, Run, wire};
 
 /// A part of the name of a file that is being written. Such files do not count as contents of a folder.
 const PARTIAL: &str = ".partial-";
@@ -25,20 +22,12 @@ const PARTIAL: &str = ".partial-";
 /// files that were there are as they were, unless renaming itself failed.
 pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveError> {
     prepare(folder)?;
-    let run_file = v1::run_file(run, findings);
-    let (facts, snapshot) = (&run.facts, &run.snapshot);
-    let failed = &facts.failed_answers;
-    let failed_file = (!failed.is_empty())
-        .then(|| Partial::write(folder, FAILED_ANSWERS, |out| failed_answers::write(out, failed)))
-        .transpose()?;
-    let written = [
-        Partial::write(folder, HISTOGRAMS, |out| hlog::write(out, facts, snapshot, run_file.recorded.intervals))?,
-        Partial::write(folder, TIMELINE, |out| timeline::write(out, snapshot))?,
-        Partial::write(folder, SAMPLES, |out| samples::write(out, &snapshot.samples))?,
-        Partial::write(folder, RUN, |out| out.write_all(run_file.to_json().as_bytes()))?,
-    ];
-    remove_stale(folder, [REPORT].iter().chain(&PICTURES).chain(failed.is_empty().then_some(&FAILED_ANSWERS)))?;
-    failed_file.into_iter().chain(written).try_for_each(Partial::put_in_place)
+    let contents = Contents::of(run, findings);
+    let names = contents.names();
+    let write = |name: &&'static str| Partial::write(folder, name, |out| contents.write(name, out));
+    let written = names.iter().map(write).collect::<Result<Vec<_>, _>>()?;
+    remove_stale(folder, [REPORT, FAILED_ANSWERS].iter().chain(&PICTURES).filter(|name| !names.contains(*name)))?;
+    written.into_iter().try_for_each(Partial::put_in_place)
 }
 
 /// Writes `html`, the page of the run that was saved in `folder`, beside it.

@@ -79,6 +79,12 @@ pub enum MergeError {
         "what the missing stripes held is not known, because run.json does not hold the recorded instants of a trace: give all stripes"
     )]
     UnknownHoles,
+    /// Stripes are missing, and what they held is not what this version would offer.
+    #[error(
+        "what the missing stripes held is not known, because this version of truetail makes another schedule of the same \
+         options: give all stripes, or merge with the version that ran them"
+    )]
+    HolesOfAnotherVersion,
     /// Stripes are missing, and the others were stopped before the end of their schedule.
     #[error(
         "the runs were stopped early, so what the missing stripes would have held by then is not known: give all stripes"
@@ -118,6 +124,7 @@ impl MergeError {
             MergeError::Nothing
             | MergeError::Holes { .. }
             | MergeError::UnknownHoles
+            | MergeError::HolesOfAnotherVersion
             | MergeError::HolesOfStopped
             | MergeError::TooMany { .. }
             | MergeError::TooManyBytes { .. } => Vec::new(),

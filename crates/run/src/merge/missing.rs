@@ -6,23 +6,30 @@ use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, Snapshot}
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
+use super::error::MergeError;
 use crate::wire::v1::IntervalWidth;
-use crate::{OfferedLoad, Run};
+use crate::{OfferedLoad, Run, StripeFacts};
 
 /// The arrivals of the stripes `missing` of `of`, each as one that was never issued. Of a load in which answers decide what
-/// comes next, these are the arrivals that wait for no answer. `None` where the load cannot be computed from what the run
-/// says of it.
-pub(super) fn never_issued(whole: &Run, missing: &[u32], of: u32) -> Option<Snapshot> {
-    let workload = workload_of(&whole.facts.offered)?;
+/// comes next, these are the arrivals that wait for no answer.
+///
+/// # Errors
+/// [`MergeError::UnknownHoles`] and [`MergeError::HolesOfAnotherVersion`].
+pub(super) fn never_issued(whole: &Run, missing: &[u32], of: u32) -> Result<Snapshot, MergeError> {
+    let workload = workload_of(&whole.facts.offered).ok_or(MergeError::UnknownHoles)?;
+    let offered = whole.facts.stripe.as_ref().map(|stripe| &stripe.schedule);
     let mut held: Option<Snapshot> = None;
-    for stripe in missing.iter().map(|number| Stripe::numbered(*number, of)) {
-        let part = of_one(&workload, stripe?, whole);
+    for stripe in missing.iter().filter_map(|number| Stripe::numbered(*number, of)) {
+        if offered != Some(&StripeFacts::of(stripe, &workload).schedule) {
+            return Err(MergeError::HolesOfAnotherVersion);
+        }
+        let part = of_one(&workload, stripe, whole);
         match &mut held {
             None => held = Some(part),
             Some(held) => held.merge(&part),
         }
     }
-    held
+    held.ok_or(MergeError::UnknownHoles)
 }
 
 fn of_one(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot {

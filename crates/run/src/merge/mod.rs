@@ -98,8 +98,8 @@ impl Merger {
     /// The whole.
     ///
     /// # Errors
-    /// [`MergeError::Nothing`] and, for stripes, [`MergeError::Holes`], [`MergeError::UnknownHoles`] and
-    /// [`MergeError::HolesOfStopped`].
+    /// [`MergeError::Nothing`] and, for stripes, [`MergeError::Holes`], [`MergeError::UnknownHoles`],
+    /// [`MergeError::HolesOfAnotherVersion`] and [`MergeError::HolesOfStopped`].
     pub fn finish(mut self, holes: Holes) -> Result<Run, MergeError> {
         let mut whole = self.whole.take().ok_or(MergeError::Nothing)?;
         if let Some(stripes) = self.stripes.take() {
@@ -178,7 +178,7 @@ impl Merger {
         if whole.facts.cut_short == Some(true) {
             return Err(MergeError::HolesOfStopped);
         }
-        let held = missing::never_issued(whole, &missing, stripes.count()).ok_or(MergeError::UnknownHoles)?;
+        let held = missing::never_issued(whole, &missing, stripes.count())?;
         whole.snapshot.merge(&held);
         if !whole.facts.by_target.is_empty() {
             let note = "the targets of arrivals that a missing stripe held are not known: there are no books by target";

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
 use truetail_model::record::Snapshot;
 use truetail_model::scenario::Scenario;
+use truetail_model::service::Service;
 use truetail_model::time::Timestamp;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{Holes, MergeError, Merger, Run, merge};
@@ -121,4 +122,24 @@ proptest! {
             prop_assert_eq!(planned(&merged), planned(&whole));
         }
     }
+}
+
+/// As after a change of the random gaps, which `stripe.schedule` counts the version of.
+#[test]
+fn what_stripes_of_another_version_held_is_not_filled_in() {
+    let load = workload(poisson(80.0, 1, for_secs(1)), unlimited(ms(500)));
+    let scenario = scenario(Service::healthy(ms(10)), load);
+    let parts = simulate_on(3, &scenario, SimOptions::default()).unwrap();
+    let merged = |is_of_another_version: bool| {
+        let mut merger = Merger::default();
+        for mut part in parts.iter().take(2).cloned() {
+            if is_of_another_version {
+                part.facts.stripe.as_mut().unwrap().schedule = "0123456789abcdef".to_owned();
+            }
+            merger.add(part, None).unwrap();
+        }
+        merger.finish(Holes::NeverIssued)
+    };
+    assert!(merged(false).is_ok());
+    assert_eq!(merged(true).unwrap_err(), MergeError::HolesOfAnotherVersion);
 }

@@ -16,11 +16,12 @@ use truetail_sim::labs::LabResult;
 use crate::args::screen::ScreenArgs;
 use crate::args::simulate::SimulateArgs;
 use crate::command_line;
-use crate::error::{ExitCode, Result, runtime_error};
+use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo, write_files};
 use crate::resolve::lab::{LabRun, lab, lab_error};
 use crate::resolve::scenario::scenario_or_lab;
+use crate::resolve::stripe::dealt_out;
 
 /// Simulates, saves if asked to, and prints.
 ///
@@ -28,6 +29,9 @@ use crate::resolve::scenario::scenario_or_lab;
 /// If there is no such scenario or lab, an option is out of range, or the run cannot be saved.
 pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
     match lab(&args.scenario, &args.lab)? {
+        Some(_) if args.stripe.is_some() => {
+            Err(usage_error(format!("--stripe deals out the load of a scenario, and {} is a lab", args.scenario)))
+        }
         Some(lab_run) => simulate_lab(lab_run, &args),
         None => simulate_scenario(args),
     }
@@ -36,8 +40,13 @@ pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
 fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let scenario = scenario_or_lab(&args.scenario)?;
     let save_to = args.out.map_or(SaveTo::Nowhere, |folder| SaveTo::folder(folder, args.force));
+    let stripe = args.stripe.map(|stripe| dealt_out(&scenario.workload, stripe)).transpose()?;
     let folder = OutputFolder::prepare(&save_to, &scenario.name)?;
-    let mut run = truetail_sim::simulate(&scenario, SimOptions::default()).map_err(runtime_error)?;
+    let mut run = match stripe {
+        None => truetail_sim::simulate(&scenario, SimOptions::default()),
+        Some(stripe) => truetail_sim::simulate_stripe(stripe, &scenario, SimOptions::default()),
+    }
+    .map_err(runtime_error)?;
     run.facts.command = Some(command_line::of_words(&args.typed.words));
     let findings = truetail_analysis::findings(&run);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;

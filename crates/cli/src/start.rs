@@ -1,0 +1,104 @@
+//! When a run begins, where that was asked for.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::thread;
+use std::time::Duration;
+
+use truetail_cluster::ShardLine;
+use truetail_model::time::{NANOS_PER_SECOND, Nanos};
+use truetail_run::Run;
+
+use crate::args::stripe::StartAt;
+use crate::error::{Result, runtime_error};
+use crate::resolve::stripe;
+use crate::{output, signals};
+
+/// From one look for the file to the next.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What a run was told that waits for a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// To begin at this instant, in nanoseconds since 1970 UTC.
+    At(u64),
+    /// To end, by this signal.
+    ToStop(i32),
+}
+
+/// Where a run that waits for `file` leaves its process id, for those who want to stop it.
+pub fn process_file(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".pid");
+    name.into()
+}
+
+/// Waits until `file` is there, and reads the instant in it. A line `for_machines` says that all is prepared.
+///
+/// # Errors
+/// If the file cannot be read, or holds something else.
+pub fn told(file: &Path, for_machines: bool) -> Result<Told> {
+    let cannot = |what: &str, path: &Path, error| {
+        runtime_error(format!("--start-at: cannot {what} {}: {error}", path.display()))
+    };
+    let signals = signals::tell_of_signals(|_| {})?;
+    let process_file = process_file(file);
+    fs::write(&process_file, process::id().to_string()).map_err(|error| cannot("write", &process_file, error))?;
+    if for_machines {
+        output::write_stderr(&format!("{}\n", ShardLine::Waiting.to_line()));
+    } else {
+        output::note(&format!("ready; waiting for an instant in {}", file.display()));
+    }
+    loop {
+        if let Some(signal) = signals.first_signal() {
+            output::note("stopped before the start; nothing was sent");
+            return Ok(Told::ToStop(signal));
+        }
+        match fs::read_to_string(file) {
+            Ok(text) => return instant(&text, file).map(Told::At),
+            Err(error) if error.kind() == ErrorKind::NotFound => thread::sleep(LOOK_EVERY),
+            Err(error) => return Err(cannot("read", file, error)),
+        }
+    }
+}
+
+fn instant(text: &str, file: &Path) -> Result<u64> {
+    match text.trim().parse() {
+        Ok(StartAt::At(instant)) => Ok(instant),
+        Ok(_) => Err(runtime_error(format!(
+            "{} holds no instant; write one in UTC, such as 2026-01-01T00:00:00Z",
+            file.display()
+        ))),
+        Err(error) => Err(runtime_error(format!("{}: {error}", file.display()))),
+    }
+}
+
+/// This long before the origin of a schedule everything else is made ready.
+const READY_BEFORE: Nanos = Nanos::from_millis(300);
+
+/// Waits until shortly before the origin that was asked for. A signal simply ends the process: nothing was created by then.
+pub fn wait_for(at_unix_ns: Option<u64>, quiet: bool) {
+    let left = || Nanos(at_unix_ns.unwrap_or(0).saturating_sub(stripe::unix_ns()).saturating_sub(READY_BEFORE.0));
+    if left().0 >= NANOS_PER_SECOND && !quiet {
+        output::note(&format!("beginning in {}", stripe::seconds(left() + READY_BEFORE)));
+    }
+    // In short sleeps, so that a wall clock that is set meanwhile is followed.
+    while !left().is_zero() {
+        thread::sleep(Duration::from(left().min(Nanos::from_millis(100))));
+    }
+}
+
+/// What is to be said of a run that began after the origin that was asked for.
+pub fn said_of_late(run: &Run) -> Option<String> {
+    let start = run.facts.start.filter(|start| start.late_ns > 0)?;
+    let whose =
+        run.facts.stripe.as_ref().map_or(String::new(), |stripe| format!("stripe {}/{} ", stripe.index, stripe.of));
+    let missed = match start.missed {
+        1 => "1 request that was due by then was never sent".to_owned(),
+        many => format!("{many} requests that were due by then were never sent"),
+    };
+    let late = start.late_ns as f64 / 1e9;
+    Some(format!("{whose}began {late:.3}s after --start-at: {missed}"))
+}

@@ -1,0 +1,58 @@
+//! `truetail k8s attend`: orders to the truetail in this container.
+
+use std::fs;
+use std::io::{self, BufRead};
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::render::instant;
+use crate::args::k8s::AttendArgs;
+use crate::error::{ExitCode, Result, runtime_error};
+use crate::output;
+use crate::resolve::stripe::unix_ns;
+use crate::start::process_file;
+
+/// Obeys each line of standard input.
+///
+/// # Errors
+/// If an order makes no sense or cannot be carried out.
+pub(super) fn attend(args: &AttendArgs) -> Result<ExitCode> {
+    for line in io::stdin().lock().lines() {
+        let line = line.map_err(|error| runtime_error(format!("cannot read standard input: {error}")))?;
+        let answer = match line.split_once(' ').unwrap_or((line.trim(), "")) {
+            ("clock", _) => unix_ns().to_string(),
+            ("begin", at) => begin(&args.file, at)?,
+            ("stop", _) => stop(&args.file)?,
+            _ => {
+                return Err(runtime_error(format!(
+                    "'{line}' is no order; known are clock, begin NANOSECONDS and stop"
+                )));
+            }
+        };
+        output::print(&format!("{answer}\n"))?;
+    }
+    Ok(ExitCode::Success)
+}
+
+/// The file appears with the whole instant in it.
+fn begin(file: &Path, at: &str) -> Result<String> {
+    let at: u64 = at.trim().parse().map_err(|_| runtime_error(format!("begin: '{at}' is no number of nanoseconds")))?;
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(".new");
+    fs::write(&beside, instant(at))
+        .and_then(|()| fs::rename(&beside, file))
+        .map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))?;
+    Ok("ok".to_owned())
+}
+
+fn stop(file: &Path) -> Result<String> {
+    let path = process_file(file);
+    let text =
+        fs::read_to_string(&path).map_err(|error| runtime_error(format!("cannot read {}: {error}", path.display())))?;
+    let process = text.trim().parse().ok().and_then(Pid::from_raw);
+    let process = process.ok_or_else(|| runtime_error(format!("{} holds no process id", path.display())))?;
+    kill_process(process, Signal::TERM)
+        .map_err(|error| runtime_error(format!("cannot stop process {}: {error}", text.trim())))?;
+    Ok("ok".to_owned())
+}

@@ -1,0 +1,167 @@
+//! The user's own kubectl, a clock, and the user.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use truetail_cluster::{CONTAINER, Event, Exchange, Kubectl, Order, PROGRAM, START_FILE};
+use truetail_model::time::Nanos;
+
+use super::shelf::Shelf;
+use super::telling::Telling;
+use crate::resolve::stripe::unix_ns;
+
+/// So many pods are given orders at once: each takes a process of kubectl.
+const AT_ONCE: usize = 8;
+/// Questions for the time of a pod; the quickest counts.
+const QUESTIONS: usize = 5;
+/// A pod that does not answer for so long does not answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The user's own kubectl, a clock, and the user.
+pub(super) struct Client<'a> {
+    pub(super) program: OsString,
+    /// What every call begins with.
+    pub(super) common: Vec<String>,
+    pub(super) shelf: &'a Shelf,
+    pub(super) stops: Arc<AtomicU32>,
+    pub(super) telling: RefCell<Telling>,
+}
+
+impl Client<'_> {
+    /// In a process group of its own, so that Ctrl-C in a terminal reaches truetail alone.
+    fn command(&self, words: &[String]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.common).args(words).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn start(&self, words: &[String]) -> Result<Child, String> {
+        self.command(words).spawn().map_err(|error| {
+            format!("cannot start {}: {error}; install kubectl, or name it with --kubectl", self.program.display())
+        })
+    }
+}
+
+impl Kubectl for Client<'_> {
+    fn call(&self, words: &[String], input: &str) -> Result<String, String> {
+        let limited: Vec<_> = words.iter().cloned().chain(["--request-timeout=60s".to_owned()]).collect();
+        let mut child = self.start(&limited)?;
+        // A kubectl that reads nothing ends with a message of its own.
+        let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
+        let output = child.wait_with_output().map_err(|error| format!("kubectl {}: {error}", words[0]))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        Err(format!("kubectl {}: {}", words[0], in_one_line(&output.stderr)))
+    }
+
+    fn give(&self, order: Order, pods: &[String]) -> Vec<Result<Vec<Exchange>, String>> {
+        let start = |pod: &String| {
+            let words = ["exec", "-i", pod, "-c", CONTAINER, "--", PROGRAM, "k8s", "attend", START_FILE];
+            self.start(&words.map(str::to_owned))
+        };
+        let mut answers = Vec::new();
+        for some in pods.chunks(AT_ONCE) {
+            let talks: Vec<_> =
+                some.iter().map(|pod| start(pod).map(|child| thread::spawn(move || attended(child, order)))).collect();
+            answers.extend(talks.into_iter().map(|talk| {
+                talk.and_then(|thread| {
+                    thread.join().unwrap_or_else(|_| Err("kubectl exec: the conversation broke off".to_owned()))
+                })
+            }));
+        }
+        answers
+    }
+
+    fn keep(&self, stripe: u32, log: &str) -> Result<(), String> {
+        self.shelf.keep(stripe, log)
+    }
+
+    fn unix_ns(&self) -> u64 {
+        unix_ns()
+    }
+
+    fn pause(&self, time: Nanos) {
+        let (until, before) = (Instant::now() + Duration::from(time), self.stops());
+        while self.stops() == before && Instant::now() < until {
+            thread::sleep(Duration::from_millis(50).min(until.saturating_duration_since(Instant::now())));
+        }
+    }
+
+    fn stops(&self) -> u32 {
+        self.stops.load(Ordering::SeqCst)
+    }
+
+    fn tell(&self, event: Event) {
+        self.telling.borrow_mut().tell(event);
+    }
+}
+
+/// One conversation with the program in a pod.
+struct Talk {
+    child: Child,
+    stdin: ChildStdin,
+    lines: Receiver<String>,
+}
+
+/// Gives the order and ends the conversation.
+fn attended(mut child: Child, order: Order) -> Result<Vec<Exchange>, String> {
+    let stdin = child.stdin.take().ok_or("kubectl exec: no standard input")?;
+    let stdout = child.stdout.take().ok_or("kubectl exec: no standard output")?;
+    let (sender, lines) = channel();
+    thread::spawn(move || BufReader::new(stdout).lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    let mut talk = Talk { child, stdin, lines };
+    let answer = match order {
+        Order::Begin(at) => (0..QUESTIONS)
+            .map(|_| talk.exchange())
+            .collect::<Result<Vec<_>, _>>()
+            .and_then(|exchanges| talk.ask(&format!("begin {at}")).map(|_| exchanges)),
+        Order::Stop => talk.ask("stop").map(|_| Vec::new()),
+    };
+    answer.map_err(|error| talk.why(&error))
+}
+
+impl Talk {
+    fn ask(&mut self, order: &str) -> Result<String, String> {
+        let sent = self.stdin.write_all(format!("{order}\n").as_bytes()).and_then(|()| self.stdin.flush());
+        sent.map_err(|error| error.to_string())?;
+        self.lines.recv_timeout(PATIENCE).map_err(|_| format!("no answer to '{order}'"))
+    }
+
+    fn exchange(&mut self) -> Result<Exchange, String> {
+        let asked = unix_ns();
+        let answer = self.ask("clock")?;
+        let theirs = answer.trim().parse().map_err(|_| format!("'{answer}' is no time"))?;
+        Ok(Exchange { asked, theirs, answered: unix_ns() })
+    }
+
+    /// What kubectl says of it, or else what was seen here.
+    fn why(&mut self, error: &str) -> String {
+        let _ = self.child.kill();
+        let mut said = Vec::new();
+        let _ = self.child.stderr.take().map(|mut stderr| stderr.read_to_end(&mut said));
+        let said = in_one_line(&said);
+        format!("kubectl exec: {}", if said.is_empty() { error } else { &said })
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        // It has done what it was for; whatever it still does is not waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn in_one_line(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,75 @@
+//! The Job of a load, from what was typed.
+
+use std::ffi::OsString;
+use std::time::SystemTime;
+
+use truetail_cluster::{Job, Resources, Start};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos};
+use truetail_model::workload::Workload;
+
+use crate::args::k8s::JobArgs;
+use crate::args::run_options::parse_run;
+use crate::error::{Result, usage_error};
+use crate::output_folder::utc_stamp;
+use crate::resolve::{load, stripe};
+
+/// The load that the pods share: the words for each of them, checked.
+pub(super) struct SharedLoad {
+    pub(super) words: Vec<String>,
+    pub(super) workload: Workload,
+}
+
+impl SharedLoad {
+    /// Checks what can be checked without the image: the form of each option, the load, and that it can be dealt out.
+    ///
+    /// # Errors
+    /// What is wrong, in one line.
+    pub(super) fn resolve(job: &JobArgs, options: Vec<OsString>) -> Result<SharedLoad> {
+        let words: Vec<OsString> = job.url.iter().map(OsString::from).chain(options).collect();
+        let of_first = [OsString::from(format!("--stripe=1/{}", job.shards)), "--pack".into()];
+        let args = parse_run(words.iter().cloned().chain(of_first).collect())?;
+        if args.url.is_none() && args.targets.is_none() && args.curl.is_none() {
+            return Err(usage_error(
+                "no URL given; write the URL that the pods request, such as http://api.shop:8080/items",
+            ));
+        }
+        let workload = load::workload(&args)?;
+        stripe::stripe(&args, &workload)?;
+        let text = |word: OsString| {
+            word.into_string().map_err(|word| usage_error(format!("'{}' is not UTF-8", word.display())))
+        };
+        Ok(SharedLoad { words: words.into_iter().map(text).collect::<Result<_>>()?, workload })
+    }
+
+    /// How long the load lasts, if that is known.
+    pub(super) fn length(&self) -> Option<Nanos> {
+        self.workload.model.horizon().duration
+    }
+
+    /// How long it takes from the last arrival to the end of a pod.
+    pub(super) fn end_within(&self) -> Nanos {
+        self.workload.limits.drain + Nanos::from_secs(20)
+    }
+
+    pub(super) fn job(self, args: &JobArgs, start: Start, deadline: Option<Nanos>) -> Job {
+        let grace_s = self.workload.limits.drain.0.div_ceil(NANOS_PER_SECOND) + 5;
+        Job {
+            name: args
+                .name
+                .clone()
+                .unwrap_or_else(|| format!("truetail-{}", utc_stamp(SystemTime::now()).to_ascii_lowercase())),
+            namespace: args.namespace.clone(),
+            image: args.image.clone(),
+            shards: args.shards,
+            words: self.words,
+            start,
+            resources: Resources {
+                cpu: args.cpu.clone().unwrap_or_else(|| "1".to_owned()),
+                memory: args.memory.clone().unwrap_or_else(|| "512Mi".to_owned()),
+                cpu_limit: args.cpu_limit.clone(),
+            },
+            deadline_s: deadline.map(|deadline| deadline.0.div_ceil(NANOS_PER_SECOND)),
+            grace_s,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! `truetail k8s`: one load from the pods of a Job.
+
+mod attend;
+mod client;
+mod job;
+mod render;
+mod run;
+mod shelf;
+mod telling;
+
+use crate::args::k8s::{K8sArgs, K8sVerb};
+use crate::error::{ExitCode, Result};
+
+/// Does what was asked.
+///
+/// # Errors
+/// Why it could not be done.
+pub fn k8s(args: K8sArgs) -> Result<ExitCode> {
+    match args.verb {
+        K8sVerb::Render(args) => render::render(&args),
+        K8sVerb::Run(args) => run::run(*args),
+        K8sVerb::Attend(args) => attend::attend(&args),
+    }
+}

@@ -1,0 +1,139 @@
+//! `truetail k8s run`: one load from the pods of a Job, as one run.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+
+use truetail_cluster::{ClockOffset, DriveError, Fate, Outcome, Patience, ShardOutcome, Start, drive};
+use truetail_model::time::Nanos;
+use truetail_run::{Holes, Run};
+
+use super::client::Client;
+use super::job::SharedLoad;
+use super::shelf::Shelf;
+use super::telling::Telling;
+use crate::args::k8s::K8sRunArgs;
+use crate::args::run::RunArgs;
+use crate::args::run_options::parse_run;
+use crate::error::{CliError, ExitCode, Result, runtime_error};
+use crate::gating::{self, Gating};
+use crate::output_folder::OutputFolder;
+use crate::resolve::run::save_to;
+use crate::verbs::merge::merged;
+use crate::verbs::run::show;
+use crate::{command_line, output, page, progress, signals};
+
+/// Options that say what becomes of the merged run. The pods do not have them.
+const OF_THE_WHOLE: [&str; 11] =
+    ["fail-if", "junit", "markdown", "github", "html", "out", "force", "no-save", "json", "details", "quiet"];
+/// How long pods may take to be ready.
+const READY_WITHIN: Nanos = Nanos::from_secs(180);
+
+/// Offers the load from pods, and reports it as one run.
+///
+/// # Errors
+/// If no pod could offer anything, or the result cannot be put together or saved.
+pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
+    let whole = of_the_whole(&args)?;
+    let load = SharedLoad::resolve(&args.job, args.load.words(|name| !OF_THE_WHOLE.contains(&name)))?;
+    let gating = Gating::resolve(whole.gates.clone())?;
+    whole.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
+    let save_to = save_to(&whole)?;
+    OutputFolder::check(&save_to)?;
+    let folder = OutputFolder::prepare(&save_to, "k8s")?;
+    let shelf = Shelf::beside(folder.as_ref().map(OutputFolder::path), whole.force)?;
+    let patience = patience(&args, &load);
+    let telling = telling(&load, &whole);
+    let deadline = patience.length.map(|length| patience.ready_within + patience.lead + length + patience.end_within);
+    let job = load.job(&args.job, Start::Told, deadline.map(|all| all + Nanos::from_secs(60)));
+    let signals = signals::tell_of_signals(|_| {})?;
+    let client = Client {
+        program: args.kubectl.clone().map_or_else(|| OsString::from("kubectl"), OsString::from),
+        common: common(&args),
+        shelf: &shelf,
+        stops: signals.count(),
+        telling: RefCell::new(Telling { job: job.name.clone(), shards: job.shards, ..telling }),
+    };
+    let outcome = drive(&job, patience, &client);
+    progress::clear_line();
+    let signal = signals.first_signal();
+    let outcome = match outcome {
+        Err(stopped @ DriveError::Stopped) => {
+            output::note(&stopped.to_string());
+            return Ok(ExitCode::Signal(signal.unwrap_or_default()));
+        }
+        other => other.map_err(runtime_error)?,
+    };
+    let mut run = merged_run(&outcome, &shelf)?;
+    run.facts.command = Some(command_line::of_run(&whole));
+    let mut findings = truetail_analysis::findings(&run);
+    gating.judge(&run, &mut findings, &[]);
+    let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+    show(&run, &findings, saved.as_deref(), whole.json, whole.screen, &gating)?;
+    if let Some(file) = &whole.page.html {
+        page::write(file, &page::page_of(&run, &findings))?;
+    }
+    Ok(gating::exit_code(&run, &findings, signal.filter(|_| outcome.stopped)))
+}
+
+/// The options that say what becomes of the whole, as `run` reads them.
+fn of_the_whole(args: &K8sRunArgs) -> Result<RunArgs> {
+    let words: Vec<_> = args.job.url.iter().map(OsString::from).chain(args.load.words(|_| true)).collect();
+    let mut whole = parse_run(words)?;
+    whole.typed.words.clone_from(&args.typed.words);
+    Ok(whole)
+}
+
+fn common(args: &K8sRunArgs) -> Vec<String> {
+    let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
+    [option("context", &args.context), option("namespace", &args.job.namespace)].into_iter().flatten().collect()
+}
+
+fn patience(args: &K8sRunArgs, load: &SharedLoad) -> Patience {
+    // Each pod is told by a process of kubectl, some at once.
+    let lead = Nanos::from_secs(5 + u64::from(args.job.shards) / 16);
+    Patience {
+        lead: args.lead.unwrap_or(lead),
+        ready_within: args.ready_within.unwrap_or(READY_WITHIN),
+        length: load.length(),
+        end_within: load.end_within(),
+    }
+}
+
+fn telling(load: &SharedLoad, whole: &RunArgs) -> Telling {
+    let requests = load.workload.model.horizon().requests;
+    Telling { job: String::new(), shards: 0, total: load.length(), requests, quiet: whole.quiet, last_line: None }
+}
+
+/// The runs of all shards as one, with what is known of those that are lost.
+fn merged_run(outcome: &Outcome, shelf: &Shelf) -> Result<Run> {
+    let there = outcome.shards.iter().filter(|shard| shard.fate == Fate::Gathered);
+    let files: Vec<_> = there.map(|shard| shelf.file(shard.stripe)).collect();
+    let kept = |error: CliError| {
+        let message = format!("{}; what the pods measured is in {}", error.message, shelf.folder().display());
+        CliError { message, ..error }
+    };
+    let mut run = merged(&files, Holes::NeverIssued).map_err(kept)?;
+    run.facts.notes.extend(outcome.shards.iter().filter_map(|shard| match &shard.fate {
+        Fate::Lost(why) => Some(why.clone()),
+        Fate::Gathered => None,
+    }));
+    run.facts.notes.extend(clocks(&outcome.shards));
+    Ok(run)
+}
+
+/// What the exchanges with the pods say of their clocks.
+fn clocks(shards: &[ShardOutcome]) -> Option<String> {
+    let known: Vec<ClockOffset> = shards.iter().filter_map(|shard| shard.clock).collect();
+    let (least, most) =
+        (known.iter().min_by_key(|clock| clock.ahead_ns)?, known.iter().max_by_key(|clock| clock.ahead_ns)?);
+    let worst = known.iter().map(|clock| clock.plus_minus_ns).max()?;
+    let ms = |ns: f64| format!("{:.1}ms", ns / 1e6);
+    Some(format!(
+        "the clocks of {} of {} pods were read: from {} to {} ahead of this machine's, each to within {}",
+        known.len(),
+        shards.len(),
+        ms(least.ahead_ns as f64),
+        ms(most.ahead_ns as f64),
+        ms(worst as f64)
+    ))
+}

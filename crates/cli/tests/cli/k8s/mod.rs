@@ -1,0 +1,241 @@
+//! `truetail k8s`: the Job, and the driving of it with a kubectl whose pods are processes of this machine.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use saphyr::{LoadableYamlNode, Yaml};
+use serde_json::Value;
+
+use super::missing::missing;
+use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced};
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+#[test]
+fn a_job_is_rendered_from_the_options_of_run() {
+    let dir = TestDir::new();
+    let line = "k8s render http://api:8080/items -r 100 -d 10s -H Accept:text/html --shards 8 --image truetail:1 --cpu 2 \
+                --namespace load --start-at 2099-01-01T00:00:00Z";
+    let output = dir.truetail(&words(line));
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    let job = &Yaml::load_from_str(&output.stdout).unwrap()[0];
+    assert_eq!((job["kind"].as_str(), job["metadata"]["namespace"].as_str()), (Some("Job"), Some("load")));
+    let pod = &job["spec"]["template"]["spec"];
+    assert_eq!(pod["automountServiceAccountToken"].as_bool(), Some(false));
+    let container = &pod["containers"][0];
+    assert_eq!(container["resources"]["requests"]["cpu"].as_str(), Some("2"), "a text, as Kubernetes wants it");
+    let arguments: Vec<_> = container["args"].as_sequence().unwrap().iter().filter_map(Yaml::as_str).collect();
+    for word in ["run", "http://api:8080/items", "Accept:text/html", "--stripe=$(JOB_COMPLETION_INDEX)+1/8", "--pack"] {
+        assert!(arguments.contains(&word), "{word} in {arguments:?}");
+    }
+    assert!(arguments.contains(&"--start-at=2099-01-01T00:00:00.000000000Z"), "{arguments:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_created() {
+    let dir = TestDir::new();
+    for (line, says) in [
+        ("render http://a/ --shards 2 --image i --start-at 2020-01-01T00:00:00Z", "--start-at is over"),
+        ("render http://a/ --shards 0 --image i --start-at +9s", "--shards"),
+        ("render --shards 2 --image i --start-at +9s", "no URL given"),
+        ("render http://a/ --shards 2 --image i --start-at +9s --fail-if p99>1s", "--fail-if"),
+        (
+            "render http://a/ --shards 8 --image i --start-at +9s -c 4",
+            "--connections 4 cannot be dealt out over 8 machines",
+        ),
+        ("render http://a/ --shards 8 --image i --start-at +9s --warmup auto", "--warmup auto"),
+        ("render http://a/ --shards 8 --image i --start-at +9s --name A_b", "no name of a Job"),
+        ("run http://a/ --shards 2 --image i --memory much", "no amount"),
+        ("run http://a/ --shards 2 --image i --until p99±5%", "--until"),
+    ] {
+        let output = dir.truetail(&[&["k8s"], &words(line)[..], &["-r", "100"]].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{line}: {output:?}");
+        assert!(output.stderr.contains(says), "{line}: {output:?}");
+    }
+    let output = dir.truetail(&words("k8s run http://a/ -r 9 --shards 2 --image i --kubectl ./none --no-save"));
+    assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
+    assert!(output.stderr.contains("install kubectl"), "{output:?}");
+}
+
+/// A server, and a cluster of processes.
+struct Stage {
+    dir: TestDir,
+    server: ServeProcess,
+}
+
+impl Stage {
+    /// `None` without Python.
+    fn new() -> Option<Stage> {
+        let python = Command::new("python3").args(["-c", "import sys; sys.exit(sys.version_info < (3, 10))"]).status();
+        if !python.is_ok_and(|status| status.success()) {
+            missing("python3 (3.10 or later)", "apt-get install python3");
+            return None;
+        }
+        let dir = TestDir::new();
+        std::fs::create_dir(dir.path().join("cluster")).unwrap();
+        let server = ServeProcess::start(&dir, "01");
+        Some(Stage { dir, server })
+    }
+
+    fn command(&self, url: &str, more: &str, environment: &[(&str, &str)]) -> Command {
+        let kubectl = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/k8s/kubectl.py");
+        let line = format!(
+            "k8s run {url} --shards 3 --image i --namespace load --kubectl {kubectl} --lead 3s --out here {more}"
+        );
+        let mut command = self.dir.command(&words(&line));
+        command.env("FAKE_KUBE", self.dir.path().join("cluster")).env("FAKE_PROGRAM", env!("CARGO_BIN_EXE_truetail"));
+        command.envs(environment.iter().copied());
+        command
+    }
+
+    fn run_file(&self) -> Value {
+        serde_json::from_str(&std::fs::read_to_string(self.dir.path().join("here/run.json")).unwrap()).unwrap()
+    }
+
+    /// Nothing of the cluster is left but the list of calls.
+    fn assert_clean(&self) {
+        let left = std::fs::read_dir(self.dir.path().join("cluster")).unwrap();
+        let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["calls"], "something stayed behind");
+    }
+}
+
+#[test]
+fn three_pods_offer_one_load_and_the_result_is_one_run() {
+    let Some(stage) = Stage::new() else { return };
+    let output = TestProcess::start(stage.command(&stage.server.api(), "-r 150 -d 2s --fail-if p50>20s", &[])).end();
+    let run = stage.run_file();
+    assert!(output.stdout.contains("3/3") && output.stderr.contains("all 3 pods are ready"), "{output:?}");
+    assert_eq!((&run["tally"]["planned"], &run["shards"]["of"]), (&300.into(), &3.into()));
+    // Where the machine stood still some arrivals were never sent, and may leave the gate open.
+    let code = match run["gates"][0]["state"].as_str() {
+        Some("holds") => 0,
+        Some("open") => 4,
+        other => panic!("{other:?}: {output:?}"),
+    };
+    assert_eq!(output.code, Some(code), "{output:?}");
+    assert_balanced(&run);
+    let notes = run["notes"].to_string();
+    assert!(notes.contains("the clocks of 3 of 3 pods were read"), "{notes}");
+    assert!(run["command"].as_str().is_some_and(|command| command.starts_with("truetail k8s run ")), "{run}");
+    let samples = std::fs::read_to_string(stage.dir.path().join("here/samples.csv")).unwrap();
+    let column = samples.lines().next().unwrap().split(',').position(|name| name == "index").unwrap();
+    let indexes: BTreeSet<u64> =
+        samples.lines().skip(1).map(|row| row.split(',').nth(column).unwrap().parse().unwrap()).collect();
+    assert_eq!(indexes, (0..300).collect(), "each arrival of the load, once");
+    stage.assert_clean();
+    // What the pods printed is there to be merged again.
+    let again = stage.dir.truetail(&words(
+        "merge here.shards/stripe-1.log here.shards/stripe-2.log here.shards/stripe-3.log --out again",
+    ));
+    assert!(again.stdout.contains("merged from 3 runs"), "{again:?}");
+    // The truth of the server, which does not count the requests before the load.
+    assert_eq!(stage.server.stop().1.len() as u64, run["tally"]["issued"].as_u64().unwrap());
+}
+
+#[test]
+fn a_pod_that_is_killed_is_named_and_the_rest_is_a_partial_result() {
+    let Some(stage) = Stage::new() else { return };
+    let output = TestProcess::start(stage.command(&stage.server.api(), "-r 150 -d 6s", &[("FAKE_DIES", "1")])).end();
+    let run = stage.run_file();
+    assert_eq!(
+        (&run["shards"]["missing"], &run["tally"]["planned"]),
+        (&serde_json::json!([2]), &900.into()),
+        "{output:?}"
+    );
+    assert!(run["tally"]["never_issued"].as_u64().unwrap() >= 300, "a third of the load was not there");
+    assert!(run["notes"].to_string().contains("stripe 2/3 (pod truetail-"), "{}", run["notes"]);
+    assert_eq!((output.code, &run["verdict"]["state"]), (Some(4), &"INVALID".into()), "{output:?}");
+    assert!(output.stderr.contains("lost: stripe 2/3"), "{output:?}");
+    stage.assert_clean();
+}
+
+#[test]
+fn ctrl_c_drains_all_pods_and_leaves_nothing() {
+    let Some(stage) = Stage::new() else { return };
+    let mut running = TestProcess::start(stage.command(&stage.server.api(), "-r 150 -d 10m", &[]));
+    running.wait_for_stderr("of 3 results");
+    running.signal(Signal::SIGINT);
+    let output = running.end();
+    assert_eq!(output.code, Some(130), "{output:?}");
+    let run = stage.run_file();
+    assert_balanced(&run);
+    assert_eq!((&run["interrupted"], &run["shards"]["missing"]), (&true.into(), &Value::Null), "{output:?}");
+    assert!(run["tally"]["issued"].as_u64().unwrap() > 0);
+    assert_eq!(run["tally"]["responses"], run["tally"]["issued"], "what was sent was waited for");
+    stage.assert_clean();
+}
+
+#[test]
+fn where_nothing_answers_nothing_is_sent() {
+    let Some(stage) = Stage::new() else { return };
+    let output = TestProcess::start(stage.command("http://127.0.0.1:1/", "-r 150 -d 2s", &[])).end();
+    assert_eq!(output.code, Some(1), "{output:?}");
+    let last = output.stderr.lines().last().unwrap_or_default();
+    assert!(last.contains("ended before the load began") && last.ends_with("nothing was sent"), "{output:?}");
+    assert!(!stage.dir.path().join("here").exists(), "no folder for a run that was none");
+    stage.assert_clean();
+}
+
+/// `truetail run --pack`, and those who read it.
+#[test]
+fn a_packed_run_is_read_like_a_folder() {
+    let dir = TestDir::new();
+    let server = ServeProcess::start(&dir, "01");
+    let packed = dir.truetail(&["run", &server.api(), "-r", "100", "-d", "1s", "--stripe", "0+1/2", "--pack"]);
+    assert_eq!(packed.code, Some(0), "{packed:?}");
+    assert!(packed.stdout.starts_with("truetail.pack/1 name=stripe-1 bytes="), "{packed:?}");
+    assert!(packed.stderr.lines().all(|line| line.starts_with("truetail")), "{packed:?}");
+    assert!(dir.runs().is_empty(), "it is not saved elsewhere");
+    // As an engine keeps it: with what else was printed.
+    dir.file("one.log", &format!("{}{}", packed.stderr, packed.stdout));
+    let report = dir.truetail(&["report", "one.log", "--json"]);
+    assert_eq!(report.json()["tally"]["planned"], 50);
+    let merged = dir.truetail(&["merge", "one.log", "--partial", "--out", "merged"]);
+    assert!(merged.stdout.contains("2"), "{merged:?}");
+    for (name, text, says) in [
+        ("cut.log", packed.stdout[..packed.stdout.len() / 2].to_owned(), "is cut off"),
+        ("twice.log", packed.stdout.repeat(2), "it holds 2 packed runs"),
+        ("changed.log", packed.stdout.replacen("H4sI", "H5sI", 1), "is damaged"),
+        ("none.log", "truetail: x\n".to_owned(), "is not a run"),
+    ] {
+        dir.file(name, &text);
+        let output = dir.truetail(&["report", name]);
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
+        assert!(output.stderr.contains(says) && output.stderr.contains(name), "{output:?}");
+    }
+    let both = dir.truetail(&["run", &server.api(), "-r", "100", "--pack", "--json"]);
+    assert_eq!((both.code, both.stderr.lines().count()), (Some(2), 1), "{both:?}");
+}
+
+#[test]
+fn a_run_waits_for_a_file_with_the_instant() {
+    let dir = TestDir::new();
+    let server = ServeProcess::start(&dir, "01");
+    let line = format!("run {} -r 100 -d 500ms --start-at @begin --out here", server.api());
+    let mut running = TestProcess::start(dir.command(&words(&line)));
+    running.wait_for_stderr("waiting for an instant in begin");
+    let attend = super::support::feed(dir.command(&["k8s", "attend", "begin"]), "clock\nbegin 1000000000\n");
+    assert_eq!((attend.code, attend.stdout.lines().last()), (Some(0), Some("ok")), "{attend:?}");
+    assert!(attend.stdout.lines().next().unwrap().parse::<u64>().unwrap() > 1_700_000_000_000_000_000);
+    let output = running.end();
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(dir.path().join("here/run.json")).unwrap()).unwrap();
+    assert_eq!(run["start"]["at_unix_ns"], 1_000_000_000, "{output:?}");
+    assert_eq!(
+        (&run["start"]["missed"], &run["tally"]["never_issued"]),
+        (&50.into(), &50.into()),
+        "all was over long ago"
+    );
+
+    let line = format!("run {} -r 100 -d 500ms --start-at @later --out there", server.api());
+    let mut stopped = TestProcess::start(dir.command(&words(&line)));
+    stopped.wait_for_stderr("waiting for an instant");
+    let attend = super::support::feed(dir.command(&["k8s", "attend", "later"]), "stop\n");
+    assert_eq!(attend.code, Some(0), "{attend:?}");
+    let output = stopped.end();
+    assert_eq!(output.code, Some(143), "{output:?}");
+    assert!(!dir.path().join("there").exists());
+}

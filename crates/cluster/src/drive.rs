@@ -1,0 +1,62 @@
+//! A load from the Job to the logs of its shards.
+
+use std::collections::BTreeMap;
+
+use crate::clean::clean;
+use crate::clock::{ClockOffset, Exchange};
+use crate::kubectl::{Event, Kubectl, Order, words};
+use crate::manifest::Job;
+use crate::outcome::{DriveError, Fate, Outcome, Patience, ShardOutcome};
+use crate::pods::Pod;
+use crate::ready::ready;
+use crate::watch::Watch;
+
+/// Creates the Job, lets its pods begin together, keeps their logs, and removes it all, however it ends.
+///
+/// # Errors
+/// [`DriveError`]. Whatever was created is removed then too.
+pub fn drive(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Outcome, DriveError> {
+    kubectl.call(&words(["create", "-f", "-"]), &job.manifest().to_string()).map_err(DriveError::Refused)?;
+    kubectl.tell(Event::Created);
+    let outcome = offered(job, patience, kubectl);
+    let left = clean(job, kubectl);
+    if !left.is_empty() {
+        kubectl.tell(Event::Left(left));
+    }
+    outcome
+}
+
+fn offered(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Outcome, DriveError> {
+    let pods = ready(job, patience.ready_within, kubectl)?;
+    kubectl.tell(Event::Begins(patience.lead));
+    let at_unix_ns = kubectl.unix_ns().saturating_add(patience.lead.0);
+    let begun = begin(&pods, at_unix_ns, kubectl);
+    let deadline =
+        patience.length.map(|length| at_unix_ns.saturating_add(length.0).saturating_add(patience.end_within.0));
+    let mut watch = Watch::of(job, kubectl, deadline, patience.end_within);
+    for (pod, answer) in pods.values().zip(&begun) {
+        if let Err(why) = answer {
+            watch.lose(pod.stripe, format!("{} was not told when to begin: {why}", pod.described(job.shards)));
+        }
+    }
+    let stopped = watch.until_all_ended();
+    let clocks =
+        pods.keys().zip(&begun).map(|(stripe, answer)| (*stripe, ClockOffset::of(answer.as_deref().unwrap_or(&[]))));
+    let clocks: BTreeMap<_, _> = clocks.collect();
+    let shards: Vec<_> = watch
+        .into_fates()
+        .into_iter()
+        .map(|(stripe, fate)| ShardOutcome { stripe, fate, clock: clocks.get(&stripe).copied().flatten() })
+        .collect();
+    let all_lost = shards.iter().all(|shard| shard.fate != Fate::Gathered);
+    match &shards.first().map(|shard| &shard.fate) {
+        Some(Fate::Lost(_)) if all_lost && stopped => Err(DriveError::Stopped),
+        Some(Fate::Lost(why)) if all_lost => Err(DriveError::AllLost(why.clone())),
+        _ => Ok(Outcome { at_unix_ns, shards, stopped }),
+    }
+}
+
+fn begin(pods: &BTreeMap<u32, Pod>, at_unix_ns: u64, kubectl: &impl Kubectl) -> Vec<Result<Vec<Exchange>, String>> {
+    let names: Vec<_> = pods.values().map(|pod| pod.name.clone()).collect();
+    kubectl.give(Order::Begin(at_unix_ns), &names)
+}

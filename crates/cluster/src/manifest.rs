@@ -1,0 +1,249 @@
+//! The Job: as many pods as there are stripes, each with the options of the whole load and the number that Kubernetes gives it.
+
+use serde_json::{Value, json};
+
+/// Where the program is in the image.
+pub const PROGRAM: &str = "/truetail";
+/// The only container of each pod.
+pub const CONTAINER: &str = "truetail";
+/// The file in which a pod finds the instant at which it begins.
+pub const START_FILE: &str = "/run/truetail/start";
+/// Longest name of a Job: pods add an index and five letters, and a name has at most 63.
+const LONGEST_NAME: usize = 50;
+/// Who runs in the pod: nobody that anything belongs to.
+const USER: u32 = 65_532;
+
+/// When the pods begin.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// At this instant, as `--start-at` reads it.
+    At(String),
+    /// When somebody writes an instant to [`START_FILE`].
+    Told,
+}
+
+/// What each pod asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resources {
+    /// Processors, as Kubernetes writes them: `1`, `500m`.
+    pub cpu: String,
+    /// Memory, requested and allowed: `512Mi`.
+    pub memory: String,
+    /// A limit on processors, which would hold a generator back for up to 100 ms at a time.
+    pub cpu_limit: Option<String>,
+}
+
+/// A load that is dealt out over the pods of a Job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// Its name, which its pods begin with.
+    pub name: String,
+    /// The namespace; `None` leaves it to kubectl's context.
+    pub namespace: Option<String>,
+    /// The image of the pods.
+    pub image: String,
+    /// How many stripes the load is dealt out in, which is the number of pods.
+    pub shards: u32,
+    /// The words that follow `truetail run` for the whole load.
+    pub words: Vec<String>,
+    /// When the pods begin.
+    pub start: Start,
+    /// What each asks for.
+    pub resources: Resources,
+    /// After so many seconds Kubernetes ends whatever is left of it.
+    pub deadline_s: Option<u64>,
+    /// So long a pod that is ended may wait for answers, in seconds.
+    pub grace_s: u64,
+}
+
+/// Can a Job have this name? Lower-case letters, digits and dashes, with a letter in front.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn is_name(name: &str) -> Result<(), String> {
+    let fits = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    if fits && name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.ends_with('-') && name.len() <= LONGEST_NAME
+    {
+        return Ok(());
+    }
+    Err(format!(
+        "'{name}' is no name of a Job; write at most {LONGEST_NAME} lower-case letters, digits and dashes, such as load-1"
+    ))
+}
+
+impl Job {
+    /// Selects its pods.
+    pub fn selector(&self) -> String {
+        format!("app.kubernetes.io/name=truetail,app.kubernetes.io/instance={}", self.name)
+    }
+
+    fn labels(&self) -> Value {
+        json!({"app.kubernetes.io/name": "truetail", "app.kubernetes.io/instance": self.name})
+    }
+
+    /// What is handed to Kubernetes.
+    pub fn manifest(&self) -> Value {
+        let mut metadata = json!({"name": self.name, "labels": self.labels()});
+        if let Some(namespace) = &self.namespace {
+            metadata["namespace"] = json!(namespace);
+        }
+        let mut spec = json!({
+            "completionMode": "Indexed",
+            "completions": self.shards,
+            "parallelism": self.shards,
+            // A stripe is never repeated: its instants are over. The others go on without it.
+            "backoffLimitPerIndex": 0,
+            "template": {"metadata": {"labels": self.labels()}, "spec": self.pod()},
+        });
+        if let Some(seconds) = self.deadline_s {
+            spec["activeDeadlineSeconds"] = json!(seconds);
+        }
+        json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
+    }
+
+    fn pod(&self) -> Value {
+        let mut pod = json!({
+            "restartPolicy": "Never",
+            "automountServiceAccountToken": false,
+            "enableServiceLinks": false,
+            "terminationGracePeriodSeconds": self.grace_s,
+            "securityContext": {
+                "runAsNonRoot": true,
+                "runAsUser": USER,
+                "runAsGroup": USER,
+                "seccompProfile": {"type": "RuntimeDefault"},
+            },
+            "topologySpreadConstraints": [{
+                "maxSkew": 1,
+                "topologyKey": "kubernetes.io/hostname",
+                "whenUnsatisfiable": "ScheduleAnyway",
+                "labelSelector": {"matchLabels": self.labels()},
+            }],
+            "containers": [self.container()],
+        });
+        if self.start == Start::Told {
+            pod["volumes"] = json!([{"name": "start", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}]);
+        }
+        pod
+    }
+
+    fn container(&self) -> Value {
+        let Resources { cpu, memory, cpu_limit } = &self.resources;
+        let mut limits = json!({"memory": memory});
+        if let Some(limit) = cpu_limit {
+            limits["cpu"] = json!(limit);
+        }
+        let mut container = json!({
+            "name": CONTAINER,
+            "image": self.image,
+            "command": [PROGRAM],
+            "args": self.arguments(),
+            "resources": {"requests": {"cpu": cpu, "memory": memory}, "limits": limits},
+            "securityContext": {
+                "allowPrivilegeEscalation": false,
+                "readOnlyRootFilesystem": true,
+                "capabilities": {"drop": ["ALL"]},
+            },
+        });
+        if self.start == Start::Told {
+            let folder = START_FILE.rsplit_once('/').map_or("/", |(folder, _)| folder);
+            container["volumeMounts"] = json!([{"name": "start", "mountPath": folder}]);
+        }
+        container
+    }
+
+    /// Kubernetes replaces `$(NAME)` in them, and takes `$$` for one `$`.
+    fn arguments(&self) -> Vec<String> {
+        let start = match &self.start {
+            Start::At(instant) => instant.clone(),
+            Start::Told => format!("@{START_FILE}"),
+        };
+        let own = self.words.iter().map(|word| word.replace('$', "$$"));
+        let ours = [
+            format!("--stripe=$(JOB_COMPLETION_INDEX)+1/{}", self.shards),
+            format!("--start-at={start}"),
+            "--pack".to_owned(),
+        ];
+        std::iter::once("run".to_owned()).chain(own).chain(ours).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(start: Start) -> Job {
+        Job {
+            name: "load-1".to_owned(),
+            namespace: None,
+            image: "registry.example/truetail:1".to_owned(),
+            shards: 8,
+            words: ["http://example.com/$(HOME)$", "--rate", "100"].map(str::to_owned).to_vec(),
+            start,
+            resources: Resources { cpu: "1".to_owned(), memory: "512Mi".to_owned(), cpu_limit: None },
+            deadline_s: None,
+            grace_s: 60,
+        }
+    }
+
+    #[test]
+    fn a_pod_gets_the_options_of_the_whole_load_and_its_own_number() {
+        let manifest = job(Start::At("2026-01-01T00:00:00Z".to_owned())).manifest();
+        let container = &manifest["spec"]["template"]["spec"]["containers"][0];
+        let expected = [
+            "run",
+            "http://example.com/$$(HOME)$$",
+            "--rate",
+            "100",
+            "--stripe=$(JOB_COMPLETION_INDEX)+1/8",
+            "--start-at=2026-01-01T00:00:00Z",
+            "--pack",
+        ];
+        assert_eq!(container["args"], json!(expected));
+        assert_eq!(
+            (&manifest["spec"]["completions"], &manifest["spec"]["backoffLimitPerIndex"]),
+            (&json!(8), &json!(0))
+        );
+        assert_eq!(
+            manifest["spec"]["template"]["spec"]["volumes"],
+            Value::Null,
+            "nothing is mounted that nobody writes"
+        );
+        assert_eq!(container["resources"]["limits"], json!({"memory": "512Mi"}));
+    }
+
+    #[test]
+    fn a_pod_that_is_told_has_a_place_for_the_instant() {
+        let job = Job { deadline_s: Some(300), namespace: Some("load".to_owned()), ..job(Start::Told) };
+        let manifest = job.manifest();
+        let pod = &manifest["spec"]["template"]["spec"];
+        assert_eq!(pod["containers"][0]["volumeMounts"][0]["mountPath"], "/run/truetail");
+        assert_eq!(pod["containers"][0]["args"][5], "--start-at=@/run/truetail/start");
+        assert_eq!(
+            (&manifest["metadata"]["namespace"], &manifest["spec"]["activeDeadlineSeconds"]),
+            (&json!("load"), &json!(300))
+        );
+    }
+
+    #[test]
+    fn a_pod_may_do_nothing_but_send() {
+        let pod = &job(Start::Told).manifest()["spec"]["template"]["spec"];
+        assert_eq!(pod["automountServiceAccountToken"], false);
+        assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+        assert_eq!(pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault");
+        let container = &pod["containers"][0]["securityContext"];
+        assert_eq!(
+            (&container["readOnlyRootFilesystem"], &container["capabilities"]["drop"][0]),
+            (&json!(true), &json!("ALL"))
+        );
+    }
+
+    #[test]
+    fn names_are_those_that_pods_can_begin_with() {
+        assert_eq!(is_name("load-1"), Ok(()));
+        let long = "a".repeat(LONGEST_NAME + 1);
+        for name in ["", "1a", "-a", "a-", "Load", "a.b", "a b", long.as_str()] {
+            assert!(is_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a pod says about itself in its log: `truetail run --pack` writes these lines, and the driver reads the last one.
+
+use serde::{Deserialize, Serialize};
+
+/// What such a line begins with.
+const MARK: &str = "truetail.progress/1 ";
+
+/// A line about the state of a shard.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ShardLine {
+    /// All is prepared; it waits to be told when to begin.
+    Waiting,
+    /// It sends.
+    Running(Sent),
+}
+
+/// How far a shard is.
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub struct Sent {
+    /// Time since the origin of the schedule.
+    pub elapsed_ns: u64,
+    /// Arrivals planned so far.
+    pub planned: u64,
+    /// Requests begun so far.
+    pub sent: u64,
+    /// Complete answers so far.
+    pub answered: u64,
+    /// Requests that failed or timed out so far.
+    pub failed: u64,
+    /// Requests begun and not ended.
+    pub in_flight: u64,
+    /// Requests begun per second, lately.
+    pub sent_per_second: f64,
+}
+
+impl ShardLine {
+    /// The line, without its end.
+    pub fn to_line(&self) -> String {
+        format!("{MARK}{}", serde_json::to_string(self).expect("numbers"))
+    }
+
+    /// `None` if the line says something else.
+    pub fn of(line: &str) -> Option<ShardLine> {
+        serde_json::from_str(line.strip_prefix(MARK)?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read() {
+        let sent =
+            Sent { elapsed_ns: 5, planned: 4, sent: 3, answered: 2, failed: 1, in_flight: 1, sent_per_second: 0.5 };
+        for line in [ShardLine::Waiting, ShardLine::Running(sent)] {
+            assert_eq!(ShardLine::of(&line.to_line()), Some(line));
+        }
+        assert_eq!(ShardLine::Waiting.to_line(), "truetail.progress/1 {\"state\":\"waiting\"}");
+        for line in [
+            "",
+            "truetail.progress/1 ",
+            "truetail.progress/1 {}",
+            "truetail: beginning",
+            "truetail.progress/2 {\"state\":\"waiting\"}",
+        ] {
+            assert_eq!(ShardLine::of(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! From the start to the last result.
+
+use std::collections::BTreeMap;
+
+use truetail_model::time::Nanos;
+
+use crate::kubectl::{Event, Kubectl, Order, Progress, last_line, words};
+use crate::manifest::{CONTAINER, Job};
+use crate::outcome::Fate;
+use crate::pods::{Pod, PodState};
+use crate::ready::{how_ended, pods};
+use crate::shard_line::{Sent, ShardLine};
+
+/// From one look at the pods to the next.
+const LOOK_EVERY: Nanos = Nanos::from_secs(1);
+/// A log is asked for so often, because its end may not have arrived with the end of the pod.
+const TRIES: u32 = 3;
+
+/// The shards of a load that has begun.
+pub(crate) struct Watch<'a, K> {
+    job: &'a Job,
+    kubectl: &'a K,
+    /// When nobody waits any longer, nanoseconds since 1970 UTC.
+    deadline: Option<u64>,
+    end_within: Nanos,
+    fates: BTreeMap<u32, Fate>,
+    pods: BTreeMap<u32, Pod>,
+    sent: BTreeMap<u32, Sent>,
+    /// The user was told that kubectl fails.
+    in_trouble: bool,
+}
+
+impl<'a, K: Kubectl> Watch<'a, K> {
+    pub(crate) fn of(job: &'a Job, kubectl: &'a K, deadline: Option<u64>, end_within: Nanos) -> Watch<'a, K> {
+        let (fates, pods, sent) = Default::default();
+        Watch { job, kubectl, deadline, end_within, fates, pods, sent, in_trouble: false }
+    }
+
+    pub(crate) fn lose(&mut self, stripe: u32, why: String) {
+        self.kubectl.tell(Event::Lost(why.clone()));
+        self.fates.insert(stripe, Fate::Lost(why));
+    }
+
+    pub(crate) fn into_fates(self) -> BTreeMap<u32, Fate> {
+        self.fates
+    }
+
+    /// Looks at the pods until each has a fate. True if the user ended it.
+    pub(crate) fn until_all_ended(&mut self) -> bool {
+        let mut stopping = false;
+        loop {
+            self.look();
+            if self.fates.len() as u32 == self.job.shards {
+                return stopping;
+            }
+            let stops = self.kubectl.stops();
+            if stops > 0 && !stopping {
+                stopping = true;
+                self.stop();
+            }
+            let is_late = self.deadline.is_some_and(|deadline| self.kubectl.unix_ns() >= deadline);
+            if stops > 1 || is_late {
+                self.lose_the_rest(if is_late { "did not end in time" } else { "was not waited for" });
+                return stopping;
+            }
+            self.kubectl.pause(LOOK_EVERY);
+        }
+    }
+
+    /// Tells the pods that still run to stop.
+    fn stop(&mut self) {
+        self.kubectl.tell(Event::Stopping);
+        let running = self.pods.values().filter(|pod| !self.fates.contains_key(&pod.stripe));
+        let names: Vec<_> = running.map(|pod| pod.name.clone()).collect();
+        for (name, answer) in names.iter().zip(self.kubectl.give(Order::Stop, &names)) {
+            if let Err(why) = answer {
+                self.kubectl.tell(Event::Trouble(format!("pod {name} was not told to stop: {why}")));
+            }
+        }
+        let until = self.kubectl.unix_ns().saturating_add(self.end_within.0);
+        self.deadline = Some(self.deadline.map_or(until, |deadline| deadline.min(until)));
+    }
+
+    fn look(&mut self) {
+        match pods(self.job, self.kubectl) {
+            Ok(pods) => {
+                self.in_trouble = false;
+                self.pods = pods;
+            }
+            Err(why) => {
+                if !std::mem::replace(&mut self.in_trouble, true) {
+                    self.kubectl.tell(Event::Trouble(why));
+                }
+                return;
+            }
+        }
+        for stripe in 1..=self.job.shards {
+            if !self.fates.contains_key(&stripe) {
+                self.decide(stripe);
+            }
+        }
+        self.progress();
+    }
+
+    /// The fate of a stripe, if it has one by now.
+    fn decide(&mut self, stripe: u32) {
+        match self.pods.get(&stripe) {
+            None => self.lose(
+                stripe,
+                format!("stripe {stripe}/{} has lost its pod: it was evicted or deleted", self.job.shards),
+            ),
+            Some(pod) if matches!(pod.state, PodState::Ended { .. }) => {
+                let pod = pod.clone();
+                match self.gather(&pod) {
+                    Ok(()) => drop(self.fates.insert(stripe, Fate::Gathered)),
+                    Err(why) => self.lose(stripe, why),
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn gather(&self, pod: &Pod) -> Result<(), String> {
+        let mut why = String::new();
+        for attempt in 0..TRIES {
+            if attempt > 0 {
+                self.kubectl.pause(LOOK_EVERY);
+            }
+            let log = self.kubectl.call(&words(["logs", &pod.name, "-c", CONTAINER, "--tail=-1"]), "");
+            why = match log {
+                Ok(log) => match self.kubectl.keep(pod.stripe, &log) {
+                    Ok(()) => return Ok(()),
+                    Err(error) => format!("{error}; the last line of its log: {}", last_line(&log).unwrap_or("(none)")),
+                },
+                Err(error) => error,
+            };
+        }
+        Err(format!("{} ended without a result{}: {why}", pod.described(self.job.shards), how_ended(&pod.state)))
+    }
+
+    fn lose_the_rest(&mut self, what: &str) {
+        for stripe in 1..=self.job.shards {
+            if !self.fates.contains_key(&stripe) {
+                let described = self.pods.get(&stripe).map(|pod| pod.described(self.job.shards));
+                let which = described.unwrap_or_else(|| format!("stripe {stripe}/{}", self.job.shards));
+                self.lose(stripe, format!("{which} {what}"));
+            }
+        }
+    }
+
+    /// One look at the last lines of all logs.
+    fn progress(&mut self) {
+        let of = self.job.shards;
+        let fate = |wanted: fn(&Fate) -> bool| self.fates.values().filter(|fate| wanted(fate)).count() as u32;
+        let (gathered, lost) = (fate(|fate| *fate == Fate::Gathered), fate(|fate| *fate != Fate::Gathered));
+        if gathered + lost < of {
+            let asked =
+                ["logs", "-l", &self.job.selector(), "-c", CONTAINER, "--tail=1", "--prefix", "--ignore-errors"];
+            let lines = self.kubectl.call(&words(asked), "").unwrap_or_default();
+            for pod in self.pods.values() {
+                let prefix = format!("[pod/{}/{CONTAINER}] ", pod.name);
+                let line = lines.lines().find_map(|line| line.strip_prefix(&prefix)).and_then(ShardLine::of);
+                if let Some(ShardLine::Running(sent)) = line {
+                    self.sent.insert(pod.stripe, sent);
+                }
+            }
+        }
+        self.kubectl.tell(Event::Progress(Progress { gathered, lost, of, sent: self.total() }));
+    }
+
+    fn total(&self) -> Sent {
+        self.sent.iter().fold(Sent::default(), |sum, (stripe, one)| {
+            let runs = !self.fates.contains_key(stripe);
+            Sent {
+                elapsed_ns: sum.elapsed_ns.max(one.elapsed_ns),
+                planned: sum.planned.saturating_add(one.planned),
+                sent: sum.sent.saturating_add(one.sent),
+                answered: sum.answered.saturating_add(one.answered),
+                failed: sum.failed.saturating_add(one.failed),
+                in_flight: sum.in_flight.saturating_add(if runs { one.in_flight } else { 0 }),
+                sent_per_second: sum.sent_per_second + if runs { one.sent_per_second } else { 0.0 },
+            }
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! The files that a run consists of, wherever they are written.
+
+use std::io::{self, Write};
+
+use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, TIMELINE, failed_answers, hlog, samples, timeline};
+use crate::wire::v1::{self, RunFile};
+use crate::{Findings, Run};
+
+/// The files of a run, `run.json` last: where it is, the others are.
+pub(super) struct Contents<'a> {
+    run: &'a Run,
+    run_file: RunFile,
+}
+
+impl<'a> Contents<'a> {
+    pub(super) fn of(run: &'a Run, findings: &Findings) -> Contents<'a> {
+        Contents { run, run_file: v1::run_file(run, findings) }
+    }
+
+    /// The names of the files, in the order in which they are written.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        let failed = (!self.run.facts.failed_answers.is_empty()).then_some(FAILED_ANSWERS);
+        failed.into_iter().chain([HISTOGRAMS, TIMELINE, SAMPLES, RUN]).collect()
+    }
+
+    /// Writes the file of this name, which is one of [`Contents::names`].
+    pub(super) fn write(&self, name: &str, mut out: impl Write) -> io::Result<()> {
+        let Run { facts, snapshot } = self.run;
+        match name {
+            FAILED_ANSWERS => failed_answers::write(&mut out, &facts.failed_answers),
+            HISTOGRAMS => hlog::write(out, facts, snapshot, self.run_file.recorded.intervals),
+            TIMELINE => timeline::write(out, snapshot),
+            SAMPLES => samples::write(out, &snapshot.samples),
+            _ => out.write_all(self.run_file.to_json().as_bytes()),
+        }
+    }
+}

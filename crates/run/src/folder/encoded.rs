@@ -1,0 +1,190 @@
+//! A histogram of a log as text: base64 of a deflated HdrHistogram V2.
+//!
+//! Inflated, it is a head of [`HEAD_BYTES`] and then the counts of all buckets from the lowest on, each a variable-length number:
+//! a count, or below zero how many buckets are empty. It is decoded here, and not into an `hdrhistogram::Histogram`, because
+//! that takes 250 kB for each of the hundreds of lines of a log, most of which hold a few values.
+
+use std::io::Read;
+
+use base64::Engine;
+use flate2::read::ZlibDecoder;
+use truetail_model::record::{BUCKETS, lowest_in_bucket};
+use truetail_model::time::Nanos;
+
+/// Significant decimal digits of every histogram.
+pub(super) const DIGITS: u8 = 3;
+
+/// The bytes with which a deflated histogram begins, and those with which it begins inflated.
+const DEFLATED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+const INFLATED: u32 = 0x1c84_9313;
+/// Bytes before the counts: kind, length of the counts, and what is the same in every histogram of a run.
+const HEAD_BYTES: usize = 40;
+/// Bytes of the longest number.
+const MOST_BYTES_OF_A_NUMBER: usize = 9;
+/// No histogram of three digits takes more: each count is at most nine bytes.
+const MOST_INFLATED_BYTES: usize = 1 << 19;
+
+const _: () = assert!(HEAD_BYTES + BUCKETS * MOST_BYTES_OF_A_NUMBER <= MOST_INFLATED_BYTES);
+
+/// The buckets in use of an encoded histogram: (lowest value, count), ascending.
+pub(super) fn buckets(text: &str) -> Result<Vec<(Nanos, u64)>, String> {
+    let payload = base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .map_err(|error| format!("the histogram is not valid base64: {error}"))?;
+    let inflated = inflated(&payload).map_err(cannot_be_decoded)?;
+    let head = Head::read(&inflated).ok_or_else(|| cannot_be_decoded("its head is too short".to_owned()))?;
+    head.check()?;
+    counted(&inflated[HEAD_BYTES..][..head.length]).map_err(cannot_be_decoded)
+}
+
+fn cannot_be_decoded(problem: String) -> String {
+    format!("the histogram cannot be decoded: {problem}")
+}
+
+/// The histogram, inflated. No more is read than a histogram can have, whatever it says of its own length.
+fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
+    let is_deflated = |(head, _): &(&[u8; 8], &[u8])| head.starts_with(&DEFLATED);
+    let Some((_, deflated)) = payload.split_first_chunk().filter(is_deflated) else {
+        return Err("it is no deflated histogram of version 2".to_owned());
+    };
+    let mut inflated = Vec::new();
+    let read = ZlibDecoder::new(deflated).take(MOST_INFLATED_BYTES as u64 + 1).read_to_end(&mut inflated);
+    read.map_err(|error| error.to_string())?;
+    let said = inflated.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
+    let counts = inflated.len().saturating_sub(HEAD_BYTES);
+    match said {
+        _ if inflated.len() > MOST_INFLATED_BYTES => {
+            Err(format!("it is longer than {MOST_INFLATED_BYTES} bytes, which no histogram of a run is"))
+        }
+        Some(said) if said as usize <= counts => Ok(inflated),
+        _ => Err(format!("it says that {} bytes of counts follow, but {counts} do", said.unwrap_or(0))),
+    }
+}
+
+/// What an inflated histogram says of itself. The highest value that it was made for is of no interest.
+struct Head {
+    kind: u32,
+    /// Bytes of the counts.
+    length: usize,
+    offset: u32,
+    digits: u32,
+    low: u64,
+    ratio: f64,
+}
+
+impl Head {
+    fn read(bytes: &[u8]) -> Option<Head> {
+        let word = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
+        let long = |at: usize| bytes.get(at..at + 8)?.try_into().ok().map(u64::from_be_bytes);
+        Some(Head {
+            kind: word(0)?,
+            length: word(4)? as usize,
+            offset: word(8)?,
+            digits: word(12)?,
+            low: long(16)?,
+            ratio: f64::from_bits(long(32)?),
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (low, digits) = (self.low, self.digits);
+        if self.kind != INFLATED {
+            return Err(cannot_be_decoded("it is no histogram of version 2".to_owned()));
+        }
+        if self.offset != 0 || self.ratio != 1.0 {
+            return Err(cannot_be_decoded("its values are shifted or scaled".to_owned()));
+        }
+        if (low, digits) != (1, u32::from(DIGITS)) {
+            return Err(format!(
+                "the histogram counts from {low} with {digits} digits; a run counts from 1 with {DIGITS}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Reads the counts.
+fn counted(mut bytes: &[u8]) -> Result<Vec<(Nanos, u64)>, String> {
+    let (mut buckets, mut bucket) = (Vec::new(), 0usize);
+    while !bytes.is_empty() {
+        let (number, rest) = number(bytes).ok_or("its last count is cut off")?;
+        bytes = rest;
+        let (here, count) = (bucket, u64::try_from(number).unwrap_or(0));
+        // Below zero, so many are empty.
+        let passed = if number < 0 { number.unsigned_abs() } else { 1 };
+        bucket = usize::try_from(passed).ok().and_then(|passed| bucket.checked_add(passed)).unwrap_or(usize::MAX);
+        if bucket > BUCKETS {
+            return Err("it counts values that are longer than any time".to_owned());
+        }
+        if count > 0 {
+            buckets.push((lowest_in_bucket(here), count));
+        }
+    }
+    Ok(buckets)
+}
+
+/// The first number, and what follows it; `None` where it is cut off. Seven bits a byte, the lowest first, with the eighth where
+/// there are more; of the ninth byte all eight. The lowest bit of all is the sign.
+fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    let mut number = 0u64;
+    for (i, byte) in bytes.iter().take(MOST_BYTES_OF_A_NUMBER).enumerate() {
+        let is_last_possible = i + 1 == MOST_BYTES_OF_A_NUMBER;
+        let bits = if is_last_possible { *byte } else { byte & 0x7f };
+        number |= u64::from(bits) << (7 * i);
+        if is_last_possible || byte & 0x80 == 0 {
+            return Some(((number >> 1) as i64 ^ -((number & 1) as i64), &bytes[i + 1..]));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn encoded(histogram: &Histogram<u64>) -> String {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(histogram, &mut bytes).unwrap();
+        base64::engine::general_purpose::STANDARD.encode(bytes)
+    }
+
+    /// Values of every magnitude, and counts from 1 to what a signed number holds.
+    fn counted() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        let value = (0u32..62, any::<u64>()).prop_map(|(bits, value)| value & ((1 << (bits + 1)) - 1));
+        let count = (0u32..55, any::<u64>()).prop_map(|(bits, count)| (count & ((1 << (bits + 1)) - 1)).max(1));
+        proptest::collection::vec((value, count), 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn what_hdrhistogram_writes_is_read(values in counted()) {
+            let mut histogram = Histogram::<u64>::new_with_bounds(1, 1 << 62, DIGITS).unwrap();
+            values.iter().for_each(|(value, count)| histogram.record_n(*value, *count).unwrap());
+            let recorded = histogram.iter_recorded();
+            let of_hdr: Vec<_> = recorded
+                .map(|b| (Nanos(histogram.lowest_equivalent(b.value_iterated_to())), b.count_at_value()))
+                .collect();
+            prop_assert_eq!(buckets(&encoded(&histogram)), Ok(of_hdr));
+        }
+    }
+
+    #[test]
+    fn other_histograms_are_refused() {
+        let mut fine = Histogram::<u64>::new_with_bounds(1, 1 << 40, 2).unwrap();
+        fine.record(5).unwrap();
+        let problem = buckets(&encoded(&fine)).unwrap_err();
+        assert_eq!(problem, "the histogram counts from 1 with 2 digits; a run counts from 1 with 3");
+        for (counts, says) in [
+            (&[0x80][..], "its last count is cut off"),
+            (&[0xff; 9], "longer than any time"),
+            (&[0xff, 0xff, 0xff, 0x0f, 0x02], "longer than any time"),
+        ] {
+            let problem = super::counted(counts).unwrap_err();
+            assert!(problem.contains(says), "{counts:?}: {problem}");
+        }
+    }
+}
