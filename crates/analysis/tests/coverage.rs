@@ -49,7 +49,7 @@ fn the_fewest_are_those_of_the_binomial() {
 fn a_queue_is_covered() {
     let case = Case::new(Process::Queue(0.5), 1_000.0, 10.0);
     assert_covered(case, 40, [0.14, 0.20, 0.45]);
-    assert_covered(case.by_second(), 10, [0.25, 0.30, 0.60]);
+    assert_covered(case.by_second(), 30, [0.25, 0.30, 0.60]);
 }
 
 #[test]

@@ -176,7 +176,7 @@ mod tests {
         Job {
             name: "load-1".to_owned(),
             namespace: None,
-            image: "registry.example/truetail:1".to_owned(),
+            image: "example/truetail:1".to_owned(),
             shards: 8,
             words: ["http://example.com/$(HOME)$", "--rate", "100"].map(str::to_owned).to_vec(),
             start,

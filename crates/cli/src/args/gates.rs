@@ -12,8 +12,9 @@ pub struct GateArgs {
     ///
     /// Write METRIC > LIMIT, or with >=, < or <=. METRIC is p50, p99.9 or any other percentile of response time, max or mean (limit
     /// 50ms); the same after service-time or first-byte ('service-time p99 > 5ms'); error-rate, unanswered or check-failures
-    /// (limit 1%); or throughput (limit 950/s). 'p99{GET /items} > 20ms' is for one target. The exit code is 4 if the run
-    /// cannot decide a condition.
+    /// (limit 1%); or throughput (limit 950/s). 'p99{GET /items} > 20ms' is for one target. With --stream also first-event, event-gap
+    /// and longest-gap ('event-gap p99 > 50ms') and incomplete-streams; with --llm ttft, itl and tpot; with --flow session-time and
+    /// incomplete-sessions. The exit code is 4 if the run cannot decide a condition.
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]
     pub fail_if: Vec<Gate>,
     /// Write the verdict, gates and checks to this file as JUnit XML

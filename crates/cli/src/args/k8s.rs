@@ -14,7 +14,7 @@ use super::values::{count, length};
 
 const EXAMPLE: &str = "\
 Examples:
-  truetail k8s run http://api.shop:8080/items -r 40k -d 60s --shards 4 --image registry.example/truetail:0.1
+  truetail k8s run http://api.shop:8080/items -r 40k -d 60s --shards 4 --image example/truetail:0.1
   truetail k8s render http://api.shop:8080/items -r 40k -d 60s --shards 4 --image truetail:0.1 --start-at +60s";
 
 const RENDER_EXAMPLE: &str = "\
@@ -23,7 +23,7 @@ Example:
 
 const RUN_EXAMPLE: &str = "\
 Examples:
-  truetail k8s run http://api.shop:8080/items -r 40k -d 60s --shards 4 --image registry.example/truetail:0.1
+  truetail k8s run http://api.shop:8080/items -r 40k -d 60s --shards 4 --image example/truetail:0.1
   truetail k8s run http://api.shop:8080/items -r 1k -d 30s --shards 2 --image truetail:0.1 --fail-if 'p99 > 50ms'";
 
 const ATTEND_EXAMPLE: &str = "\
@@ -169,7 +169,7 @@ fn quantity(text: &str) -> Result<String, String> {
 macro_rules! omitted_by_both {
     ($($more:literal),*) => {
         &["url", "config", "baseline", "baseline_fail_if", "write_baseline", "command", "unix_socket", "until", "stripe", "start_at",
-          "stop_when_saturated", "live", "otlp", "watch", "pack", $($more),*]
+          "stop_when_saturated", "live", "otlp", "watch", "pack", "vllm_json", $($more),*]
     };
 }
 
