@@ -29,8 +29,9 @@ struct Expected {
 
 /// It catches up after a stall of the machine, unless its time is over.
 const VEGETA: Expected = Expected { name: "vegeta", open: Some((0.5, 1.0)), unmentioned: 0 };
-/// It may make one more than is due.
-const K6_RATE: Expected = Expected { name: "k6-constant-arrival-rate", open: Some((0.5, 1.01)), ..VEGETA };
+/// It may make one more than is due, and goes on beyond its time after a stall of the machine: 4.32 s in place of 4 were seen. Its
+/// users without a schedule would make several times as many.
+const K6_RATE: Expected = Expected { name: "k6-constant-arrival-rate", open: Some((0.5, 1.5)), ..VEGETA };
 const K6_VUS: Expected = Expected { name: "k6-constant-vus", open: None, ..VEGETA };
 /// Its arrivals are a Poisson process, and its schedule starts before its threads, so what was due until then is added.
 const JMETER_RATE: Expected = Expected { name: "jmeter-precise-throughput", open: Some((0.5, 3.0)), ..VEGETA };
