@@ -28,6 +28,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import machine
 import run
 
 RATE = 50_000
@@ -84,7 +85,7 @@ def watch(options):
 
 def controlling_terminal():
     """In the new process: makes its standard input the terminal that it can open as its own, which --watch needs."""
-    run.pinned(run.CLIENT_CPU)()
+    machine.pinned(machine.CLIENT_CPU)()
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
@@ -102,7 +103,7 @@ def offered(command, terminal):
             while os.read(ours, 65536):
                 pass
     else:
-        process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=run.pinned(run.CLIENT_CPU))
+        process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=machine.pinned(machine.CLIENT_CPU))
         process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -112,11 +113,11 @@ def offered(command, terminal):
 def one_run(way, flags, options):
     """One run between two gates."""
     more, context = flags(options)
-    before = run.gate()
+    before = machine.gate()
     stamps = options.out / "stamps"
     folder = options.out / "run"
-    server = run.Server(str(stamps))
-    command = [run.TARGET / "truetail", "run", server.url, "--threads", 1, "--no-preflight", "-r", RATE, "-d", f"{options.seconds}s", "-c", 64, "--out", folder, "--force", *([] if way == "--watch" else ["--quiet"]), *more]
+    server = machine.Server(str(stamps))
+    command = [machine.TARGET / "truetail", "run", server.url, "--threads", 1, "--no-preflight", "-r", RATE, "-d", f"{options.seconds}s", "-c", 64, "--out", folder, "--force", *([] if way == "--watch" else ["--quiet"]), *more]
     try:
         with context():
             code, switches = offered(command, way == "--watch")
@@ -124,19 +125,19 @@ def one_run(way, flags, options):
     except BaseException:
         server.process.kill()
         raise
-    after = run.gate()
+    after = machine.gate()
     if code not in (0, 4):
         sys.exit(f"{way}: truetail ended with exit code {code}: {' '.join(map(str, command))}")
     trips = sorted([before["round_trip_ns"], after["round_trip_ns"]])
-    level = "mixed" if trips[1] > trips[0] * run.SAME_LEVEL else "far" if trips[0] >= run.FAR_FROM_NS else "near"
+    level = "mixed" if trips[1] > trips[0] * machine.SAME_LEVEL else "far" if trips[0] >= machine.FAR_FROM_NS else "near"
     lags = run.lags_us(seen, RATE, False)
-    tally = json.loads((folder / "run.json").read_text())["tally"]
+    tally = json.loads((folder / "json").read_text())["tally"]
     seconds = [run.at(lags[first : first + RATE], 0.99) for first in range(0, len(lags) - RATE + 1, RATE)]
     return {"way": way, "level": level, "switches_per_s": switches, "responses": tally["responses"], "p99_of_seconds_us": seconds, "p99_us": statistics.median(seconds), **{f"whole_p{q}_us": run.at(lags, q / 100) for q in (50, 99, 99.9)}}
 
 
 def has_watch():
-    said = subprocess.run([run.TARGET / "truetail", "run", "--help"], capture_output=True, text=True).stdout
+    said = subprocess.run([machine.TARGET / "truetail", "run", "--help"], capture_output=True, text=True).stdout
     return "--watch" in said
 
 
@@ -144,13 +145,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9, help="runs in each way [9]")
     parser.add_argument("--seconds", type=int, default=10, help="length of a run [10]")
-    parser.add_argument("--out", type=Path, default=run.ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
+    parser.add_argument("--out", type=Path, default=machine.ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
     parser.add_argument("--no-build", action="store_true", help="measure the release build that is there")
     options = parser.parse_args()
     options.seen = {"scrapes": 0, "events": 0}
     options.out.mkdir(parents=True, exist_ok=True)
     if not options.no_build:
-        subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", "truetail", "-p", "truetail-bench"], cwd=run.ROOT, check=True)
+        subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", "truetail", "-p", "truetail-bench"], cwd=machine.ROOT, check=True)
     ways = {"alone": plain, "--live, scraped": live(False), "--live, scraped, page open": live(True)}
     if has_watch():
         ways["--watch"] = watch
@@ -169,7 +170,7 @@ def main():
         failed |= ratios["25 %"] > ALLOWED
         table.append({"way": way, "seconds": len(seconds[way]), "p99_us": quiet, "ratio": ratios})
         print(f"  {way:28} " + ", ".join(f"{name} of {len(seconds[way])} seconds below {quiet[name]:7.1f} us, x {ratios[name]:.2f}" for name in quiet))
-    result = {"versions": run.versions(), "rate": RATE, "seconds": options.seconds, "seen": options.seen, "rounds": rounds, "table": table}
+    result = {"versions": machine.versions(), "rate": RATE, "seconds": options.seconds, "seen": options.seen, "rounds": rounds, "table": table}
     (options.out / "live.json").write_text(json.dumps(result, indent=1) + "\n")
     (options.out / "stamps").unlink(missing_ok=True)
     return int(failed)

@@ -22,7 +22,7 @@ import sys
 import time
 from pathlib import Path
 
-import run
+import machine
 
 CONNECTIONS = 32
 
@@ -52,7 +52,7 @@ class Servers:
         self.processes = []
         address = "127.0.0.1:0"
         for cpu in cpus:
-            process = subprocess.Popen([run.TARGET / "bench-server", address], stdout=subprocess.PIPE, text=True, preexec_fn=run.pinned(cpu))
+            process = subprocess.Popen([machine.TARGET / "bench-server", address], stdout=subprocess.PIPE, text=True, preexec_fn=machine.pinned(cpu))
             self.processes.append(process)
             self.url = process.stdout.readline().strip()
             address = re.match(r"http://(.*)/", self.url)[1]
@@ -77,7 +77,7 @@ class Truetail:
     name = "truetail"
 
     def closed(self, url, threads, seconds):
-        return [run.TARGET / "truetail", "run", url, "--model", "closed", "--users", CONNECTIONS * threads, "--threads", threads, "-d", f"{seconds}s", "--json", "--quiet", "--no-save", "--no-preflight"]
+        return [machine.TARGET / "truetail", "run", url, "--model", "closed", "--users", CONNECTIONS * threads, "--threads", threads, "-d", f"{seconds}s", "--json", "--quiet", "--no-save", "--no-preflight"]
 
     def rate(self, out):
         return json.loads(out)["throughput_per_second"]
@@ -87,7 +87,7 @@ class Wrk:
     name = "wrk"
 
     def closed(self, url, threads, seconds):
-        return [run.program("wrk"), "-t", threads, "-c", CONNECTIONS * threads, "-d", f"{seconds}s", url]
+        return [machine.program("wrk"), "-t", threads, "-c", CONNECTIONS * threads, "-d", f"{seconds}s", url]
 
     def rate(self, out):
         return float(re.search(r"Requests/sec:\s*([\d.]+)", out)[1])
@@ -105,7 +105,7 @@ def peak_mb(command, cpus):
 
 def one_open(url, threads, cpus, options):
     rate = options.rate * threads
-    command = [str(part) for part in [run.TARGET / "truetail", "run", url, "-r", rate, "--threads", threads, "-c", CONNECTIONS * threads, "-d", f"{options.seconds}s", "--json", "--quiet", "--no-preflight", "--no-save"]]
+    command = [str(part) for part in [machine.TARGET / "truetail", "run", url, "-r", rate, "--threads", threads, "-c", CONNECTIONS * threads, "-d", f"{options.seconds}s", "--json", "--quiet", "--no-preflight", "--no-save"]]
     result, memory, wall = peak_mb(command, cpus)
     lag = {row["q"]: row["value_ns"] for row in result["generator_lag"]["quantiles"]}
     tally = result["tally"]
@@ -143,11 +143,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="runs of each [5]")
     parser.add_argument("--seconds", type=int, default=5, help="length of a run [5]")
     parser.add_argument("--rate", type=int, default=20_000, help="arrivals a second of each thread, in the open runs [20000]")
-    parser.add_argument("--out", type=Path, default=run.ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
+    parser.add_argument("--out", type=Path, default=machine.ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
     options = parser.parse_args()
     client, servers = halves()
     counts = [n for n in (1, 2, 4, 8, 16, 32) if n <= len(client)]
-    tools = [Truetail()] + ([Wrk()] if run.program("wrk") else [])
+    tools = [Truetail()] + ([Wrk()] if machine.program("wrk") else [])
     cores = [siblings(cpu) for cpu in client + servers]
     print(f"client on {client}, servers on {servers}; processors that share a core: {' '.join(sorted(set(cores)))}; {', '.join(tool.name for tool in tools)}", flush=True)
     jobs = [("closed", tool, n) for tool in tools for n in counts] + [("open", None, n) for n in [*counts, 2 * counts[-1]]]
@@ -161,7 +161,7 @@ def main():
             print(f"round {number + 1} of {options.rounds}", flush=True)
     table(figures, tools, counts)
     options.out.mkdir(parents=True, exist_ok=True)
-    result = {"versions": run.versions(), "client": client, "servers": servers, "cores": cores, "seconds": options.seconds, "figures": figures}
+    result = {"versions": machine.versions(), "client": client, "servers": servers, "cores": cores, "seconds": options.seconds, "figures": figures}
     (options.out / "processors.json").write_text(json.dumps(result, indent=1) + "\n")
 
 

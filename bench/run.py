@@ -11,221 +11,21 @@ their limits.
 import argparse
 import json
 import os
-import platform
 import random
-import re
-import shutil
 import signal
-import socket
 import statistics
-import struct
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-TOOLS = Path(os.environ.get("TRUETAIL_TOOLS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "truetail/tools")
-# BENCH_CPUS=0,2 where 0 and 1 share a core.
-SERVER_CPU, CLIENT_CPU = map(int, os.environ.get("BENCH_CPUS", "0,1").split(","))
-# Separates the two levels of the round trip that were seen on such hosts, 75 to 120 and 350 to 375 ns.
-FAR_FROM_NS = 200
-# Round trips before and after a run that differ by more than this factor are of two levels.
-SAME_LEVEL = 1.4
+from machine import FAR_FROM_NS, ROOT, SAME_LEVEL, Server, gate, measured, versions
+from tools import Floor, H2load, Oha, Truetail, Wrk
+
 # Involuntary context switches a second of the client above which a run is left out.
 MAX_PREEMPTIONS_PER_S = 100
 # Left out of the arrival lag, because connections are opened then, and wrk2 delays them.
 STARTUP_S = 0.4
-
-
-def program(name):
-    """The path of a peer, or None."""
-    own = TOOLS / "bin" / name
-    return str(own) if own.exists() else shutil.which(name)
-
-
-def gate():
-    out = subprocess.run([TARGET / "bench-gate"], capture_output=True, text=True, check=True)
-    return json.loads(out.stdout)
-
-
-def pinned(cpu):
-    return lambda: os.sched_setaffinity(0, {cpu})
-
-
-class Server:
-    """A minimal server. With `stamps`, bench-server writes when its kernel saw each request."""
-
-    def __init__(self, stamps=None, name="bench-server"):
-        command = [TARGET / name, "127.0.0.1:0"] + ([stamps] if stamps else [])
-        self.stamps = stamps
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pinned(SERVER_CPU))
-        self.url = self.process.stdout.readline().strip()
-
-    def end(self):
-        if not self.stamps:
-            self.process.kill()
-            return self.process.wait() and []
-        host, port = re.match(r"http://(.*):(\d+)/", self.url).groups()
-        with socket.create_connection((host, int(port))) as stream:
-            stream.sendall(b"GET /end HTTP/1.1\r\n\r\n")
-        self.process.wait(timeout=30)
-        data = Path(self.stamps).read_bytes()
-        return list(struct.iter_unpack("=QQQ", data))
-
-
-def measured(command):
-    """Runs a command on the client's processor: output, CPU seconds, peak memory in bytes, wall seconds."""
-    began = time.monotonic()
-    # Standard error is shown only on failure, because some tools print progress bars and warnings there.
-    # Limits tools on tokio to one thread.
-    one_thread = {**os.environ, "TOKIO_WORKER_THREADS": "1"}
-    process = subprocess.Popen([str(part) for part in command], env=one_thread, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=pinned(CLIENT_CPU))
-    out, err = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return {
-        "out": out, "err": err, "exit": process.returncode, "cpu_s": usage.ru_utime + usage.ru_stime,
-        "memory": usage.ru_maxrss * 1024, "wall_s": time.monotonic() - began, "preemptions": usage.ru_nivcsw,
-    }
-
-
-class Truetail:
-    def __init__(self, name, *flags, binary=None):
-        self.name, self.flags, self.binary = name, flags, binary or TARGET / "truetail"
-
-    def available(self):
-        return True
-
-    def _run(self, url, *flags):
-        return [self.binary, "run", url, "--threads", 1, "--json", "--quiet", "--no-save", "--no-preflight", *flags, *self.flags]
-
-    def closed(self, url, connections, seconds):
-        return self._run(url, "--model", "closed", "--users", connections, "-d", f"{seconds}s")
-
-    def open(self, url, rate, connections, seconds):
-        return self._run(url, "-r", rate, "-d", f"{seconds}s")
-
-    def requests(self, result):
-        # 4 is INVALID: a closed loop at full speed has no valid latency, but its rate is what is measured here.
-        if result["exit"] not in (0, 4):
-            return None
-        return json.loads(result["out"])["tally"]["responses"]
-
-    def per_second(self, result):
-        return json.loads(result["out"])["throughput_per_second"]
-
-    def median_us(self, result):
-        quantiles = json.loads(result["out"])["response_time"]["quantiles"]
-        return next(row["value_ns"] for row in quantiles if row["q"] == 0.5) / 1e3
-
-
-class Wrk:
-    """wrk, or wrk2, which takes a rate."""
-
-    def __init__(self, name):
-        self.name, self.path = name, program(name)
-
-    def available(self):
-        return self.path
-
-    def closed(self, url, connections, seconds):
-        unlimited = ["-R", 1_000_000] if self.name == "wrk2" else []
-        return [self.path, "-t1", f"-c{connections}", f"-d{seconds}s", *unlimited, url]
-
-    def open(self, url, rate, connections, seconds):
-        return None if self.name == "wrk" else [self.path, "-t1", f"-c{connections}", f"-d{seconds}s", "-R", rate, "-L", url]
-
-    def requests(self, result):
-        found = re.search(r"(\d+) requests in", result["out"])
-        return int(found.group(1)) if found and result["exit"] == 0 else None
-
-    def per_second(self, result):
-        return float(re.search(r"Requests/sec: +([\d.]+)", result["out"]).group(1))
-
-    def median_us(self, result):
-        value, unit = re.search(r"50\.000%\s+([\d.]+)(us|ms|s)", result["out"]).groups()
-        return float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
-
-
-class H2load:
-    """h2load with a number of streams on one connection."""
-
-    name = "h2load"
-
-    def __init__(self):
-        self.path = program("h2load")
-
-    def available(self):
-        return self.path
-
-    def closed(self, url, streams, seconds):
-        return [self.path, "-t1", "-c1", f"-m{streams}", f"-D{seconds}", url]
-
-    def open(self, url, rate, streams, seconds):
-        return [self.path, "-t1", "-c1", f"-m{streams}", f"-D{seconds}", f"--rps={rate}", url]
-
-    def requests(self, result):
-        found = re.search(r"requests: .* (\d+) succeeded", result["out"])
-        return int(found.group(1)) if found and result["exit"] == 0 else None
-
-    def per_second(self, result):
-        return float(re.search(r"finished in .*, ([\d.]+) req/s", result["out"]).group(1))
-
-
-class Oha:
-    name = "oha"
-
-    def __init__(self):
-        self.path = program("oha")
-
-    def available(self):
-        return self.path
-
-    def closed(self, url, connections, seconds):
-        return [self.path, "--no-tui", "-z", f"{seconds}s", "-c", connections, "--output-format", "json", url]
-
-    def open(self, url, rate, connections, seconds):
-        return [self.path, "--no-tui", "-z", f"{seconds}s", "-c", connections, "-q", rate, "--latency-correction", "--output-format", "json", url]
-
-    def requests(self, result):
-        if result["exit"] != 0:
-            return None
-        return sum(json.loads(result["out"])["statusCodeDistribution"].values())
-
-    def per_second(self, result):
-        return json.loads(result["out"])["summary"]["requestsPerSec"]
-
-    def median_us(self, result):
-        return json.loads(result["out"])["latencyPercentiles"]["p50"] * 1e6
-
-
-class Floor:
-    """The least that a client can do: no parser, no tally, no schedule but k / rate. Not a peer but the bottom of the scale."""
-
-    def __init__(self, name, between=0):
-        """`between` two requests: how many of the last microseconds are spun, or "batches"."""
-        self.name, self.between = name, between
-
-    def available(self):
-        return True
-
-    def closed(self, url, connections, seconds):
-        return [TARGET / "bench-floor", url, "closed", seconds]
-
-    def open(self, url, rate, connections, seconds):
-        return [TARGET / "bench-floor", url, rate, seconds, self.between]
-
-    def requests(self, result):
-        return json.loads(result["out"])["responses"] if result["exit"] == 0 else None
-
-    def per_second(self, result):
-        return json.loads(result["out"])["per_second"]
-
-    def median_us(self, result):
-        return None
-
 
 CLOSED = [Floor("floor"), Truetail("truetail"), Truetail("truetail --user-timestamps", "--user-timestamps"), Wrk("wrk"), Wrk("wrk2"), Oha()]
 OPEN = [Floor("floor"), Floor("floor, spinning", 30), Floor("floor, in batches", "batches")] + [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "auto", "cheap")] + [
@@ -456,14 +256,6 @@ def named_build(text):
 
 
 PARTS = {"closed": closed_loop, "open": open_loop, "memory": memory, "h2": http2, "tls": tls, "builds": builds}
-
-
-def versions():
-    said = {"truetail": [TARGET / "truetail", "--version"], "wrk": [program("wrk"), "-v"], "wrk2": [program("wrk2"), "-v"], "oha": [program("oha"), "--version"], "h2load": [program("h2load"), "--version"]}
-    first = lambda command: (subprocess.run([str(c) for c in command], capture_output=True, text=True).stdout.splitlines() or ["?"])[0].split(" Copyright")[0]
-    found = {name: first(command) for name, command in said.items() if command[0]}
-    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return {**found, "kernel": platform.release(), "cpu": cpu.group(1) if cpu else platform.machine(), "cpus": os.cpu_count()}
 
 
 def main():

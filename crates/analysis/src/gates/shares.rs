@@ -15,9 +15,6 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
         Scope::Whole => (&run.snapshot.tally, &run.snapshot.statuses),
         Scope::Target(number) => (&run.facts.by_target[number].tally, &run.facts.by_target[number].statuses),
     };
-    if tally.planned == 0 {
-        return Evidence::nothing(Doubt::NoArrivals);
-    }
     let errors: u64 = statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
     let bad = tally.unanswered() + if error_statuses { errors } else { 0 };
     let counts = BadArrivals {
@@ -32,7 +29,6 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
 
 /// Planned arrivals that came to a bad end, whatever is bad, and which of these may be no fault of the service.
 pub(super) struct BadArrivals {
-    /// More than 0.
     pub(super) planned: u64,
     pub(super) bad: u64,
     /// Of the bad, those that failed for want of something on this machine.
@@ -47,6 +43,9 @@ impl BadArrivals {
     /// Their share. Where the run was stopped, what it left might have ended well; where it was not, what was unanswered when
     /// the drain was over is bad.
     pub(super) fn evidence(&self, run: &Run, findings: &Findings) -> Evidence {
+        if self.planned == 0 {
+            return Evidence::nothing(Doubt::NoArrivals);
+        }
         let share = |part: u64| part as f64 / self.planned as f64;
         let effects = LoadEffects::of(&findings.verdict);
         let stopped = if run.facts.interrupted { self.in_flight_at_end + self.never_issued } else { 0 };

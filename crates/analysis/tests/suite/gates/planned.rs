@@ -1,0 +1,69 @@
+//! What the load can decide, and what is refused before it.
+
+use super::*;
+
+#[test]
+fn a_sample_that_is_too_small_leaves_a_gate_open_and_says_what_it_takes() {
+    let mut few = scenario("01");
+    set_horizon(&mut few, Horizon { duration: None, requests: Some(3_000) });
+    let run = simulated(&few);
+    let open = judged("p99.9 > 50ms", &run, &findings(&run));
+    assert_eq!((open.state, open.value_ns), (GateState::Open, None));
+    assert_eq!(open.message, "this percentile needs 3688 arrivals, not 3000: run longer or raise the rate");
+    assert_eq!(state("p99 > 50ms", &run), GateState::Holds);
+}
+
+fn planned(scenario: &Scenario) -> PlannedRun<'_> {
+    PlannedRun {
+        workload: &scenario.workload,
+        targets: vec![("GET /".to_owned(), 1.0)],
+        has_checks: false,
+        has_sessions: false,
+        reading: Reading::Whole,
+    }
+}
+
+#[test]
+fn what_the_load_cannot_decide_is_refused_before_it() {
+    let mut few = scenario("01");
+    set_horizon(&mut few, Horizon { duration: Some(Nanos::from_secs(3)), requests: None });
+    let objection = planned(&few).objection(&gate("p99.9 > 50ms")).expect("3 000 arrivals do not carry it");
+    assert!(objection.contains("needs 3688 measured arrivals, and this load plans 3000"), "{objection}");
+    assert!(objection.contains("use -d 4s"), "{objection}");
+    few.workload.warmup = Nanos::from_secs(2);
+    let objection = planned(&few).objection(&gate("p99.9 > 50ms")).expect("nor do those after the warm-up");
+    assert!(objection.contains("plans 1000") && objection.contains("use -d 6s"), "{objection}");
+    for text in ["p99 > 50ms", "max > 1s", "mean > 1s", "error-rate > 1%"] {
+        assert_eq!(planned(&few).objection(&gate(text)), None, "{text}");
+    }
+    set_horizon(&mut few, Horizon { duration: None, requests: Some(4_000) });
+    let objection = planned(&few).objection(&gate("service-time p99.99 > 50ms")).expect("2 000 are measured");
+    assert!(objection.contains("use -n 36887"), "{objection}");
+}
+
+#[test]
+fn targets_and_checks_that_are_not_there_are_refused_before_the_load() {
+    let scenario = scenario("01");
+    let mut planned = planned(&scenario);
+    let unknown = planned.objection(&gate("p99{GET /nothing} > 50ms")).expect("no such target");
+    assert!(unknown.contains("'GET /nothing'") && unknown.contains("'GET /'"), "{unknown}");
+    assert_eq!(planned.objection(&gate("p99{GET /} > 50ms")), None);
+    assert!(planned.objection(&gate("check-failures > 1%")).is_some_and(|why| why.contains("--check")));
+    planned.has_checks = true;
+    assert_eq!(planned.objection(&gate("check-failures > 1%")), None);
+    // 60 000 arrivals, of which one in twenty is its: enough for p99, not for p99.9.
+    planned.targets = vec![("GET /a".to_owned(), 0.95), ("GET /b".to_owned(), 0.05)];
+    assert_eq!(planned.objection(&gate("p99{GET /b} > 50ms")), None);
+    let too_few = planned.objection(&gate("p99.9{GET /b} > 50ms")).expect("some 3 000 are expected");
+    assert!(too_few.contains("needs 3688 measured arrivals of its target"), "{too_few}");
+    assert_eq!(planned.objection(&gate("p99.9{GET /a} > 50ms")), None);
+}
+
+/// Where the answers decide how many requests there are, nobody knows before.
+#[test]
+fn a_closed_loop_may_decide_anything() {
+    let mut closed = scenario("01");
+    let horizon = Horizon { duration: Some(Nanos::from_secs(1)), requests: None };
+    closed.workload.model = LoadModel::Closed { users: 1, think_time: Nanos::ZERO, horizon };
+    assert_eq!(planned(&closed).objection(&gate("p99.99 > 50ms")), None);
+}

@@ -1,0 +1,121 @@
+//! Gates on streams and language models.
+
+use super::*;
+
+/// A healthy run of streams with gaps of 10 ms and one of 500 ms, of which `failed` failed to begin.
+fn of_streams(mut run: Run, failed: u64) -> Run {
+    let planned = run.snapshot.tally.planned;
+    let mut times = StreamTimes::default();
+    times.of_mut(StreamTime::FirstEvent).record_n(Nanos::from_millis(10), planned - failed);
+    times.of_mut(StreamTime::FirstEventFailed).record_n(Nanos::from_millis(10), failed);
+    times.of_mut(StreamTime::EventGap).record_n(Nanos::from_millis(10), 9 * planned);
+    times.of_mut(StreamTime::EventGap).record_n(Nanos::from_millis(500), 1);
+    run.facts.stream = Some(StreamFacts {
+        kind: StreamKind::Sse,
+        stall_ns: None,
+        idle_timeout_ns: None,
+        end_mark: None,
+        tally: StreamTally { planned, complete: planned - failed, failed, ..StreamTally::default() },
+        events: planned - failed + 9 * planned + 1,
+        bytes: 0,
+        coalesced_gaps: 0,
+        stalls: 0,
+        llm: None,
+        times,
+    });
+    run
+}
+
+/// A healthy run of a language model: content after 200 ms, then each 20 ms; the tokens of `uncounted` answers are not known.
+fn of_llm(uncounted: u64) -> Run {
+    let mut run = of_streams(healthy(), 0);
+    let planned = run.snapshot.tally.planned;
+    let streams = run.facts.stream.as_mut().expect("streams");
+    for (time, ms, count) in [
+        (StreamTime::FirstContent, 200, planned),
+        (StreamTime::ContentGap, 20, 9 * planned),
+        (StreamTime::TimePerOutputToken, 20, planned - uncounted),
+    ] {
+        streams.times.of_mut(time).record_n(Nanos::from_millis(ms), count);
+    }
+    let mut llm = LlmFacts::new(LlmApi::OpenaiChat, vec!["tpot < 50ms".to_owned()]);
+    llm.tokens = TokenCounts {
+        counted: planned - uncounted,
+        not_counted: uncounted,
+        unknown_time_per_output_token: uncounted,
+        ..TokenCounts::default()
+    };
+    llm.slo = llm.slo.map(|slo| SloCounts { met: planned - uncounted, cannot_tell: uncounted, ..slo });
+    streams.llm = Some(llm);
+    run
+}
+
+#[test]
+fn gates_on_language_models_decide() {
+    let run = of_llm(0);
+    for (gate, expected) in [
+        ("ttft p99 > 500ms", GateState::Holds),
+        ("ttft p99 > 100ms", GateState::Fails),
+        ("itl max > 15ms", GateState::Fails),
+        ("itl p99 > 25ms", GateState::Holds),
+        ("tpot p50 > 25ms", GateState::Holds),
+        ("tpot mean > 15ms", GateState::Fails),
+    ] {
+        assert_eq!(state(gate, &run), expected, "{gate}");
+    }
+    assert_eq!(state("ttft p99 > 500ms", &of_streams(healthy(), 0)), GateState::Open);
+}
+
+#[test]
+fn answers_whose_tokens_nobody_counted_may_have_been_the_slowest_and_the_fastest() {
+    let planned = healthy().snapshot.tally.planned;
+    for (gate, uncounted, expected) in [
+        ("tpot p50 > 25ms", 1, GateState::Holds),
+        ("tpot p50 > 25ms", planned * 3 / 4, GateState::Open),
+        ("tpot p50 > 15ms", 1, GateState::Fails),
+        ("tpot p99 > 25ms", planned / 50, GateState::Open),
+        ("tpot p50 > 25ms", planned, GateState::Open),
+        ("tpot mean > 25ms", 1, GateState::Open),
+    ] {
+        let run = of_llm(uncounted);
+        let found = judged(gate, &run, &findings(&run));
+        assert_eq!(found.state, expected, "{gate} {uncounted}: {}", found.message);
+    }
+}
+
+#[test]
+fn goodput_is_a_range_where_it_cannot_be_told() {
+    let run = of_llm(100);
+    let planned = run.snapshot.tally.planned;
+    let goodput = findings(&run).stream.and_then(|streams| streams.llm?.goodput).expect("goodput");
+    assert_eq!((goodput.planned, goodput.met, goodput.cannot_tell), (planned, planned - 100, 100));
+    assert_eq!(goodput.share_at_most, Some(1.0));
+    let share = goodput.share.expect("a share");
+    assert!((share * planned as f64 - (planned - 100) as f64).abs() < 1e-6, "{share}");
+    assert!(goodput.per_second < goodput.per_second_at_most, "{goodput:?}");
+}
+
+#[test]
+fn a_gap_that_our_own_pause_may_have_made_decides_nothing() {
+    let steady = of_streams(healthy(), 0);
+    let found = findings(&steady);
+    assert_eq!(judged("event-gap max > 100ms", &steady, &found).state, GateState::Fails);
+    let paused = of_streams(with_pause(&healthy(), Timestamp(20_000_000_000), Nanos::from_millis(600)), 0);
+    // Only the pause, not what a verdict makes of it.
+    let judged = |text| judged(text, &paused, &found).state;
+    assert_eq!((judged("event-gap max > 100ms"), judged("event-gap max > 1s")), (GateState::Open, GateState::Holds));
+    assert_eq!(judged("incomplete-streams > 1%"), GateState::Holds);
+}
+
+#[test]
+fn streams_that_failed_on_this_machine_fail_no_gate() {
+    let short_of_ports = changed(&healthy(), |record| {
+        if record.index % 50 == 0 {
+            record.outcome = Outcome::ConnectFailed(Cause::NoLocalPort);
+        }
+    });
+    let failed = short_of_ports.snapshot.tally.connect_failed;
+    let run = of_streams(short_of_ports, failed);
+    assert_eq!(state("incomplete-streams > 1%", &run), GateState::Open);
+    assert_eq!(state("incomplete-streams > 1%", &of_streams(healthy(), failed)), GateState::Fails);
+}
