@@ -3,7 +3,7 @@
 use truetail_model::record::Tally;
 use truetail_run::{Run, Shard, Shards, VerdictState};
 
-use super::thresholds::SENT_IN_TIME_SHARE;
+use super::thresholds::{SATURATED_GROWTH_SHARE, SENT_IN_TIME_SHARE};
 use super::validity_issue::ValidityIssue;
 
 /// The reasons that say something of the generator. Those that say something of the service are found in the whole.
@@ -83,6 +83,10 @@ pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Ta
         ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator: true } => {
             *sent_per_second < planned_per_second * (1.0 - explained) * SENT_IN_TIME_SHARE
         }
+        // What was never sent counts as outstanding, so a backlog grows by it as if the service did not keep up.
+        ValidityIssue::Saturated { offered_per_second, growth_per_second, .. } => {
+            *growth_per_second > offered_per_second * (explained + SATURATED_GROWTH_SHARE)
+        }
         ValidityIssue::CensoredTail { .. } => !(is_explained && only_never_issued),
         _ => true,
     });
@@ -114,6 +118,26 @@ mod tests {
     #[test]
     fn what_a_late_beginning_explains_is_said_once() {
         assert_eq!(left(400, 60.0, 400), ["started_late"]);
+    }
+
+    #[test]
+    fn a_backlog_of_a_missing_stripe_is_not_the_services() {
+        let codes = |growth_per_second: f64| {
+            let mut issues = vec![
+                ValidityIssue::StripesMissing { missing: vec![2], of: 4, invalid: true },
+                ValidityIssue::Saturated {
+                    offered_per_second: 100.0,
+                    capacity_per_second: 75.0,
+                    growth_per_second,
+                    backlog: 1_000,
+                    connections: None,
+                },
+            ];
+            leave_out_what_follows(&mut issues, &Tally { planned: 1_000, never_issued: 250, ..Tally::default() });
+            issues.iter().map(ValidityIssue::code).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(25.0), ["stripes_missing"]);
+        assert_eq!(codes(60.0), ["stripes_missing", "saturated"]);
     }
 
     #[test]
