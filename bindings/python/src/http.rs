@@ -12,6 +12,7 @@ use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Tar
 use truetail_model::time::Timestamp;
 use truetail_model::workload::Limits;
 use truetail_run::RunSource;
+use truetail_stream::{StreamOptions, StreamRun};
 
 use crate::arguments::{count, positive_time, time, value_error, whole_number};
 use crate::bench::progress_line;
@@ -19,6 +20,7 @@ use crate::gate::parsed;
 use crate::load::{LoadArguments, OptionalArg};
 use crate::request::{RequestArguments, TlsArguments};
 use crate::result::RunResult;
+use crate::streams::StreamArguments;
 
 /// How often signals are checked.
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
@@ -31,6 +33,7 @@ pub struct HttpRun {
     notes: Vec<String>,
     gates: Vec<Gate>,
     checks: Option<CheckRun>,
+    streams: Option<StreamRun>,
     preflight: bool,
     control: Control,
     created: Instant,
@@ -39,13 +42,14 @@ pub struct HttpRun {
 #[pymethods]
 impl HttpRun {
     #[new]
-    #[pyo3(signature = (*, request, tls, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
+    #[pyo3(signature = (*, request, tls, streams, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
                         session_length, connections, max_streams, timeout, drain, threads, preflight, fail_if, checks))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         py: Python<'py>,
         request: RequestArguments<'py>,
         tls: TlsArguments,
+        streams: StreamArguments<'py>,
         rate: OptionalArg<'py>,
         duration: OptionalArg<'py>,
         warmup: Bound<'py, PyAny>,
@@ -75,21 +79,23 @@ impl HttpRun {
             drain: time("drain", &drain)?,
         };
         let workload = load.workload(limits, "requests")?;
-        let mut plan = Plan::new(workload, request.target(py, seed_of_choice, &tls)?);
+        let mut plan = Plan::new(workload, request.target(py, seed_of_choice, &tls, streams.is_llm())?);
         plan.threads = threads.as_ref().map(|given| count("threads", given)).transpose()?;
         plan.max_streams = max_streams.as_ref().map(|given| count("max_streams", given)).transpose()?;
         plan.keep_alive = !request.closes_connections();
         plan.check_open_files().map_err(too_few_files_error)?;
-        refuse_undecidable(&plan, &gates, !checks.is_empty())?;
+        refuse_undecidable(&plan, &gates, !checks.is_empty(), streams.reading())?;
         let checks = observe(&mut plan, checks);
+        let streams = streams.options()?.map(|options| read_streams(&mut plan, options));
         let notes = tls.notes().into_iter().collect();
-        Ok(HttpRun { plan, notes, gates, checks, preflight, control: Control::new(), created: Instant::now() })
+        Ok(HttpRun { plan, notes, gates, checks, streams, preflight, control: Control::new(), created: Instant::now() })
     }
 
     /// Offers the load. Returns the result, and the exception that ended the run early, if any.
     fn run(&self, py: Python<'_>) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let mut plan = self.plan.clone();
-        let note = if self.preflight { py.detach(|| preflight(&mut plan))? } else { None };
+        let is_stream = self.streams.is_some();
+        let note = if self.preflight { py.detach(|| preflight(&mut plan, is_stream))? } else { None };
         let (measured, ended_by) = self.run_watching_signals(py, &plan);
         let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
@@ -97,6 +103,7 @@ impl HttpRun {
         let mut run = measured.into_run(RunSource::Sockets, plan.offered());
         run.facts.interrupted = self.control.was_stopped();
         run.facts.notes.extend(self.notes.iter().cloned().chain(note));
+        run.facts.stream = self.streams.as_ref().map(StreamRun::facts);
         if let Some(checks) = &self.checks {
             run.facts.checks = checks.counts(run.snapshot.measure_from);
             run.facts.failed_answers = checks.failed_answers();
@@ -148,8 +155,8 @@ impl HttpRun {
 }
 
 /// Refuses gates that this load cannot decide, whatever the service does.
-fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool) -> PyResult<()> {
-    let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks, Reading::Whole);
+fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool, reading: Reading) -> PyResult<()> {
+    let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks, reading);
     match gates.iter().find_map(|gate| planned.objection(gate)) {
         Some(objection) => Err(value_error("fail_if", objection)),
         None => Ok(()),
@@ -166,12 +173,28 @@ fn observe(plan: &mut Plan, checks: Vec<Check>) -> Option<CheckRun> {
     Some(run)
 }
 
+/// Puts the observer of streams into the plan, beside that of checks.
+fn read_streams(plan: &mut Plan, options: StreamOptions) -> StreamRun {
+    let streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
+    let observer = streams.observer_factory();
+    plan.observer = Some(match plan.observer.take() {
+        Some(other) => observer.and(other),
+        None => observer,
+    });
+    streams
+}
+
 fn too_few_files_error(error: TooFewFiles) -> PyErr {
     value_error("connections", format!("{error}; raise the limit, or use fewer connections"))
 }
 
-/// Sends one request before the load. Returns a note about its answer, if any.
-fn preflight(plan: &mut Plan) -> PyResult<Option<String>> {
+/// Sends one request before the load, or only opens a connection where a stream might never end. Returns a note about the
+/// answer, if any.
+fn preflight(plan: &mut Plan, is_stream: bool) -> PyResult<Option<String>> {
+    if is_stream {
+        plan.try_connection().map_err(|error| preflight_error(&plan.target, &error))?;
+        return Ok(None);
+    }
     let answer = plan.preflight(None).map_err(|error| preflight_error(&plan.target, &error))?;
     Ok(answer.note())
 }

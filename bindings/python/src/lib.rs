@@ -28,6 +28,7 @@ mod samples;
 mod saved;
 mod server;
 mod simulate;
+mod streams;
 mod verdict;
 
 use pyo3::prelude::*;

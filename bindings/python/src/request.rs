@@ -11,7 +11,8 @@ use truetail_engine::{
     TlsOptions,
 };
 use truetail_requests::{
-    Feed, InputError, Location, RowFormat, Rows, TargetSpec, basic_authorization, parse_targets, prepare,
+    Feed, InputError, Location, RowFormat, Rows, TargetSpec, asking_for_stream, basic_authorization, parse_targets,
+    prepare,
 };
 
 use crate::arguments::{choice, type_error, value_error};
@@ -51,11 +52,14 @@ impl RequestArguments<'_> {
     }
 
     /// The target, with its requests prepared and its host resolved.
-    pub fn target(&self, py: Python<'_>, seed: u64, tls: &TlsArguments) -> PyResult<Target> {
+    /// `is_llm`: they go to a language model.
+    pub fn target(&self, py: Python<'_>, seed: u64, tls: &TlsArguments, is_llm: bool) -> PyResult<Target> {
         self.refuse_contradictions()?;
         let closing = if self.keepalive { None } else { Some("Connection: close".to_owned()) };
         let defaults: Vec<String> = closing.into_iter().collect();
         let specs: Vec<_> = self.specs()?.into_iter().map(|spec| spec.with_defaults(&defaults)).collect();
+        let asking = |spec| asking_for_stream(spec).map_err(|problem| value_error("llm", problem));
+        let specs = if is_llm { specs.into_iter().map(asking).collect::<PyResult<Vec<_>>>()? } else { specs };
         let rows = self.rows()?;
         let rows = rows.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
         let order =

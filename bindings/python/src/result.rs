@@ -105,6 +105,13 @@ impl RunResult {
         to_python(py, &self.run.snapshot.tally)
     }
 
+    /// The streams, as `stream` in run.json has them; `None` where answers were not read as such.
+    #[getter]
+    fn streams<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let streams = run_file(&self.run, &self.findings).stream;
+        streams.map(|streams| to_python(py, &streams)).transpose()
+    }
+
     /// The tally of the warm-up, which no other figure includes.
     #[getter]
     fn warmup_tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

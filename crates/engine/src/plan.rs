@@ -8,7 +8,7 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{EndClock, Http2Config, Mix, MixTarget, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
-use crate::preflight::{Preflight, PreflightError, observed_preflight};
+use crate::preflight::{Preflight, PreflightError, observed_preflight, try_connection};
 use crate::protocol::observer::ObserverFactory;
 use crate::target::endpoint::Endpoint;
 use crate::target::request_set::RequestSet;
@@ -218,9 +218,22 @@ impl Plan {
     /// # Errors
     /// See [`PreflightError`].
     pub fn preflight(&mut self, observer: Option<&ObserverFactory>) -> Result<Preflight, PreflightError> {
-        let default = Limits::default().timeout.unwrap_or(Nanos::MAX);
-        let timeout = self.workload.limits.timeout.map_or(default, |timeout| timeout.min(default));
+        let timeout = self.preflight_timeout();
         observed_preflight(&mut self.target, timeout, observer.map(ObserverFactory::observer))
+    }
+
+    /// Opens a connection before the load, TLS included, and sends no request: for answers that may never end.
+    ///
+    /// # Errors
+    /// See [`PreflightError`].
+    pub fn try_connection(&mut self) -> Result<(), PreflightError> {
+        let timeout = self.preflight_timeout();
+        try_connection(&mut self.target, timeout)
+    }
+
+    fn preflight_timeout(&self) -> Nanos {
+        let default = Limits::default().timeout.unwrap_or(Nanos::MAX);
+        self.workload.limits.timeout.map_or(default, |timeout| timeout.min(default))
     }
 }
 

@@ -95,6 +95,20 @@ pub(crate) fn observed_preflight(
     timeout: Nanos,
     observer: Option<Box<dyn Observer>>,
 ) -> Result<Preflight, PreflightError> {
+    on_connection(target, timeout, |stream, target| ask(stream, target, observer))
+}
+
+/// Opens a connection in the same way, TLS included, and sends no request: for answers that may never end.
+pub(crate) fn try_connection(target: &mut Target, timeout: Nanos) -> Result<(), PreflightError> {
+    on_connection(target, timeout, |_, _| Ok(()))
+}
+
+/// Does `work` on a connection to the first endpoint of `target` that can be connected to.
+fn on_connection<T>(
+    target: &mut Target,
+    timeout: Nanos,
+    work: impl FnOnce(Stream, &Target) -> Result<T, Problem>,
+) -> Result<T, PreflightError> {
     let tls = target.tls()?;
     let until = Instant::now() + Duration::from(timeout);
     let mut failed = None;
@@ -104,9 +118,8 @@ pub(crate) fn observed_preflight(
                 target.prefer(&endpoint);
                 let version = target.http_version();
                 let socket = TimedSocket { socket, until };
-                let answer =
-                    Stream::open(socket, tls.as_ref(), version).and_then(|stream| ask(stream, target, observer));
-                return answer.map_err(|problem| problem.at(endpoint, version, timeout));
+                let done = Stream::open(socket, tls.as_ref(), version).and_then(|stream| work(stream, target));
+                return done.map_err(|problem| problem.at(endpoint, version, timeout));
             }
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 failed = Some(PreflightError::TimedOut { endpoint, timeout })

@@ -1,6 +1,6 @@
 //! The pictures of a page, as `truetail-report` draws them. A live page has none of those that its script draws.
 
-use truetail_analysis::series::RunSeries;
+use truetail_analysis::series::{RunSeries, StreamSeries};
 use truetail_report::plot::{self, Picture};
 
 use crate::run::RunPage;
@@ -56,4 +56,19 @@ pub(crate) fn answers(page: &RunPage<'_>) -> Option<Picture> {
 /// Targets beside each other; `None` where the times of targets were not recorded.
 pub(crate) fn targets(page: &RunPage<'_>) -> Option<Picture> {
     (page.findings.targets.len() > 1).then(|| plot::targets(page.findings))
+}
+
+/// Gaps between the events of streams by time and size.
+pub(crate) fn event_gaps(series: &StreamSeries) -> Option<Picture> {
+    Some(plot::event_gaps(series))
+}
+
+/// A few streams, event by event.
+pub(crate) fn waterfall(series: &StreamSeries) -> Option<Picture> {
+    Some(plot::waterfall(series))
+}
+
+/// Planned requests by objective.
+pub(crate) fn goodput(series: &StreamSeries) -> Option<Picture> {
+    Some(plot::goodput(series))
 }

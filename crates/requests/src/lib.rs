@@ -13,6 +13,7 @@
 //! | `rows` | readers for CSV and JSON lines |
 //! | `placeholder` | `{{name}}` in a text |
 //! | `json_text` | bodies that are JSON, with placeholders in them |
+//! | `llm` | what a request to a language model asks for |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
 //! | `prepare` | builds requests from targets and rows |
@@ -23,6 +24,7 @@ mod curl;
 mod curl_options;
 mod input_error;
 mod json_text;
+mod llm;
 mod placeholder;
 mod prepare;
 mod redact;
@@ -36,6 +38,7 @@ pub use credentials::basic_authorization;
 pub use curl::parse_curl;
 pub use input_error::{InputError, Location};
 pub use json_text::with_json_members;
+pub use llm::asking_for_stream;
 pub use prepare::{Feed, PreparedRequests, prepare};
 pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
 pub use rows::{RowFormat, Rows};

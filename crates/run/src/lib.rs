@@ -14,10 +14,11 @@ pub mod wire;
 
 pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
-    CheckCounts, CpuContention, CpuTime, EarlyEnd, EndClock, Facts, FailedAnswer, FailedCheck, GeneratorStats,
-    HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts, MOST_FAILED_ANSWERS, Mix, MixTarget,
-    NotReached, OfferedLoad, Pause, RunSource, SessionFacts, SessionTally, SessionTime, SessionTimes, Shard, Shards,
-    SloCounts, StartFacts, StepFacts, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts,
+    CheckCounts, CpuContention, CpuTime, EarlyEnd, EndClock, EventMark, EventMarks, Facts, FailedAnswer, FailedCheck,
+    GapMap, GeneratorStats, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts, MOST_FAILED_ANSWERS,
+    Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, RunSource, SampledStream, SampledStreams,
+    SessionFacts, SessionTally, SessionTime, SessionTimes, Shard, Shards, SloCounts, StartFacts, StepFacts,
+    StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts,
     TargetBooks, Ticks, Timing, TokenCounts, first_failed,
 };
 pub use findings::{

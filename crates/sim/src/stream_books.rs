@@ -3,7 +3,10 @@
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::service::{StreamEnd, StreamFormat};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes};
+use truetail_run::{
+    EventMarks, SampledStream, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamTally, StreamTime,
+    StreamTimes,
+};
 
 use crate::{SimulatedStream, Sink};
 
@@ -14,6 +17,7 @@ const END_MARK: &str = "[DONE]";
 #[derive(Clone, Debug)]
 pub struct StreamBooks {
     facts: StreamFacts,
+    detail: StreamDetail,
     measure_from: Timestamp,
 }
 
@@ -34,13 +38,14 @@ impl StreamBooks {
             stalls: 0,
             llm: None,
             times: StreamTimes::default(),
+            detail: None,
         };
-        StreamBooks { facts, measure_from }
+        StreamBooks { facts, detail: StreamDetail::default(), measure_from }
     }
 
     /// The books.
     pub fn finish(self) -> StreamFacts {
-        self.facts
+        StreamFacts { detail: Some(self.detail), ..self.facts }
     }
 
     fn record(&mut self, time: StreamTime, value: Nanos) {
@@ -57,10 +62,11 @@ impl StreamBooks {
     fn events(&mut self, intended_start: Timestamp, events: &[(Timestamp, u64)]) -> Option<Nanos> {
         let count: u64 = events.iter().map(|(_, together)| together).sum();
         self.facts.events += count;
-        let gaps = events.windows(2).map(|pair| pair[1].0.since(pair[0].0)).filter(|gap| !gap.is_zero());
+        let gaps = events.windows(2).map(|pair| (pair[1].0, pair[1].0.since(pair[0].0)));
         let (mut apart, mut longest) = (0, None);
-        for gap in gaps {
+        for (at, gap) in gaps.filter(|(_, gap)| !gap.is_zero()) {
             self.record(StreamTime::EventGap, gap);
+            self.detail.gaps.record(at, gap);
             apart += 1;
             longest = longest.max(Some(gap));
         }
@@ -69,6 +75,25 @@ impl StreamBooks {
             self.facts.coalesced_gaps += count - 1 - apart;
         }
         longest
+    }
+
+    /// Keeps a stream where it is one of those that are shown in full.
+    fn sample(&mut self, record: &RequestRecord, ending: StreamEnding, events: &[(Timestamp, u64)]) {
+        let (intended, end) = (record.intended_start, record.end.max(record.intended_start));
+        self.detail.sampled.offer(intended.0, end.0, || {
+            let mut marks = EventMarks::with_room();
+            for (at, together) in events {
+                (0..*together).for_each(|event| marks.event(*at, event > 0));
+            }
+            SampledStream {
+                intended_start_ns: intended.0,
+                actual_start_ns: record.actual_start.0,
+                end_ns: end.0,
+                ending,
+                first_content_ns: None,
+                marks: marks.all().to_vec(),
+            }
+        });
     }
 
     fn is_marked(&self, answer: &SimulatedStream) -> bool {
@@ -83,9 +108,8 @@ impl Sink for StreamBooks {
         if record.intended_start < self.measure_from {
             return;
         }
-        self.facts.tally.planned += 1;
         if record.outcome == Outcome::NeverIssued {
-            self.facts.tally.never_issued += 1;
+            self.facts.tally.count(StreamEnding::NeverIssued);
             self.without_event(record, true);
         }
     }
@@ -98,8 +122,10 @@ impl Sink for StreamBooks {
         let is_answered = matches!(record.outcome, Outcome::Response { .. });
         let is_whole = answer.end != StreamEnd::Unfinished && self.is_marked(answer);
         let is_complete = is_answered && head == Some(true) && is_whole;
-        *place(head, record.outcome, is_complete, &mut self.facts.tally) += 1;
+        let ending = ending(head, record.outcome, is_complete);
+        self.facts.tally.count(ending);
         let came = answer.events.partition_point(|(at, _)| *at <= record.end);
+        self.sample(record, ending, &answer.events[..came]);
         let longest = self.events(record.intended_start, &answer.events[..came]);
         let Some((last, _)) = answer.events[..came].last() else {
             let may_come = matches!(record.outcome, Outcome::TimedOut | Outcome::InFlightAtEnd) && head != Some(false);
@@ -111,21 +137,22 @@ impl Sink for StreamBooks {
         } else {
             let open = record.end.since(*last);
             self.record(StreamTime::EventGapCensored, open);
+            self.detail.gaps.record_open(record.end);
             self.record(StreamTime::LongestGapCensored, longest.map_or(open, |longest| longest.max(open)));
         }
     }
 }
 
-/// The count in the books that a stream belongs to whose head was that of a stream, of something else, or did not come.
-fn place(head: Option<bool>, outcome: Outcome, is_complete: bool, tally: &mut StreamTally) -> &mut u64 {
+/// How a stream ended whose head was that of a stream, of something else, or did not come.
+fn ending(head: Option<bool>, outcome: Outcome, is_complete: bool) -> StreamEnding {
     match (head, outcome) {
-        (Some(false), _) => &mut tally.not_a_stream,
-        (_, Outcome::Response { .. }) if is_complete => &mut tally.complete,
-        (_, Outcome::Response { .. }) => &mut tally.unfinished,
-        (_, Outcome::TimedOut) => &mut tally.timed_out,
-        (_, Outcome::InFlightAtEnd) => &mut tally.in_flight_at_end,
-        (_, Outcome::NeverIssued) => &mut tally.never_issued,
-        (Some(true), Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => &mut tally.cut,
-        (None, Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => &mut tally.failed,
+        (Some(false), _) => StreamEnding::NotAStream,
+        (_, Outcome::Response { .. }) if is_complete => StreamEnding::Complete,
+        (_, Outcome::Response { .. }) => StreamEnding::Unfinished,
+        (_, Outcome::TimedOut) => StreamEnding::TimedOut,
+        (_, Outcome::InFlightAtEnd) => StreamEnding::InFlightAtEnd,
+        (_, Outcome::NeverIssued) => StreamEnding::NeverIssued,
+        (Some(true), Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => StreamEnding::Cut,
+        (None, Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => StreamEnding::Failed,
     }
 }

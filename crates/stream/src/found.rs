@@ -2,7 +2,7 @@
 
 use truetail_model::record::{CompactHistogram, Histogram};
 use truetail_model::time::Nanos;
-use truetail_run::{LlmFacts, StreamFacts, StreamTally, StreamTime, StreamTimes};
+use truetail_run::{GapMap, LlmFacts, StreamDetail, StreamFacts, StreamTally, StreamTime, StreamTimes};
 
 use crate::options::StreamOptions;
 use crate::slo::Objective;
@@ -20,6 +20,8 @@ pub(crate) struct Found {
     pub(crate) stalls: u64,
     /// What language models sent, where answers are read as theirs.
     pub(crate) llm: Option<LlmFacts>,
+    /// What is drawn of them.
+    pub(crate) detail: StreamDetail,
     times: [Histogram; StreamTime::ALL.len()],
 }
 
@@ -37,6 +39,7 @@ impl Found {
             coalesced_gaps: 0,
             stalls: 0,
             llm: options.llm.as_ref().map(|llm| LlmFacts::new(llm.api, objectives(&llm.slo))),
+            detail: StreamDetail { gaps: GapMap::with_room(), ..StreamDetail::default() },
             times: StreamTime::ALL.map(room),
         }
     }
@@ -63,6 +66,7 @@ impl Found {
             stalls: self.stalls,
             llm: self.llm.clone(),
             times,
+            detail: Some(self.detail.clone()),
         }
     }
 }

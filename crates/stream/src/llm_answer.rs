@@ -2,14 +2,14 @@
 
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{LlmFacts, StreamTime};
+use truetail_run::{LlmFacts, SloCounts, StreamTime};
 
 use crate::chunk::{Usage, read_chunk};
 use crate::event_parser::ServerSentEvent;
 use crate::found::Found;
 use crate::open_stream::{Arrived, Head, WithoutFirst};
 use crate::options::LlmOptions;
-use crate::slo::SloTime;
+use crate::slo::{Objective, SloTime};
 
 /// An answer under way.
 #[derive(Clone, Copy, Default, Debug)]
@@ -131,13 +131,26 @@ impl LlmAnswer {
         if let PerToken::Known(time) = per_token {
             found.record(StreamTime::TimePerOutputToken, time);
         }
-        let met = self.met(per_token, ended, options);
         let Some(facts) = &mut found.llm else { return };
         self.count_tokens(per_token, facts);
         if let Some(slo) = &mut facts.slo {
-            slo.met += u64::from(met == Met::Yes);
-            slo.cannot_tell += u64::from(met == Met::CannotTell);
+            self.count_objectives(per_token, ended, options, slo);
         }
+    }
+
+    fn count_objectives(self, per_token: PerToken, ended: AnswerEnd, options: &LlmOptions, slo: &mut SloCounts) {
+        let mut worst = Met::Yes;
+        for (objective, counts) in options.slo.iter().zip(&mut slo.each) {
+            let met = self.meets(objective, per_token, ended);
+            *match met {
+                Met::Yes => &mut counts.met,
+                Met::CannotTell => &mut counts.cannot_tell,
+                Met::No => &mut counts.missed,
+            } += 1;
+            worst = worst.max(met);
+        }
+        slo.met += u64::from(worst == Met::Yes);
+        slo.cannot_tell += u64::from(worst == Met::CannotTell);
     }
 
     fn count_tokens(self, per_token: PerToken, facts: &mut LlmFacts) {
@@ -170,20 +183,22 @@ impl LlmAnswer {
         }
     }
 
-    /// Whether a complete answer meets all objectives. One without content meets none.
-    fn met(self, per_token: PerToken, ended: AnswerEnd, options: &LlmOptions) -> Met {
+    /// When the first content came.
+    pub(crate) fn first_content(&self) -> Option<Timestamp> {
+        self.first.map(|first| first.at)
+    }
+
+    /// Whether a complete answer meets an objective. One without content meets none.
+    fn meets(self, objective: &Objective, per_token: PerToken, ended: AnswerEnd) -> Met {
         let Some((first, last_event)) = self.first.zip(ended.last_event) else { return Met::No };
-        let each = options.slo.iter().map(|objective| {
-            let by = |time: Nanos| if objective.is_met_by(time) { Met::Yes } else { Met::No };
-            match (objective.time, per_token) {
-                (SloTime::FirstContent, _) => by(first.at.since(ended.intended_start)),
-                (SloTime::EndToEnd, _) => by(last_event.since(ended.intended_start)),
-                (SloTime::PerOutputToken, PerToken::Known(time)) => by(time),
-                (SloTime::PerOutputToken, PerToken::None) => Met::Yes,
-                (SloTime::PerOutputToken, PerToken::Unknown) => Met::CannotTell,
-            }
-        });
-        each.max().unwrap_or(Met::Yes)
+        let by = |time: Nanos| if objective.is_met_by(time) { Met::Yes } else { Met::No };
+        match (objective.time, per_token) {
+            (SloTime::FirstContent, _) => by(first.at.since(ended.intended_start)),
+            (SloTime::EndToEnd, _) => by(last_event.since(ended.intended_start)),
+            (SloTime::PerOutputToken, PerToken::Known(time)) => by(time),
+            (SloTime::PerOutputToken, PerToken::None) => Met::Yes,
+            (SloTime::PerOutputToken, PerToken::Unknown) => Met::CannotTell,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
-use truetail_run::{StreamFacts, StreamKind};
+use truetail_run::{EventMarks, SampledStream, StreamEnding, StreamFacts, StreamKind};
 
 use crate::event_parser::EventParser;
 use crate::found::Found;
@@ -15,13 +15,39 @@ use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::open_stream::{Arrived, Clocks, Head};
 use crate::options::StreamOptions;
 
+/// Of the streams that a worker has open at once, so many may be sampled: each takes 4 KiB of memory.
+const MOST_MARKED: usize = 2_048;
+
 /// The place of one request. Its room is used again.
 #[derive(Debug)]
 struct Slot {
     clocks: Clocks,
     parser: EventParser,
     answer: LlmAnswer,
+    /// When its events came; `None` in the places beyond [`MOST_MARKED`].
+    marks: Option<EventMarks>,
     generation: u32,
+}
+
+impl Slot {
+    fn new(clocks: Clocks, place: usize) -> Slot {
+        let marks = (place < MOST_MARKED).then(EventMarks::with_room);
+        Slot { clocks, parser: EventParser::new(), answer: LlmAnswer::default(), marks, generation: 0 }
+    }
+
+    fn begin(&mut self, clocks: Clocks) {
+        (self.clocks, self.answer) = (clocks, LlmAnswer::default());
+        self.marks.iter_mut().for_each(EventMarks::clear);
+        self.generation = self.generation.wrapping_add(1);
+    }
+}
+
+/// An event comes now of a stream with these clocks, which do not know of it yet.
+#[inline]
+fn mark(marks: &mut Option<EventMarks>, clocks: &Clocks, now: Arrived) {
+    if let Some(marks) = marks {
+        marks.event(now.at.max(clocks.intended_start), clocks.is_coalesced(now));
+    }
 }
 
 /// Follows the streams of one worker. Nothing is allocated for an event.
@@ -60,7 +86,7 @@ impl StreamObserver {
         Clocks::new(arrival.intended_start, arrival.intended_start >= self.measure_from)
     }
 
-    /// Counts a request that ended.
+    /// Counts a request that ended, and returns how; `None` where it belongs to the warm-up.
     fn count(
         &mut self,
         clocks: Clocks,
@@ -68,17 +94,34 @@ impl StreamObserver {
         outcome: Outcome,
         is_whole: bool,
         (start, end): (Timestamp, Timestamp),
-    ) {
+    ) -> Option<StreamEnding> {
         if !clocks.is_measured {
-            return;
+            return None;
         }
         let (options, found) = (&self.options, &mut self.found);
         let is_complete = clocks.is_complete(outcome, is_whole, options);
-        clocks.end(outcome, end, is_complete, options, found);
-        let Some(llm) = &options.llm else { return };
-        let (head, last_event) = (clocks.head, clocks.last_event());
-        let intended_start = clocks.intended_start;
-        answer.end(AnswerEnd { outcome, head, is_complete, intended_start, start, end, last_event }, llm, found);
+        let ending = clocks.end(outcome, end, is_complete, options, found);
+        if let Some(llm) = &options.llm {
+            let (head, last_event) = (clocks.head, clocks.last_event());
+            let intended_start = clocks.intended_start;
+            answer.end(AnswerEnd { outcome, head, is_complete, intended_start, start, end, last_event }, llm, found);
+        }
+        Some(ending)
+    }
+
+    /// Keeps the stream of a request that was sent, where it is one of those that are shown in full.
+    fn sample(&mut self, request: u32, ending: StreamEnding, (start, end): (Timestamp, Timestamp)) {
+        let Slot { clocks, answer, marks: Some(marks), .. } = &self.slots[request as usize] else { return };
+        let intended = clocks.intended_start;
+        let end = end.max(intended);
+        self.found.detail.sampled.offer(intended.0, end.0, || SampledStream {
+            intended_start_ns: intended.0,
+            actual_start_ns: start.0,
+            end_ns: end.0,
+            ending,
+            first_content_ns: answer.first_content().map(|at| at.0),
+            marks: marks.all().to_vec(),
+        });
     }
 
     fn look_later(&mut self, request: u32) {
@@ -92,16 +135,8 @@ impl Observer for StreamObserver {
     fn begin(&mut self, request: u32, arrival: Arrival) {
         let clocks = self.clocks(arrival);
         match self.slots.get_mut(request as usize) {
-            Some(slot) => {
-                (slot.clocks, slot.answer) = (clocks, LlmAnswer::default());
-                slot.generation = slot.generation.wrapping_add(1);
-            }
-            None => self.slots.resize_with(request as usize + 1, || Slot {
-                clocks,
-                parser: EventParser::new(),
-                answer: LlmAnswer::default(),
-                generation: 0,
-            }),
+            Some(slot) => slot.begin(clocks),
+            None => (self.slots.len()..=request as usize).for_each(|place| self.slots.push(Slot::new(clocks, place))),
         }
     }
 
@@ -126,7 +161,7 @@ impl Observer for StreamObserver {
     }
 
     fn body(&mut self, request: u32, part: &[u8]) {
-        let Slot { clocks, parser, answer, .. } = &mut self.slots[request as usize];
+        let Slot { clocks, parser, answer, marks, .. } = &mut self.slots[request as usize];
         if clocks.head != Head::OfStream {
             return;
         }
@@ -134,6 +169,7 @@ impl Observer for StreamObserver {
         clocks.touch(part.len(), now, found);
         if options.kind == StreamKind::Sse {
             parser.feed(part, &mut |event| {
+                mark(marks, clocks, now);
                 let is_mark = clocks.sse(event, now, options, found);
                 if let Some(llm) = options.llm.as_ref().filter(|_| clocks.is_measured) {
                     answer.event(event, is_mark, now, llm, found);
@@ -144,8 +180,9 @@ impl Observer for StreamObserver {
     }
 
     fn chunk_ended(&mut self, request: u32) {
-        let clocks = &mut self.slots[request as usize].clocks;
+        let Slot { clocks, marks, .. } = &mut self.slots[request as usize];
         if self.options.kind == StreamKind::Chunks && clocks.head == Head::OfStream {
+            mark(marks, clocks, self.now);
             clocks.event(self.now, &self.options, &mut self.found);
         }
     }
@@ -178,7 +215,10 @@ impl Observer for StreamObserver {
         slot.generation = slot.generation.wrapping_add(1);
         let (clocks, answer) = (slot.clocks, slot.answer);
         slot.parser.give_back_room();
-        self.count(clocks, answer, ended.outcome, is_whole, (ended.start, ended.end));
+        let span = (ended.start, ended.end);
+        if let Some(ending) = self.count(clocks, answer, ended.outcome, is_whole, span) {
+            self.sample(request, ending, span);
+        }
     }
 
     fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {

@@ -2,7 +2,7 @@
 
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{StreamTally, StreamTime};
+use truetail_run::{StreamEnding, StreamTime};
 
 use crate::event_parser::ServerSentEvent;
 use crate::found::Found;
@@ -108,6 +108,12 @@ impl Clocks {
         is_mark
     }
 
+    /// An event that comes now was read together with the one before.
+    #[inline]
+    pub(crate) fn is_coalesced(&self, now: Arrived) -> bool {
+        self.last.is_some_and(|last| last.number == now.number)
+    }
+
     /// When the last event came.
     pub(crate) fn last_event(&self) -> Option<Timestamp> {
         self.last.map(|last| last.at)
@@ -134,6 +140,7 @@ impl Clocks {
             Some(before) => {
                 let gap = now.at.since(before.at);
                 found.record(StreamTime::EventGap, gap);
+                found.detail.gaps.record(now.at, gap);
                 self.gap(gap, options, found);
             }
         }
@@ -144,7 +151,7 @@ impl Clocks {
         self.longest = Some(self.longest.map_or(gap, |longest| longest.max(gap)));
     }
 
-    /// The measured request ended at `end`; whether it is [complete](Clocks::is_complete).
+    /// The measured request ended at `end`; whether it is [complete](Clocks::is_complete). Returns how it ended.
     pub(crate) fn end(
         mut self,
         outcome: Outcome,
@@ -152,15 +159,16 @@ impl Clocks {
         is_complete: bool,
         options: &StreamOptions,
         found: &mut Found,
-    ) {
-        found.tally.planned += 1;
-        *self.place(outcome, is_complete, &mut found.tally) += 1;
+    ) -> StreamEnding {
+        let ending = self.ending(outcome, is_complete);
+        found.tally.count(ending);
         let Some(last) = self.last else {
             let waited = end.since(self.intended_start);
-            return match self.head.without_first(outcome) {
+            match self.head.without_first(outcome) {
                 WithoutFirst::Censored => found.record(StreamTime::FirstEventCensored, waited),
                 WithoutFirst::Failed => found.record(StreamTime::FirstEventFailed, waited),
-            };
+            }
+            return ending;
         };
         if is_complete {
             found.record(StreamTime::LastEvent, last.at.since(self.intended_start));
@@ -169,23 +177,28 @@ impl Clocks {
             let open = end.since(last.at);
             self.gap(open, options, found);
             found.record(StreamTime::EventGapCensored, open);
+            found.detail.gaps.record_open(end);
             self.longest.into_iter().for_each(|longest| found.record(StreamTime::LongestGapCensored, longest));
         }
+        ending
     }
 
-    /// The count in the books that it belongs to.
-    fn place(self, outcome: Outcome, is_complete: bool, tally: &mut StreamTally) -> &mut u64 {
+    fn ending(self, outcome: Outcome, is_complete: bool) -> StreamEnding {
         match (self.head, outcome) {
-            (Head::OfSomethingElse, _) => &mut tally.not_a_stream,
-            (_, Outcome::Response { .. }) if is_complete => &mut tally.complete,
-            (_, Outcome::Response { .. }) if self.has_error => &mut tally.server_error,
-            (_, Outcome::Response { .. }) => &mut tally.unfinished,
-            (_, Outcome::TimedOut) if self.is_idle => &mut tally.idle,
-            (_, Outcome::TimedOut) => &mut tally.timed_out,
-            (_, Outcome::InFlightAtEnd) => &mut tally.in_flight_at_end,
-            (_, Outcome::NeverIssued) => &mut tally.never_issued,
-            (Head::OfStream, Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => &mut tally.cut,
-            (Head::Awaited, Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => &mut tally.failed,
+            (Head::OfSomethingElse, _) => StreamEnding::NotAStream,
+            (_, Outcome::Response { .. }) if is_complete => StreamEnding::Complete,
+            (_, Outcome::Response { .. }) if self.has_error => StreamEnding::ServerError,
+            (_, Outcome::Response { .. }) => StreamEnding::Unfinished,
+            (_, Outcome::TimedOut) if self.is_idle => StreamEnding::Idle,
+            (_, Outcome::TimedOut) => StreamEnding::TimedOut,
+            (_, Outcome::InFlightAtEnd) => StreamEnding::InFlightAtEnd,
+            (_, Outcome::NeverIssued) => StreamEnding::NeverIssued,
+            (Head::OfStream, Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => {
+                StreamEnding::Cut
+            }
+            (Head::Awaited, Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::ConnectFailed(_)) => {
+                StreamEnding::Failed
+            }
         }
     }
 }

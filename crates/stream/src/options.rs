@@ -37,6 +37,12 @@ impl StreamOptions {
         StreamOptions { kind, stall: None, idle_timeout: None, end_mark: None, llm: None }
     }
 
+    /// Streams of a language model, which end with its mark.
+    pub fn of_llm(llm: LlmOptions) -> StreamOptions {
+        let end_mark = Some("[DONE]".to_owned());
+        StreamOptions { end_mark, llm: Some(llm), ..StreamOptions::new(StreamKind::Sse) }
+    }
+
     /// An answer with this head is a stream. Server-sent events are those that a browser takes: the status is 200, the
     /// content type `text/event-stream`, and there is no content coding, which nobody here takes off.
     pub(crate) fn is_stream(&self, status: u16, fields: &FieldList) -> bool {

@@ -8,7 +8,7 @@ from typing import Optional, Union
 from truetail._interrupt import result_of
 from truetail._native import HttpRun, Result
 from truetail._progress import shown
-from truetail._types import Feed, Model, Path, Rate, Spacing, Time
+from truetail._types import Feed, LlmApi, Model, Path, Rate, Spacing, StreamKind, Time
 
 
 def run(
@@ -40,6 +40,12 @@ def run(
     ca: Optional[Path] = None,
     cert: Optional[Path] = None,
     key: Optional[Path] = None,
+    stream: Optional[StreamKind] = None,
+    llm: Optional[LlmApi] = None,
+    slo: Iterable[str] = (),
+    stall: Optional[Time] = None,
+    idle_timeout: Optional[Time] = None,
+    end_mark: Optional[str] = None,
     connections: Optional[int] = None,
     timeout: Optional[Time] = "30s",
     drain: Time = "30s",
@@ -66,10 +72,17 @@ def run(
     ``insecure``        accept any certificate
     ``ca``              PEM file of certificates to trust in place of the system's: authorities, or the server's own
     ``cert``, ``key``   PEM files of the client certificate and of its private key
+    ``stream``          read answers as streams: ``"sse"`` (server-sent events) or ``"chunks"``; ``Result.streams`` has their times
+    ``llm``             read answers as those of a language model, ``"openai-chat"`` or ``"openai-completions"``, and ask for them
+    ``slo``             what each request must meet to count in goodput, such as ``"ttft < 200ms"``; needs ``llm``
+    ``stall``           count gaps between events of at least this as stalls
+    ``idle_timeout``    give up a stream that brings nothing for this long
+    ``end_mark``        the data of the event without which a stream is unfinished; with ``llm`` it is ``"[DONE]"``
     ``connections``     maximum number of connections; a request that finds none free waits, and the wait counts
     ``timeout``         time limit for each request, including the time to connect; ``None``: no limit
     ``threads``         default: what the load needs, at most one per CPU
-    ``preflight``       send a trial request before the load, and raise ``ConnectionError`` if it is not answered
+    ``preflight``       send a trial request before the load, and raise ``ConnectionError`` if it is not answered; for streams it
+                        is only a connection
     ``fail_if``         gates such as ``"p99 > 50ms"``; ``Result.gates`` says which hold. Nothing is raised
     ``checks``          checks of every answer such as ``"status == 200"``; ``Result.checks`` counts them
     """
@@ -89,6 +102,14 @@ def run(
             "keepalive": keepalive,
         },
         tls={"insecure": insecure, "ca": ca, "cert": cert, "key": key},
+        streams={
+            "stream": stream,
+            "llm": llm,
+            "slo": list(slo),
+            "stall": stall,
+            "idle_timeout": idle_timeout,
+            "end_mark": end_mark,
+        },
         rate=rate,
         duration=duration,
         warmup=warmup,

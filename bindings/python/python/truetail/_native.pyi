@@ -166,6 +166,9 @@ class Result:
     def warmup_tally(self) -> dict[str, int]:
         """The tally of the warm-up, which no other figure includes."""
     @property
+    def streams(self) -> Optional[dict[str, Any]]:
+        """The streams, as ``stream`` in run.json has them; ``None`` where answers were not read as such."""
+    @property
     def statuses(self) -> dict[int, int]:
         """Answers by HTTP status; 0 for callables, which have none."""
     @property
@@ -313,6 +316,7 @@ class HttpRun:
         *,
         request: dict[str, Any],
         tls: dict[str, Any],
+        streams: dict[str, Any],
         rate: Optional[Rate],
         duration: Optional[Time],
         warmup: Time,

@@ -1,6 +1,7 @@
 //! The series of a run.
 
 use serde::Serialize;
+use truetail_run::SampledStream;
 
 use super::time_axis::TimeAxis;
 
@@ -154,6 +155,57 @@ pub struct RateBand {
     pub quantiles: Vec<(f64, u64)>,
 }
 
+/// What is drawn of streams. Where a run was saved without their detail, there are no columns and no sampled streams.
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
+pub struct StreamSeries {
+    /// The columns of `gaps`, which are not those of the other series.
+    pub time: TimeAxis,
+    /// Gaps between events by the time at which they ended; `unanswered` are those that no event ended.
+    pub gaps: HeatMap,
+    /// Planned requests by each objective, and by all together at the end, if there are several.
+    pub objectives: Vec<ObjectiveBooks>,
+    /// Gaps of at least this are stalls.
+    pub stall_ns: Option<u64>,
+    /// A few streams in full. Not part of the data of a page.
+    #[serde(skip)]
+    pub sampled: Vec<ShownStream>,
+}
+
+/// What became of the planned requests by an objective: each is counted once.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ObjectiveBooks {
+    /// As it was written; `None` for all objectives together.
+    pub objective: Option<String>,
+    /// Complete answers that met it.
+    pub met: u64,
+    /// Complete answers that missed it.
+    pub missed: u64,
+    /// Complete answers of which that cannot be told.
+    pub cannot_tell: u64,
+    /// Requests without a complete answer: they met nothing.
+    pub incomplete: u64,
+}
+
+/// Why a stream is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShownBecause {
+    /// It is one of the slowest, from the intended start to the end.
+    Slowest,
+    /// Of those that chance chose, it is the one in the middle.
+    Median,
+    /// Chance chose it.
+    Chance,
+}
+
+/// A stream that is shown in full.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShownStream {
+    /// Why.
+    pub because: ShownBecause,
+    /// The stream.
+    pub stream: SampledStream,
+}
+
 /// All series of a run. A list by column has an entry for each column of `time`, or is empty where nothing is known by column.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct RunSeries {
@@ -177,4 +229,7 @@ pub struct RunSeries {
     pub gaps: Option<GapSeries>,
     /// Response time against rate, in ascending order of rate; empty where the planned rate did not move.
     pub by_rate: Vec<RateBand>,
+    /// Streams; `None` where answers were not read as such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamSeries>,
 }

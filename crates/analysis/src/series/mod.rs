@@ -13,6 +13,7 @@
 //! | `pauses` | when the generator or the server stood still |
 //! | `curves` | percentile curves |
 //! | `gaps`, `by_rate` | gaps between sends; response time against rate |
+//! | `streams` | gaps between the events of streams, objectives, a few streams in full |
 
 mod by_rate;
 mod columns;
@@ -25,6 +26,7 @@ mod log_bins;
 mod pauses;
 mod quantiles;
 mod start_delay;
+mod streams;
 mod time_axis;
 
 use truetail_model::record::Metric;
@@ -36,8 +38,8 @@ pub(crate) use curves::curve_places;
 use time_axis::Grid;
 
 pub use data::{
-    CurveKind, CurvePoint, GapSeries, HeatMap, LoadSeries, PauseSpan, PausedSide, PercentileCurve, QuantileSeries,
-    RateBand, RunSeries, StartDelaySeries,
+    CurveKind, CurvePoint, GapSeries, HeatMap, LoadSeries, ObjectiveBooks, PauseSpan, PausedSide, PercentileCurve,
+    QuantileSeries, RateBand, RunSeries, ShownBecause, ShownStream, StartDelaySeries, StreamSeries,
 };
 pub use time_axis::TimeAxis;
 
@@ -51,7 +53,8 @@ const GENERATOR_LAG: [f64; 3] = [0.5, 0.99, 1.0];
 pub fn series(run: &Run, findings: &Findings) -> RunSeries {
     let every = every_arrival(&run.snapshot);
     let every = every.as_deref();
-    let whole = RunSeries { curves: curves::curves(run, findings, every), ..RunSeries::default() };
+    let curves = curves::curves(run, findings, every);
+    let whole = RunSeries { curves, streams: streams::streams(run), ..RunSeries::default() };
     let Some(grid) = Grid::of(run, every) else { return whole };
     let columns = Columns::new(grid, &run.snapshot, every);
     let response_times = columns.of(Metric::ResponseTime);

@@ -173,7 +173,7 @@ pub struct RunArgs {
     /// Open a new connection for each request. Each response time then includes the time to connect
     #[arg(long, help_heading = "Request")]
     pub no_keepalive: bool,
-    /// Do not send a trial request before the load to check that the server answers
+    /// Do not try before the load whether the server answers
     #[arg(long, help_heading = "Request")]
     pub no_preflight: bool,
 

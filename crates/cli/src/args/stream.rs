@@ -13,7 +13,7 @@ use super::values::length;
 #[derive(Args, Clone, Debug)]
 pub struct StreamArgs {
     /// Read each answer as a stream and measure its events: server-sent events (sse), or chunks, which are frames of data in
-    /// HTTP/2. No trial request is sent before the load
+    /// HTTP/2. Before the load a connection is tried, and no request
     #[arg(long, value_name = "KIND", help_heading = "Streams")]
     pub stream: Option<StreamName>,
     /// Count gaps between events that last at least this long as stalls

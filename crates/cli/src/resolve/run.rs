@@ -37,6 +37,27 @@ pub enum Printed {
     Packed,
 }
 
+/// What is tried before the load, so that a mistake is reported at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trial {
+    /// A request and its whole answer.
+    Request,
+    /// A connection without a request: a stream may last for as long as it likes.
+    Connection,
+    /// Nothing.
+    Nothing,
+}
+
+impl Trial {
+    fn of(no_preflight: bool, is_stream: bool) -> Trial {
+        match (no_preflight, is_stream) {
+            (true, _) => Trial::Nothing,
+            (false, true) => Trial::Connection,
+            (false, false) => Trial::Request,
+        }
+    }
+}
+
 /// What `truetail run` is to do.
 #[derive(Debug)]
 pub struct ResolvedRun {
@@ -44,8 +65,8 @@ pub struct ResolvedRun {
     pub plan: Plan,
     /// Notes for the run.
     pub notes: Vec<String>,
-    /// Send one request before the load.
-    pub preflight: bool,
+    /// What is tried before the load.
+    pub trial: Trial,
     /// What is to be judged.
     pub gating: Gating,
     /// Who looks at its answers.
@@ -121,8 +142,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     Ok(ResolvedRun {
         plan,
         notes,
-        // A stream may last for as long as it likes: there is no waiting for its end before the load.
-        preflight: !args.no_preflight && streams.is_none(),
+        trial: Trial::of(args.no_preflight, streams.is_some()),
         observed: Observed { checks, streams, sessions },
         gating,
         save_to,

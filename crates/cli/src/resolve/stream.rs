@@ -2,18 +2,12 @@
 
 use truetail_engine::Plan;
 use truetail_model::time::Timestamp;
-use truetail_requests::{TargetSpec, with_json_members};
+use truetail_requests::{TargetSpec, asking_for_stream};
 use truetail_run::StreamKind;
 use truetail_stream::{LlmOptions, MOST_DATA_BYTES, StreamOptions, StreamRun};
 
 use crate::args::stream::{StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
-
-/// The event that ends a stream of a language model.
-const END_OF_LLM: &str = "[DONE]";
-
-/// What the request to a language model says unless it says something else.
-const MEMBERS_FOR_LLM: [(&str, &str); 2] = [("stream", "true"), ("stream_options", "{\"include_usage\":true}")];
 
 /// The streams of a run, and their observer in its plan; `None` where answers are not read as such. `cut_warmup`: the
 /// warm-up is found afterwards.
@@ -36,13 +30,12 @@ pub fn streams(args: StreamArgs, plan: &mut Plan, cut_warmup: bool) -> Result<Op
         let bytes = mark.len();
         return Err(usage_error(format!("--end-mark has {bytes} bytes; at most {MOST_DATA_BYTES} are compared")));
     }
-    let options = StreamOptions {
-        kind,
-        stall: args.stall,
-        idle_timeout: args.idle_timeout,
-        end_mark: args.end_mark.or_else(|| args.llm.map(|_| END_OF_LLM.to_owned())),
-        llm: args.llm.map(|llm| LlmOptions { api: llm.api(), slo: args.slo }),
+    let plain = match args.llm {
+        Some(llm) => StreamOptions::of_llm(LlmOptions { api: llm.api(), slo: args.slo }),
+        None => StreamOptions::new(kind),
     };
+    let end_mark = args.end_mark.or_else(|| plain.end_mark.clone());
+    let options = StreamOptions { stall: args.stall, idle_timeout: args.idle_timeout, end_mark, ..plain };
     let streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
     let observer = streams.observer_factory();
     plan.observer = Some(match plan.observer.take() {
@@ -81,16 +74,14 @@ fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
     }
 }
 
-/// Requests to a language model: their bodies ask for a stream and for its token counts, and are JSON by their content type.
+/// Requests to a language model.
 ///
 /// # Errors
 /// A body that is no JSON object.
 pub fn ask_for_streams(specs: Vec<TargetSpec>) -> Result<Vec<TargetSpec>> {
     let asking = |spec: TargetSpec| {
-        let spec = spec.with_defaults(&["Content-Type: application/json".to_owned()]);
-        let body = with_json_members(&spec.body, &MEMBERS_FOR_LLM);
-        let body = body.map_err(|problem| usage_error(format!("{}--llm: {problem}", spec.location)))?;
-        Ok(TargetSpec { body, ..spec })
+        let location = spec.location.clone();
+        asking_for_stream(spec).map_err(|problem| usage_error(format!("{location}--llm: {problem}")))
     };
     specs.into_iter().map(asking).collect()
 }

@@ -20,7 +20,7 @@ use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::page;
-use crate::resolve::run::{Printed, resolve};
+use crate::resolve::run::{Printed, Trial, resolve};
 use crate::start::{self, Told};
 use crate::supervisor::not_reached;
 use crate::vllm;
@@ -39,8 +39,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let view = LiveView::prepare(&resolved.live)?;
     resolved.plan.other_files = view.files();
     // A signal during this request simply ends the process: nothing was created by then.
-    let mut notes =
-        if resolved.preflight { preflight(&mut resolved.plan, resolved.observed.checks.as_ref())? } else { Vec::new() };
+    let mut notes = preflight(&mut resolved.plan, resolved.trial, resolved.observed.checks.as_ref())?;
     if let Some(file) = &resolved.start_file {
         match start::told(file, packed)? {
             Told::At(instant) => resolved.plan.start_at_unix_ns = Some(instant),
@@ -162,19 +161,22 @@ pub fn name_of(target: &Target) -> String {
     format!("{}{port}", origin.host)
 }
 
-/// Sends one request before a search, unless it is not wanted, and returns what there is to say about the answer.
+/// Tries what is to be tried before the load, and returns notes for the run.
 ///
 /// # Errors
-/// If the server does not answer.
-pub fn preflight_notes(plan: &mut Plan, wanted: bool) -> Result<Vec<String>> {
-    if wanted { preflight(plan, None) } else { Ok(Vec::new()) }
+/// If the server cannot be reached, or there is no answer.
+pub fn preflight(plan: &mut Plan, trial: Trial, checks: Option<&CheckRun>) -> Result<Vec<String>> {
+    match trial {
+        Trial::Nothing => Ok(Vec::new()),
+        Trial::Connection => {
+            plan.try_connection().map_err(|error| preflight_error(&plan.target, &error))?;
+            Ok(Vec::new())
+        }
+        Trial::Request => try_request(plan, checks),
+    }
 }
 
-/// Sends one request before the load, and returns notes for the run.
-///
-/// # Errors
-/// If there is no answer.
-pub fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
+fn try_request(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
     let checks = checks.map(CheckRun::before_the_run);
     let observer = checks.as_ref().map(CheckRun::observer_factory);
     let answer = plan.preflight(observer.as_ref()).map_err(|error| preflight_error(&plan.target, &error))?;

@@ -1,6 +1,7 @@
 //! `--stream`: what is on the screen and in the folder, gates, and what is refused.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 use serde_json::Value;
 use truetail_model::service::Service;
@@ -50,6 +51,56 @@ fn a_run_of_streams_is_shown_saved_and_merged() {
         (&400.into(), &40.into()),
         "{output:?}"
     );
+}
+
+#[test]
+fn a_server_that_is_not_there_is_found_before_the_load() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let url = format!("http://{}/stream", listener.local_addr().expect("bound"));
+    drop(listener);
+    let dir = TestDir::new();
+    for asks in [&["--stream", "sse"][..], &["--stream", "chunks"], &["--llm", "openai-chat", "--data", "{}"]] {
+        let output = dir.truetail(&[&["run", &url, "-r", "50", "-n", "20", "--out", "never"][..], asks].concat());
+        assert_eq!(output.code, Some(1), "{output:?}");
+        assert!(output.stderr.contains("cannot connect to") && output.stderr.contains("--no-preflight"), "{output:?}");
+        assert!(!dir.path().join("never").exists(), "{output:?}");
+    }
+    let sent =
+        dir.truetail(&["run", &url, "-r", "50", "-n", "20", "--stream", "sse", "--no-preflight", "--out", "sent"]);
+    let saved = assert_complete(&dir.path().join("sent"));
+    assert_eq!(streams(&saved)["tally"]["failed"], 20, "{sent:?}");
+}
+
+#[test]
+fn what_is_drawn_of_streams_is_saved_and_merged() {
+    let (server, dir) = (server(), TestDir::new());
+    for folder in ["a", "b"] {
+        run(&dir, &server, "events=10&gap=1ms&burst=2&stall=4:50ms", &["--out", folder]);
+    }
+    dir.truetail(&["merge", "a", "b", "--out", "whole"]);
+    let mut sums = Vec::new();
+    for folder in ["a", "b", "whole"] {
+        let folder = dir.path().join(folder);
+        let detail: Value = serde_json::from_slice(&fs::read(folder.join("streams.json")).unwrap()).unwrap();
+        let cells =
+            detail["gaps"]["columns"].as_array().unwrap().iter().flat_map(|column| column["gaps"].as_array().unwrap());
+        let gaps: u64 = cells.map(|cell| cell[1].as_u64().unwrap()).sum();
+        assert_eq!(Some(gaps), assert_complete(&folder)["stream"]["event_gap"]["count"].as_u64());
+        for stream in detail["sampled"]["slowest"].as_array().unwrap() {
+            let events: u64 =
+                stream["marks"].as_array().unwrap().iter().map(|mark| mark["events"].as_u64().unwrap()).sum();
+            assert_eq!((events, stream["ending"].as_str()), (10, Some("complete")), "{stream}");
+        }
+        let page = fs::read_to_string(folder.join("report.html"));
+        assert!(page.is_err() || page.unwrap().contains("A few streams, event by event"));
+        sums.push(gaps);
+    }
+    assert_eq!(sums[0] + sums[1], sums[2]);
+    fs::write(dir.path().join("a/streams.json"), "{\"gaps\": {\"column_ns\": 250000000, \"columns\": []}}").unwrap();
+    let damaged = dir.truetail(&["report", "a"]);
+    assert!(damaged.code == Some(1) && damaged.stderr.contains("streams.json"), "{damaged:?}");
+    fs::remove_file(dir.path().join("a/streams.json")).unwrap();
+    assert_eq!(dir.truetail(&["report", "a"]).code, Some(0));
 }
 
 #[test]

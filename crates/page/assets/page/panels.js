@@ -16,7 +16,10 @@ function spanLayers(run) {
     return [...warmUp, ...pauses.filter(layer => layer.spans.length > 0)];
 }
 
-function heatPanel(run) {
+const RESPONSE_TIMES = { title: "Response time", cells: "answers", strip: "no answer" };
+const EVENT_GAPS = { title: "Gap between events", cells: "gaps", strip: "not ended" };
+
+function heatPanel(run, { title, cells, strip } = RESPONSE_TIMES) {
     const map = run.heat_map;
     const edge = row => map.lowest_ns * map.row_factor ** row;
     const readCells = (i, at) => {
@@ -27,12 +30,17 @@ function heatPanel(run) {
         return `${hit ? hit[1] : cells.reduce((sum, [, n]) => sum + n, 0)} in ${range}`;
     };
     const layers = [
-        { kind: "heat", name: "answers", role: "heat", map, edge, read: readCells },
-        { kind: "strip", name: "no answer", role: "failed", ys: map.unanswered, most: Math.max(...map.unanswered),
+        { kind: "heat", name: cells, role: "heat", map, edge, read: readCells },
+        { kind: "strip", name: strip, role: "failed", ys: map.unanswered, most: Math.max(...map.unanswered),
             read: i => count(map.unanswered[i] ?? 0) },
     ];
     if (!map.unanswered.some(n => n > 0)) layers.pop();
-    return { title: "Response time", height: 240, format: "time", log: true, layers: [...layers, ...spanLayers(run)] };
+    return { title, height: 240, format: "time", log: true, layers: [...layers, ...spanLayers(run)] };
+}
+
+/** The gaps between the events of streams, in place of the response times; their columns are their own. */
+function gapPanel({ streams, pauses }) {
+    return heatPanel({ time: streams.time, heat_map: streams.gaps, pauses }, EVENT_GAPS);
 }
 
 function quantileLayers(axis, series, prefix) {

@@ -3,6 +3,7 @@
 const SPECS = {
     heat: run => timeChart(run, () => [heatPanel(run)]),
     lanes: run => timeChart(run, axis => lanePanels(run, axis)),
+    "event-gaps": run => run.streams ? timeChart(run.streams, () => [gapPanel(run)]) : null,
     delay: run => timeChart(run, axis => [delayPanel(run, axis)]),
     gaps: gapChart,
     rate: rateChart,

@@ -5,6 +5,7 @@
 //! | `verdict` | can the measurement be trusted, what came of gates and checks, notes |
 //! | `books` | what became of every planned arrival |
 //! | `times` | the headline table, and what explains it |
+//! | `streams` | answers that come in pieces: times, gaps over time, objectives, a few in full |
 //! | `over_time` | heat map and lanes |
 //! | `percentiles` | the percentile curves |
 //! | `causes` | start delay, gaps between requests, response time by rate |
@@ -20,7 +21,7 @@ mod over_time;
 mod page;
 mod percentiles;
 mod repeat;
-
+mod streams;
 mod targets;
 mod time_rows;
 mod times;
@@ -75,6 +76,7 @@ fn sections(page: &RunPage<'_>) -> Vec<Section> {
         Some(verdict::section(page)),
         Some(books::section(page)),
         Some(times::section(page)),
+        streams::section(page),
         Some(over_time::section(page)),
         Some(percentiles::section(page)),
         Some(causes::delay(page)),

@@ -10,8 +10,20 @@ use crate::dom::{self, all, data, parsed, text, texts, visible_text};
 use crate::fixtures::Fixture;
 use crate::odd_runs;
 
-const SECTIONS: [&str; 11] =
-    ["verdict", "books", "times", "over-time", "percentiles", "delay", "gaps", "rate", "answers", "targets", "repeat"];
+const SECTIONS: [&str; 12] = [
+    "verdict",
+    "books",
+    "times",
+    "streams",
+    "over-time",
+    "percentiles",
+    "delay",
+    "gaps",
+    "rate",
+    "answers",
+    "targets",
+    "repeat",
+];
 
 fn html(fixture: &Fixture) -> String {
     let series = series(&fixture.run, &fixture.findings);
@@ -154,6 +166,42 @@ fn odd_runs_are_told_as_they_are() {
     assert!(told("saturated").contains("omitted: under overload"));
     assert!(told("failed answers").contains("Status 503 to GET http://127.0.0.1/, due at 0.001 s"));
     assert!(told("targets").contains("GET /items/{{id}}"));
+}
+
+#[test]
+fn streams_are_told_and_drawn() {
+    let page = |name: &str| {
+        let fixture = odd_runs::all().into_iter().find(|fixture| fixture.name == name).expect(name);
+        parsed(&html(fixture))
+    };
+    let drawn = |page: &scraper::Html| -> Vec<String> {
+        let figures = all(page, "#streams figure").into_iter();
+        figures.map(|figure| figure.value().attr("data-picture").unwrap().to_owned()).collect()
+    };
+    let streams = page("streams");
+    assert_eq!(drawn(&streams), ["event-gaps", "streams"]);
+    let first_row = texts(&streams, "[aria-label^=\"Times of streams\"] tbody tr:first-child th");
+    assert_eq!(first_row, ["first event"]);
+    let shown = texts(&streams, "[aria-label=\"A few streams\"] tbody th");
+    assert_eq!(shown.iter().filter(|why| *why == "one of the slowest").count(), 3, "{shown:?}");
+    assert!(shown.len() > 4, "{shown:?}");
+    let longest = texts(&streams, "[aria-label=\"A few streams\"] tbody tr:first-child td:last-child");
+    let findings = &odd_runs::all().into_iter().find(|fixture| fixture.name == "streams").unwrap().findings;
+    let max = findings.response_time.quantiles.last().and_then(|max| max.value_ns).unwrap();
+    assert_eq!(longest, [truetail_report::number::time(max)]);
+    let gaps: u64 = texts(&streams, "[aria-label^=\"Gaps between events by time\"] tbody td:nth-child(2)")
+        .iter()
+        .map(|count| count.parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(gaps, findings.stream.as_ref().unwrap().event_gap.count);
+    assert!(visible_text(&page("streams without their detail")).contains("single streams are not known"));
+    let objectives = page("objectives");
+    assert_eq!(drawn(&objectives), ["goodput", "event-gaps", "streams"]);
+    let rows = texts(&objectives, "[aria-label=\"Planned requests by objective\"] tbody th");
+    assert_eq!(rows, ["ttft < 200ms", "tpot < <50ms>", "all objectives"]);
+    let of_all = texts(&objectives, "[aria-label=\"Planned requests by objective\"] tbody tr:last-child td");
+    assert_eq!(of_all, ["600 (50%)", "500 (42%)", "100 (8.3%)", "0 (0%)"]);
+    assert!(visible_text(&objectives).contains("50% to 58% of planned requests met"));
 }
 
 #[test]

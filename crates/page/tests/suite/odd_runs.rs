@@ -6,7 +6,7 @@ use truetail_analysis::findings;
 use truetail_model::arrival::Horizon;
 use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord};
 use truetail_model::workload::LoadModel;
-use truetail_run::{FailedAnswer, FailedCheck, Run, RunSource};
+use truetail_run::{FailedAnswer, FailedCheck, LlmApi, LlmFacts, ObjectiveCounts, Run, RunSource};
 
 use crate::fixtures::{self, Fixture, scenario, simulated};
 
@@ -25,6 +25,9 @@ pub fn all() -> Vec<&'static Fixture> {
             ("merged", merged()),
             ("callable", called(one)),
             ("failed answers", failed_answers()),
+            ("streams", simulated(&scenario("06"))),
+            ("streams without their detail", without_detail(simulated(&scenario("06")))),
+            ("objectives", with_objectives(simulated(&scenario("06")))),
         ];
         runs.into_iter().map(|(name, run)| Fixture { name, findings: findings(&run), run }).collect()
     });
@@ -66,6 +69,27 @@ fn merged() -> Run {
 fn called(mut run: Run) -> Run {
     run.facts.source = RunSource::Callable;
     run.facts.offered.url = None;
+    run
+}
+
+fn without_detail(mut run: Run) -> Run {
+    run.facts.stream.iter_mut().for_each(|streams| streams.detail = None);
+    run
+}
+
+/// Of the 1200 complete answers, 1000 met the first objective, and 700 both, of which 100 cannot be told.
+fn with_objectives(mut run: Run) -> Run {
+    let streams = run.facts.stream.as_mut().expect("its service streams");
+    streams.stall_ns = Some(500_000_000);
+    let objectives = ["ttft < 200ms", "tpot < <50ms>"].map(str::to_owned).to_vec();
+    let mut llm = LlmFacts::new(LlmApi::OpenaiCompletions, objectives);
+    let slo = llm.slo.as_mut().expect("two objectives");
+    (slo.met, slo.cannot_tell) = (600, 100);
+    slo.each = vec![
+        ObjectiveCounts { met: 1_000, missed: 200, cannot_tell: 0 },
+        ObjectiveCounts { met: 800, missed: 300, cannot_tell: 100 },
+    ];
+    streams.llm = Some(llm);
     run
 }
 

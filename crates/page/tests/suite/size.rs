@@ -31,6 +31,14 @@ fn a_minute_takes_less_than_300_kb() {
 }
 
 #[test]
+fn a_minute_of_streams_takes_less_than_300_kb() {
+    let run = simulated(&scenario("06"));
+    let findings = truetail_analysis::findings(&run);
+    let bytes = run_page(&RunPage::new(&run, &findings, &series(&run, &findings))).len();
+    assert!(bytes < 300_000, "{bytes}");
+}
+
+#[test]
 fn a_day_takes_less_than_2_mb() {
     let bytes = bytes(4.0, 86_400);
     assert!(bytes < 2_000_000, "{bytes}");

@@ -19,10 +19,10 @@ const NARROWEST: f64 = 2.0;
 
 /// A part of a bar.
 #[derive(Clone, Copy)]
-struct Part {
-    name: &'static str,
-    count: u64,
-    look: Look,
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) count: u64,
+    pub(super) look: Look,
 }
 
 /// Planned arrivals, those that were sent, and their outcomes as bars below each other, each as wide as its count.
@@ -61,7 +61,8 @@ fn outcomes(tally: &Tally) -> [Part; 7] {
     ]
 }
 
-fn draw_bar(svg: &mut Svg, bar: Rect, parts: &[Part]) {
+/// Draws parts beside each other, each as wide as its count.
+pub(super) fn draw_bar(svg: &mut Svg, bar: Rect, parts: &[Part]) {
     let all: u64 = parts.iter().map(|part| part.count).sum();
     let shown: Vec<&Part> = parts.iter().filter(|part| part.count > 0).collect();
     let wide = |part: &Part| (part.count as f64 / all.max(1) as f64 * bar.width).max(NARROWEST);
@@ -84,7 +85,7 @@ fn draw_bar(svg: &mut Svg, bar: Rect, parts: &[Part]) {
 }
 
 /// Every outcome that there was, with its count and share.
-fn draw_list(svg: &mut Svg, place: Rect, outcomes: &[Part], planned: u64) {
+pub(super) fn draw_list(svg: &mut Svg, place: Rect, outcomes: &[Part], planned: u64) {
     let (mut x, mut y) = (place.x, place.y);
     for part in outcomes.iter().filter(|part| part.count > 0) {
         let share = number::share(part.count as f64 / planned as f64);

@@ -1,8 +1,8 @@
-//! Response times by time and size.
+//! Times of a run by time and size: response times, and gaps between events.
 
 use std::fmt::Write;
 
-use truetail_analysis::series::{HeatMap, RunSeries, TimeAxis};
+use truetail_analysis::series::{HeatMap, RunSeries, StreamSeries, TimeAxis};
 
 use super::frame::{Axis, Frame};
 use super::layout::HEIGHT;
@@ -14,28 +14,68 @@ use super::sheet::{Sheet, Swatch, remark};
 use super::svg::{Anchor, Rect};
 use crate::number;
 
-const TITLE: &str = "Response times over time";
 /// From one answer in a cell to the most of all, in equal ratios.
 const SHADES: [f64; 6] = [0.16, 0.3, 0.46, 0.64, 0.82, 1.0];
 /// Height of the strip of arrivals without an answer, and of the gap below it.
 const STRIP: f64 = 14.0;
 const STRIP_GAP: f64 = 6.0;
 
+/// What a map is of.
+struct Subject {
+    title: &'static str,
+    subtitle: &'static str,
+    /// What its rows are.
+    axis: &'static str,
+    /// What is counted, one and many.
+    counted: [&'static str; 2],
+    /// What the strip above the cells counts.
+    strip: &'static str,
+    /// What is said where nothing is known by time, and where there is nothing.
+    nothing: [&'static str; 2],
+}
+
+const RESPONSE_TIMES: Subject = Subject {
+    title: "Response times over time",
+    subtitle: "Each request stands where it should have started. Darker: more requests.",
+    axis: "response time",
+    counted: ["request", "requests"],
+    strip: "no answer",
+    nothing: ["Response times by time were not recorded.", "No arrival was answered, so there are no response times."],
+};
+
+const EVENT_GAPS: Subject = Subject {
+    title: "Gaps between events over time",
+    subtitle: "Each gap stands where the event came that ended it. Darker: more gaps.",
+    axis: "gap",
+    counted: ["gap", "gaps"],
+    strip: "not ended",
+    nothing: ["Gaps by time were not recorded.", "No two events were read one after the other, so there are no gaps."],
+};
+
 /// Answers by the time at which their requests should have started and by response time; darker where there are more. Above
 /// them, arrivals without an answer.
 pub fn heat_map(series: &RunSeries) -> Picture {
-    let (map, time) = (&series.heat_map, &series.time);
+    draw(&RESPONSE_TIMES, &series.heat_map, &series.time)
+}
+
+/// Gaps between the events of streams by the time at which they ended and by length; darker where there are more. Above them,
+/// gaps that no event ended.
+pub fn event_gaps(series: &StreamSeries) -> Picture {
+    draw(&EVENT_GAPS, &series.gaps, &series.time)
+}
+
+fn draw(subject: &Subject, map: &HeatMap, time: &TimeAxis) -> Picture {
+    let Subject { title, subtitle, nothing: [not_recorded, none], .. } = *subject;
     if map.cells.is_empty() {
-        return Sheet::nothing(TITLE, "Response times by time were not recorded.");
+        return Sheet::nothing(title, not_recorded);
     }
     if map.rows == 0 {
-        return Sheet::nothing(TITLE, "No arrival was answered, so there are no response times.");
+        return Sheet::nothing(title, none);
     }
-    let unanswered: u64 = map.unanswered.iter().sum();
-    let subtitle = "Each request stands where it should have started. Darker: more requests.";
-    let mut sheet = Sheet::new(TITLE, subtitle, HEIGHT, &legend(map, unanswered));
+    let unanswered = map.unanswered.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    let mut sheet = Sheet::new(title, subtitle, HEIGHT, &legend(subject, map, unanswered));
     let strip = (unanswered > 0).then(|| sheet.take(STRIP + STRIP_GAP));
-    let frame = Frame::in_area(sheet.area, over_time::axis(time), times(map));
+    let frame = Frame::in_area(sheet.area, over_time::axis(time), times(subject, map));
     frame.draw_behind(&mut sheet.svg);
     let area = cells_area(&frame, map, time);
     for (level, path) in paths(map, time).iter().enumerate() {
@@ -46,30 +86,32 @@ pub fn heat_map(series: &RunSeries) -> Picture {
         for (level, path) in strip_paths(map, time).iter().enumerate() {
             sheet.svg.cells(path, strip, (time.columns as f64, 1.0), Look::Failed, SHADES[level]);
         }
-        remark(&mut sheet.svg, strip.x - 10.0, strip.y + 11.5, "no answer", Anchor::End);
+        remark(&mut sheet.svg, strip.x - 10.0, strip.y + 11.5, subject.strip, Anchor::End);
     }
     frame.draw_base(&mut sheet.svg);
     sheet.finish()
 }
 
-fn legend(map: &HeatMap, unanswered: u64) -> Vec<(String, Swatch)> {
+fn legend(subject: &Subject, map: &HeatMap, unanswered: u64) -> Vec<(String, Swatch)> {
     let cell = |text: String, opacity: f64| (text, Swatch::Block(Look::Response, opacity));
-    let mut legend = vec![cell("1 request".to_owned(), SHADES[0])];
+    let [one, many] = subject.counted;
+    let mut legend = vec![cell(format!("1 {one}"), SHADES[0])];
     if map.largest > 1 {
-        legend.push(cell(format!("{} requests", number::count(map.largest)), 1.0));
+        legend.push(cell(format!("{} {many}", number::count(map.largest)), 1.0));
     }
     if unanswered > 0 {
-        legend.push((format!("no answer ({})", number::count(unanswered)), Swatch::Block(Look::Failed, 1.0)));
+        let text = format!("{} ({})", subject.strip, number::count(unanswered));
+        legend.push((text, Swatch::Block(Look::Failed, 1.0)));
     }
     legend
 }
 
-/// The axis of response times: that of the rows, and at least a factor of ten.
-fn times(map: &HeatMap) -> Axis {
+/// The axis of times: that of the rows, and at least a factor of ten.
+fn times(subject: &Subject, map: &HeatMap) -> Axis {
     let (low, high) = (map.lowest_ns, map.lowest_ns * libm::pow(map.row_factor, map.rows as f64));
     let room = libm::sqrt((10.0 / (high / low)).max(1.0));
     let (from, to) = (low / room, high * room);
-    Axis::new("response time", AxisScale::Log { from, to }, log_time_ticks(from, to))
+    Axis::new(subject.axis, AxisScale::Log { from, to }, log_time_ticks(from, to))
 }
 
 /// Where the cells are: as wide as if all columns were whole.

@@ -15,6 +15,9 @@
 //! | [`by_rate`] | response time against rate |
 //! | [`books`], [`answers`] | what became of every planned arrival; statuses and errors |
 //! | [`capacity_curve`] | a search for capacity: a percentile against rate, and the ends |
+//! | [`event_gaps`] | gaps between the events of streams by time and size |
+//! | [`waterfall`] | a few streams, event by event |
+//! | [`goodput`] | how many planned requests met their objectives |
 //! | [`targets`] | the response times of several targets |
 //! | [`audit_timeline`], [`audit_quantiles`] | somebody else's file over time; its percentiles, and those corrected |
 //!
@@ -34,6 +37,7 @@ mod capacity;
 mod color;
 mod frame;
 mod gaps;
+mod goodput;
 mod heat_map;
 mod intervals;
 mod lane;
@@ -54,6 +58,7 @@ mod steps;
 mod svg;
 mod targets;
 mod text_width;
+mod waterfall;
 
 pub use answers::answers;
 pub use audit::{audit_quantiles, audit_timeline};
@@ -62,7 +67,8 @@ pub use by_rate::by_rate;
 pub use capacity::capacity_curve;
 pub use color::{Role, ToolModel};
 pub use gaps::gaps;
-pub use heat_map::heat_map;
+pub use goodput::goodput;
+pub use heat_map::{event_gaps, heat_map};
 pub use intervals::{IntervalPlot, IntervalSeries, Shade, intervals};
 pub use lanes::lanes;
 pub use of_run::pictures_of_run;
@@ -73,3 +79,4 @@ pub use requests::{Panel, RequestPlot, requests};
 pub use spectrum::{Curve, SPECTRUM, many_tools_spectrum, run_spectrum, spectrum, tool_spectrum};
 pub use start_delay::start_delay;
 pub use targets::targets;
+pub use waterfall::waterfall;

@@ -3,10 +3,13 @@
 use truetail_analysis::series::RunSeries;
 use truetail_run::{Findings, Run};
 
-use super::{Picture, answers, books, by_rate, gaps, heat_map, lanes, percentiles, start_delay, targets};
+use super::{
+    Picture, answers, books, by_rate, event_gaps, gaps, goodput, heat_map, lanes, percentiles, start_delay, targets,
+    waterfall,
+};
 
 /// The pictures that apply to a run, each with the name of its file without an ending. Response time against rate is there
-/// where the rate moved, and targets where there are several.
+/// where the rate moved, and targets where there are several. Those of streams are there where their detail is known.
 pub fn pictures_of_run(run: &Run, findings: &Findings, series: &RunSeries) -> Vec<(&'static str, Picture)> {
     let mut pictures = vec![
         ("books", books(&run.snapshot.tally)),
@@ -22,6 +25,12 @@ pub fn pictures_of_run(run: &Run, findings: &Findings, series: &RunSeries) -> Ve
     }
     if findings.targets.len() > 1 {
         pictures.push(("targets", targets(findings)));
+    }
+    if let Some(streams) = series.streams.as_ref().filter(|streams| streams.time.columns > 0) {
+        pictures.extend([("event-gaps", event_gaps(streams)), ("streams", waterfall(streams))]);
+    }
+    if let Some(streams) = series.streams.as_ref().filter(|streams| !streams.objectives.is_empty()) {
+        pictures.push(("goodput", goodput(streams)));
     }
     pictures
 }

@@ -9,7 +9,7 @@ use crate::number;
 use crate::style::Style;
 
 /// How the streams of a run ended, and what came in them. Empty where answers were not read as such.
-pub(super) fn streams(run: &Run) -> Vec<LabelledText> {
+pub fn streams(run: &Run) -> Vec<LabelledText> {
     let of_llm = |llm: &LlmFacts| [("Tokens", tokens(llm)), ("", content(llm))];
     run.facts.stream.as_ref().map_or(Vec::new(), |streams| {
         let lines = [("Streams", ends(streams)), ("", events(streams))];
@@ -18,7 +18,7 @@ pub(super) fn streams(run: &Run) -> Vec<LabelledText> {
 }
 
 /// How many requests met the objectives, where some were set.
-pub(super) fn goodput(findings: &Findings) -> Option<LabelledText> {
+pub fn goodput(findings: &Findings) -> Option<LabelledText> {
     let goodput = findings.stream.as_ref()?.llm.as_ref()?.goodput.as_ref()?;
     let (share, at_most) = (number::share(goodput.share?), number::share(goodput.share_at_most?));
     let rate = |per_second: Option<f64>| per_second.map(number::rate);
@@ -94,13 +94,13 @@ fn events(streams: &StreamFacts) -> String {
 }
 
 /// The heads of [`stream_times`].
-pub(super) fn stream_times_heads() -> Vec<String> {
+pub fn stream_times_heads() -> Vec<String> {
     let heads = ["streams", "values"].map(str::to_owned);
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
 }
 
 /// The times of streams that have values, a row each.
-pub(super) fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
+pub fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
     let Some(streams) = &findings.stream else { return Vec::new() };
     let rows = [
         ("first event", &streams.first_event_time),

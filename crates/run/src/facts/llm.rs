@@ -90,6 +90,48 @@ pub struct SloCounts {
     pub met: u64,
     /// Complete answers that missed none, where one cannot be told.
     pub cannot_tell: u64,
+    /// Complete answers by each of `objectives`; empty where an older truetail saved the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub each: Vec<ObjectiveCounts>,
+}
+
+/// Complete answers by one objective.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct ObjectiveCounts {
+    /// Those that met it.
+    pub met: u64,
+    /// Those that missed it.
+    pub missed: u64,
+    /// Those of which that cannot be told.
+    pub cannot_tell: u64,
+}
+
+impl ObjectiveCounts {
+    /// How many answers are counted.
+    pub fn answers(&self) -> u64 {
+        self.met.saturating_add(self.missed).saturating_add(self.cannot_tell)
+    }
+
+    fn merge(&mut self, other: &ObjectiveCounts) {
+        let sums =
+            [(&mut self.met, other.met), (&mut self.missed, other.missed), (&mut self.cannot_tell, other.cannot_tell)];
+        sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
+    }
+}
+
+impl SloCounts {
+    fn new(objectives: Vec<String>) -> SloCounts {
+        let each = vec![ObjectiveCounts::default(); objectives.len()];
+        SloCounts { objectives, met: 0, cannot_tell: 0, each }
+    }
+
+    /// Adds what is known by objective.
+    fn merge_each(&mut self, other: &SloCounts) {
+        if self.each.len() != other.each.len() {
+            self.each.clear();
+        }
+        self.each.iter_mut().zip(&other.each).for_each(|(sum, part)| sum.merge(part));
+    }
 }
 
 impl LlmFacts {
@@ -104,7 +146,7 @@ impl LlmFacts {
             unreadable_events: 0,
             coalesced_content_gaps: 0,
             tokens: TokenCounts::default(),
-            slo: (!objectives.is_empty()).then_some(SloCounts { objectives, met: 0, cannot_tell: 0 }),
+            slo: (!objectives.is_empty()).then(|| SloCounts::new(objectives)),
         }
     }
 
@@ -123,6 +165,7 @@ impl LlmFacts {
     /// Adds those of another part of the run. A file may hold any counts, so sums saturate.
     pub(super) fn merge(&mut self, other: &LlmFacts) {
         let mut part = other.clone();
+        self.slo.iter_mut().zip(&other.slo).for_each(|(sum, part)| sum.merge_each(part));
         self.each().into_iter().zip(part.each()).for_each(|(sum, part)| *sum = sum.saturating_add(*part));
     }
 

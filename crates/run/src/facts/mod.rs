@@ -2,12 +2,17 @@
 //! fields may be added, but none may change its meaning.
 
 mod checks;
+mod event_marks;
+mod gap_map;
 mod generator;
 mod llm;
 mod mix;
 mod offered;
+mod sampled_streams;
 mod session;
 mod stream;
+mod stream_detail;
+mod stream_ending;
 mod stream_time;
 mod stripe;
 mod target_names;
@@ -16,14 +21,19 @@ use serde::{Deserialize, Serialize};
 use truetail_model::driver::Stripe;
 
 pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS, first_failed};
+pub use event_marks::{EventMark, EventMarks};
+pub use gap_map::GapMap;
 pub use generator::{
     CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Ticks, Timing,
 };
-pub use llm::{LlmApi, LlmFacts, SloCounts, TokenCounts};
+pub use llm::{LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts};
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
+pub use sampled_streams::{SampledStream, SampledStreams};
 pub use session::{EarlyEnd, NotReached, SessionFacts, SessionTally, SessionTime, SessionTimes, StepFacts};
 pub use stream::{StreamFacts, StreamKind, StreamTally};
+pub use stream_detail::StreamDetail;
+pub use stream_ending::StreamEnding;
 pub use stream_time::{StreamTime, StreamTimes};
 pub use stripe::{Shard, Shards, StartFacts, StripeFacts};
 

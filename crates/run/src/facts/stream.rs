@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::llm::LlmFacts;
+use super::stream_detail::StreamDetail;
+use super::stream_ending::StreamEnding;
 use super::stream_time::{StreamTime, StreamTimes};
 
 /// What the pieces of an answer are.
@@ -42,6 +44,9 @@ pub struct StreamFacts {
     /// The times, which are saved in `histograms.hlog`.
     #[serde(skip)]
     pub times: StreamTimes,
+    /// What is drawn of them, which is saved in `streams.json`; `None` where a run was saved without it.
+    #[serde(skip)]
+    pub detail: Option<StreamDetail>,
 }
 
 impl StreamFacts {
@@ -57,6 +62,14 @@ impl StreamFacts {
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
         self.llm.iter_mut().zip(&other.llm).for_each(|(sum, part)| sum.merge(part));
         self.times.merge(&other.times);
+        // What one part does not have is not known of the whole.
+        self.detail = match (self.detail.take(), &other.detail) {
+            (Some(mut detail), Some(part)) => {
+                detail.merge(part);
+                Some(detail)
+            }
+            _ => None,
+        };
     }
 
     /// What was asked for is the same, so that the two may be added.
@@ -121,8 +134,14 @@ impl StreamFacts {
             return Some(format!("llm: it has {whole} {what}, but their parts make {}", sum(&parts)));
         }
         let (met, cannot_tell) = llm.slo.as_ref().map_or((0, 0), |slo| (slo.met, slo.cannot_tell));
-        (sum(&[met, cannot_tell]) > self.tally.complete)
-            .then(|| "llm: more answers may meet the objectives than are complete".to_owned())
+        if sum(&[met, cannot_tell]) > self.tally.complete {
+            return Some("llm: more answers may meet the objectives than are complete".to_owned());
+        }
+        let slo = llm.slo.as_ref()?;
+        let is_told = slo.each.iter().all(|each| each.answers() == self.tally.complete);
+        let is_of_each = slo.each.is_empty() || slo.each.len() == slo.objectives.len();
+        (!is_told || !is_of_each)
+            .then(|| "llm: not every complete answer is counted once for each objective".to_owned())
     }
 }
 
@@ -160,6 +179,23 @@ fn is_none_at_all(count: &u64) -> bool {
 }
 
 impl StreamTally {
+    /// Counts a planned arrival that ended in this way.
+    pub fn count(&mut self, ending: StreamEnding) {
+        self.planned += 1;
+        *match ending {
+            StreamEnding::Complete => &mut self.complete,
+            StreamEnding::Unfinished => &mut self.unfinished,
+            StreamEnding::Cut => &mut self.cut,
+            StreamEnding::Idle => &mut self.idle,
+            StreamEnding::TimedOut => &mut self.timed_out,
+            StreamEnding::InFlightAtEnd => &mut self.in_flight_at_end,
+            StreamEnding::NotAStream => &mut self.not_a_stream,
+            StreamEnding::Failed => &mut self.failed,
+            StreamEnding::NeverIssued => &mut self.never_issued,
+            StreamEnding::ServerError => &mut self.server_error,
+        } += 1;
+    }
+
     fn each(&mut self) -> [&mut u64; 11] {
         [
             &mut self.planned,

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, TIMELINE, failed_answers, hlog, samples, timeline};
+use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, STREAMS, TIMELINE, failed_answers, hlog, samples, timeline};
 use crate::wire::v1::{self, RunFile};
-use crate::{Findings, Run};
+use crate::{Findings, Run, StreamDetail};
 
 /// The files of a run, `run.json` last: where it is, the others are.
 pub(super) struct Contents<'a> {
@@ -20,7 +20,12 @@ impl<'a> Contents<'a> {
     /// The names of the files, in the order in which they are written.
     pub(super) fn names(&self) -> Vec<&'static str> {
         let failed = (!self.run.facts.failed_answers.is_empty()).then_some(FAILED_ANSWERS);
-        failed.into_iter().chain([HISTOGRAMS, TIMELINE, SAMPLES, RUN]).collect()
+        let streams = self.streams().map(|_| STREAMS);
+        failed.into_iter().chain(streams).chain([HISTOGRAMS, TIMELINE, SAMPLES, RUN]).collect()
+    }
+
+    fn streams(&self) -> Option<&'a StreamDetail> {
+        self.run.facts.stream.as_ref()?.detail.as_ref()
     }
 
     /// Writes the file of this name, which is one of [`Contents::names`].
@@ -28,6 +33,7 @@ impl<'a> Contents<'a> {
         let Run { facts, snapshot } = self.run;
         match name {
             FAILED_ANSWERS => failed_answers::write(&mut out, &facts.failed_answers),
+            STREAMS => serde_json::to_writer(out, &self.streams()).map_err(io::Error::from),
             HISTOGRAMS => hlog::write(out, facts, snapshot, self.run_file.recorded.intervals),
             TIMELINE => timeline::write(out, snapshot),
             SAMPLES => samples::write(out, &snapshot.samples),

@@ -15,10 +15,13 @@ use super::source::Source;
 use super::target_tag::TargetTag;
 use super::target_times::target_times;
 use super::{
-    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, possible, samples, timeline,
+    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, STREAMS, TIMELINE, failed_answers, possible, samples, timeline,
 };
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
-use crate::{Facts, FailedAnswer, GateFinding, Run, SessionTime, SessionTimes, StreamTime, StreamTimes, Verdict, wire};
+use crate::{
+    Facts, FailedAnswer, GateFinding, Run, SessionTime, SessionTimes, StreamDetail, StreamTime, StreamTimes, Verdict,
+    wire,
+};
 
 /// No program writes longer intervals than this (two years).
 const LONGEST_INTERVAL_S: u64 = 1 << 26;
@@ -82,6 +85,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let mut facts = Facts { failed_answers: load_failed_answers(source)?, ..facts_of(run_file) };
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
+        streams.detail = load_streams(source, &streams.times)?;
         let problem = streams.imbalance(snapshot.tally.planned).map(|problem| format!("under stream {problem}"));
         problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
     }
@@ -144,6 +148,14 @@ fn load_failed_answers(source: &Source) -> Result<Vec<FailedAnswer>, LoadError> 
     let path = source.path_of(FAILED_ANSWERS);
     let file = source.open(FAILED_ANSWERS)?.map(BufReader::new);
     file.map_or(Ok(Vec::new()), |file| failed_answers::read(file).map_err(|error| error.at(&path)))
+}
+
+/// What is drawn of streams with these times; `None` where there is no file of it.
+fn load_streams(source: &Source, times: &StreamTimes) -> Result<Option<StreamDetail>, LoadError> {
+    let Some(text) = source.text_of(STREAMS)? else { return Ok(None) };
+    let read = serde_json::from_str::<StreamDetail>(&text).map_err(|error| error.to_string());
+    let checked = read.and_then(|detail| detail.imbalance(times).map_or(Ok(detail), Err));
+    checked.map(Some).map_err(|problem| LoadError::Disagree { path: source.path_of(STREAMS), problem })
 }
 
 fn load_samples(source: &Source, run_file: &RunFile, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {

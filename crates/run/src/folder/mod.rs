@@ -1,4 +1,5 @@
-//! The run folder, or the same as text ([`pack`](fn@pack)): `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`; and `failed-answers.jsonl` where there are any.
+//! The run folder, or the same as text ([`pack`](fn@pack)): `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`; `failed-answers.jsonl`
+//! where there are any, and `streams.json` where answers were read as streams.
 
 mod contents;
 mod encoded;
@@ -32,6 +33,8 @@ pub const TIMELINE: &str = "timeline.csv";
 pub const SAMPLES: &str = "samples.csv";
 /// The first few answers that failed a check; not there where none did.
 pub const FAILED_ANSWERS: &str = "failed-answers.jsonl";
+/// What is drawn of streams; not there where answers were not read as such.
+pub const STREAMS: &str = "streams.json";
 /// The page of the run, which [`save_page`] writes. [`save`] removes that of the run that it replaces.
 pub const REPORT: &str = "report.html";
 /// The percentile spectrum that `truetail-report` draws of the run; treated as the report is.

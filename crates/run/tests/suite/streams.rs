@@ -1,13 +1,37 @@
 //! Streams in a run folder: they come back as they were, are merged, and are refused where their books do not balance.
 
 use truetail_model::record::RecorderOptions;
-use truetail_model::time::Nanos;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    Distribution, Findings, LlmApi, LlmFacts, Run, SloCounts, StreamFacts, StreamFindings, StreamKind, StreamTally,
-    StreamTime, TokenCounts, folder, merge,
+    Distribution, EventMark, Findings, LlmApi, LlmFacts, ObjectiveCounts, Run, SampledStream, SloCounts, StreamDetail,
+    StreamEnding, StreamFacts, StreamFindings, StreamKind, StreamTally, StreamTime, TokenCounts, folder, merge,
 };
 
 use crate::support;
+
+/// What is drawn of streams of which so many were complete.
+fn detail(complete: u64) -> StreamDetail {
+    let mut detail = StreamDetail::default();
+    for number in 0..2 * complete {
+        detail
+            .gaps
+            .record(Timestamp(number * 10_000_000), Nanos(if number % 2 == 0 { 10_000_003 } else { 700_000_003 }));
+    }
+    (0..2).for_each(|second| detail.gaps.record_open(Timestamp(second * 1_000_000_000)));
+    for number in 0..50 {
+        let intended_start_ns = number * 1_000_000;
+        let end_ns = intended_start_ns + 9_000_000;
+        detail.sampled.offer(intended_start_ns, end_ns, || SampledStream {
+            intended_start_ns,
+            actual_start_ns: intended_start_ns + 1,
+            end_ns,
+            ending: StreamEnding::Cut,
+            first_content_ns: Some(intended_start_ns + 7),
+            marks: vec![EventMark { from_ns: intended_start_ns + 7, to_ns: end_ns, events: 4, coalesced: 1 }],
+        });
+    }
+    detail
+}
 
 /// The streams of so many planned arrivals, of which two were cut after one event each, and three had no event.
 fn streams(planned: u64) -> StreamFacts {
@@ -24,6 +48,7 @@ fn streams(planned: u64) -> StreamFacts {
         stalls: 7,
         llm: None,
         times: Default::default(),
+        detail: Some(detail(complete)),
     };
     for (time, value, count) in [
         (StreamTime::FirstEvent, 1_234_567, planned - 3),
@@ -87,7 +112,8 @@ fn with_llm(mut run: Run) -> Run {
         unknown_time_per_output_token: 1,
         ..TokenCounts::default()
     };
-    llm.slo = llm.slo.map(|slo| SloCounts { met: complete, ..slo });
+    let each = vec![ObjectiveCounts { met: complete, ..ObjectiveCounts::default() }];
+    llm.slo = llm.slo.map(|slo| SloCounts { met: complete, each, ..slo });
     streams.llm = Some(llm);
     run
 }
@@ -105,20 +131,23 @@ fn language_models_come_back_as_they_were_and_are_merged() {
     assert_eq!(merged.imbalance(whole.snapshot.tally.planned), None);
     let (one, both) = (run.facts.stream.as_ref().unwrap().llm.clone().unwrap(), merged.llm.unwrap());
     assert_eq!((both.tokens.output, both.content_events), (2 * one.tokens.output, 2 * one.content_events));
-    assert_eq!(both.slo.unwrap().met, 2 * one.slo.unwrap().met);
+    let (one, both) = (one.slo.unwrap(), both.slo.unwrap());
+    assert_eq!((both.met, both.each[0].met), (2 * one.met, 2 * one.each[0].met));
     other.facts.stream.as_mut().unwrap().llm.as_mut().unwrap().slo = None;
     assert!(merge(vec![run, other]).unwrap().facts.stream.is_none(), "other objectives are another goodput");
 }
 
 #[test]
 fn books_of_language_models_that_do_not_balance_are_refused() {
-    let changes: [fn(&mut LlmFacts); 6] = [
+    let changes: [fn(&mut LlmFacts); 8] = [
         |llm| llm.content_events += 1,
         |llm| llm.unreadable_events += 1,
         |llm| llm.coalesced_content_gaps += 1,
         |llm| llm.tokens.counted += 1,
         |llm| llm.tokens.no_time_per_output_token += 1,
         |llm| llm.slo.as_mut().unwrap().cannot_tell = u64::MAX,
+        |llm| llm.slo.as_mut().unwrap().each[0].missed = 1,
+        |llm| llm.slo.as_mut().unwrap().each.push(ObjectiveCounts::default()),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let ((run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
@@ -131,6 +160,36 @@ fn books_of_language_models_that_do_not_balance_are_refused() {
 }
 
 #[test]
+fn what_is_drawn_of_other_streams_is_refused() {
+    let changes: [fn(&mut StreamDetail); 5] = [
+        |detail| detail.gaps.record(Timestamp::ZERO, Nanos(1)),
+        |detail| detail.gaps.record_open(Timestamp::ZERO),
+        |detail| detail.sampled.slowest = detail.sampled.random.clone(),
+        |detail| detail.sampled.random[3].marks[0].coalesced = 5,
+        |detail| detail.sampled.random[3].end_ns = 0,
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let ((mut run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+        change(run.facts.stream.as_mut().unwrap().detail.as_mut().unwrap());
+        folder::save(dir.path(), &run, &findings).unwrap();
+        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
+        assert!(error.contains("streams.json") && !error.contains('\n'), "{number}: {error}");
+    }
+}
+
+#[test]
+fn a_folder_without_what_is_drawn_has_the_rest() {
+    let ((run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+    folder::save(dir.path(), &run, &findings).unwrap();
+    std::fs::remove_file(dir.path().join(folder::STREAMS)).unwrap();
+    let (loaded, saved) = (folder::load(dir.path()).unwrap().run.facts.stream.unwrap(), run.facts.stream.unwrap());
+    assert_eq!(loaded, StreamFacts { detail: None, ..saved.clone() });
+    let mut whole = saved;
+    whole.merge(&loaded);
+    assert_eq!(whole.detail, None, "half of it is not that of the whole");
+}
+
+#[test]
 fn streams_of_a_whole_are_those_of_its_parts() {
     let (mut a, _) = run_with_streams();
     let mut b = a.clone();
@@ -139,6 +198,8 @@ fn streams_of_a_whole_are_those_of_its_parts() {
     let merged = whole.facts.stream.expect("both have streams");
     assert_eq!(merged.imbalance(whole.snapshot.tally.planned), None);
     let complete = a.snapshot.tally.planned - 5;
+    let drawn = merged.detail.as_ref().expect("both have it");
+    assert_eq!((drawn.gaps.gaps(), drawn.gaps.open()), (4 * complete, 4));
     assert_eq!((merged.stalls, merged.times.of(StreamTime::LongestGap).count()), (14, 2 * complete));
     a.facts.stream.as_mut().unwrap().stall_ns = None;
     let whole = merge(vec![a, b]).unwrap();

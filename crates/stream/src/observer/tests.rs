@@ -35,6 +35,37 @@ fn an_event_allocates_nothing() {
     }
 }
 
+/// Two streams: one complete, with two events in one read, and one that was cut; and a third beyond those that are marked.
+#[test]
+fn streams_are_sampled_as_they_were() {
+    let (mut observer, all) = observer(StreamKind::Sse);
+    let far = MOST_MARKED as u32;
+    for (request, index) in [(0, 0), (1, 1), (far, 2)] {
+        observer.begin(request, Arrival { index, intended_start: Timestamp(index) });
+        observer.head(request, AnswerHead::without_fields(200));
+        observer.slots[request as usize].clocks.head = Head::OfStream;
+    }
+    for (at, request, events) in [(100, 0, 2), (200, 1, 1), (300, 0, 1), (350, far, 1)] {
+        observer.arrived(Timestamp(at));
+        (0..events).for_each(|_| observer.body(request, EVENT));
+    }
+    let cut = Outcome::Reset(truetail_model::record::Cause::ResetByPeer);
+    for (request, outcome, end) in [(0, Outcome::Response { status: 200 }, 310), (1, cut, 900), (far, cut, 5_000)] {
+        let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
+        let (start, end) = (Timestamp(50), Timestamp(end));
+        let id = truetail_engine::RequestId { target: 0, row: 0 };
+        observer.end(request, EndedRequest { arrival, id, outcome, start, end });
+    }
+    observer.finish();
+    let detail = all.lock().unwrap().detail.clone().expect("it is kept");
+    let [slowest, fastest] = &detail.sampled.slowest[..] else { panic!("two: {detail:?}") };
+    assert_eq!((slowest.ending, slowest.end_ns, slowest.events()), (StreamEnding::Cut, 900, 1));
+    assert_eq!((fastest.ending, fastest.actual_start_ns, fastest.events()), (StreamEnding::Complete, 50, 3));
+    let marks: Vec<_> = fastest.marks.iter().map(|mark| (mark.from_ns, mark.events, mark.coalesced)).collect();
+    assert_eq!(marks, [(100, 2, 1), (300, 1, 0)]);
+    assert_eq!((detail.gaps.gaps(), detail.gaps.open()), (1, 2));
+}
+
 #[test]
 fn a_token_allocates_nothing() {
     const TOKEN: &[u8] =

@@ -22,6 +22,7 @@ fn of_streams(mut run: Run, failed: u64) -> Run {
         stalls: 0,
         llm: None,
         times,
+        detail: None,
     });
     run
 }

@@ -48,9 +48,7 @@ impl<'a> Runner<'a> {
         let mut second = resolve(args.run.run_args(&args.b, &[])?)?;
         let first = resolve(args.run.run_args(&args.a, &[])?)?;
         // Each run asks its side anew. Here B is asked before all runs of A.
-        if second.preflight {
-            preflight(&mut second.plan, None)?;
-        }
+        preflight(&mut second.plan, second.trial, None)?;
         let save_to = args.out.clone().map_or(SaveTo::NewFolder, SaveTo::Folder);
         let name = format!("ab-{}", name_of(&first.plan.target));
         let folder = OutputFolder::prepare(&save_to, &name)?.expect("runs of ab are saved");
@@ -125,7 +123,7 @@ impl<'a> Runner<'a> {
 
     /// Offers the load of a side, and saves what comes of it.
     fn measure(&mut self, mut resolved: ResolvedRun, saved: &Path) -> Result<Measured> {
-        let mut notes = if resolved.preflight { preflight(&mut resolved.plan, None)? } else { Vec::new() };
+        let mut notes = preflight(&mut resolved.plan, resolved.trial, None)?;
         let folder = OutputFolder::prepare(&resolved.save_to, "")?;
         notes.append(&mut resolved.notes);
         let control = Control::new();

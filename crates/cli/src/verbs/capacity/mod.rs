@@ -28,7 +28,7 @@ pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     let args = config::complete_capacity(args)?;
     let (json, quiet, out) = (args.result.json, args.result.quiet, args.result.out.clone());
     let mut asked = Asked::resolve(args)?;
-    super::run::preflight_notes(&mut asked.plan, asked.preflight)?.iter().for_each(|note| output::note(note));
+    super::run::preflight(&mut asked.plan, asked.trial, None)?.iter().for_each(|note| output::note(note));
     let mut journal = folder::open(out, &asked)?;
     if !quiet {
         output::note(&begins(&journal));

@@ -15,7 +15,7 @@ use crate::args::run_options::given_in_run;
 use crate::args::{CliAction, Command, parse};
 use crate::error::{Result, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
-use crate::resolve::run::{ResolvedRun, resolve};
+use crate::resolve::run::{ResolvedRun, Trial, resolve};
 use crate::{command_line, output};
 
 /// Rates that are probed unless others are asked for, requests per second.
@@ -40,8 +40,8 @@ pub struct Asked {
     pub objectives: Vec<Objective>,
     /// The requests, and how they are sent; each probe has a load of its own.
     pub plan: Plan,
-    /// Send one request before the search.
-    pub preflight: bool,
+    /// What is tried before the search.
+    pub trial: Trial,
     /// What makes two searches the same.
     pub question: Question,
     /// How long this command may search.
@@ -73,7 +73,7 @@ impl Asked {
             server: super::super::run::name_of(&resolved.plan.target),
             objectives: args.slo,
             plan: resolved.plan,
-            preflight: resolved.preflight,
+            trial: resolved.trial,
             question: Question::new(texts, target.clone(), requests, limits),
             max_time,
             command: target,

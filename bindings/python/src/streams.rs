@@ -1,0 +1,83 @@
+//! Answers that come in pieces: what is asked of `truetail.run`.
+
+use pyo3::prelude::*;
+use truetail_analysis::gates::Reading;
+use truetail_run::{LlmApi, StreamKind};
+use truetail_stream::{LlmOptions, MOST_DATA_BYTES, StreamOptions};
+
+use crate::arguments::{choice, positive_time, value_error};
+use crate::gate::parsed;
+use crate::load::OptionalArg;
+
+/// How answers are read as streams; not yet converted. Passed as a dictionary.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct StreamArguments<'py> {
+    stream: Option<String>,
+    llm: Option<String>,
+    slo: Vec<String>,
+    stall: OptionalArg<'py>,
+    idle_timeout: OptionalArg<'py>,
+    end_mark: Option<String>,
+}
+
+impl StreamArguments<'_> {
+    /// Answers are those of a language model.
+    pub fn is_llm(&self) -> bool {
+        self.llm.is_some()
+    }
+
+    /// What answers are read as, for gates.
+    pub fn reading(&self) -> Reading {
+        match (&self.stream, &self.llm) {
+            (_, Some(_)) => Reading::Llm,
+            (Some(_), None) => Reading::Streams,
+            (None, None) => Reading::Whole,
+        }
+    }
+
+    /// How answers are looked at; `None` where they are not read as streams.
+    pub fn options(&self) -> PyResult<Option<StreamOptions>> {
+        let kinds = [("sse", StreamKind::Sse), ("chunks", StreamKind::Chunks)];
+        let kind = self.stream.as_ref().map(|name| choice("stream", name, &kinds)).transpose()?;
+        let apis = [LlmApi::OpenaiChat, LlmApi::OpenaiCompletions].map(|api| (api.name(), api));
+        let api = self.llm.as_ref().map(|name| choice("llm", name, &apis)).transpose()?;
+        self.refuse_contradictions(kind)?;
+        let length =
+            |name: &str, given: &OptionalArg<'_>| given.as_ref().map(|time| positive_time(name, time)).transpose();
+        let (stall, idle_timeout) = (length("stall", &self.stall)?, length("idle_timeout", &self.idle_timeout)?);
+        let slo = parsed("slo", &self.slo)?;
+        let plain = match (kind, api) {
+            (None, None) => return Ok(None),
+            (_, Some(api)) => StreamOptions::of_llm(LlmOptions { api, slo }),
+            (Some(kind), None) => StreamOptions::new(kind),
+        };
+        let end_mark = self.end_mark.clone().or(plain.end_mark.clone());
+        Ok(Some(StreamOptions { stall, idle_timeout, end_mark, ..plain }))
+    }
+
+    fn refuse_contradictions(&self, kind: Option<StreamKind>) -> PyResult<()> {
+        let of_streams = [
+            ("stall", self.stall.is_some()),
+            ("idle_timeout", self.idle_timeout.is_some()),
+            ("end_mark", self.end_mark.is_some()),
+        ];
+        let given = of_streams.into_iter().find(|(_, given)| *given);
+        if let Some((name, _)) = given.filter(|_| kind.is_none() && self.llm.is_none()) {
+            return Err(value_error(name, "it is about streams; add stream='sse', stream='chunks' or llm"));
+        }
+        if !self.slo.is_empty() && self.llm.is_none() {
+            return Err(value_error("slo", "it is about answers of language models; add llm='openai-chat'"));
+        }
+        if kind == Some(StreamKind::Chunks) && (self.llm.is_some() || self.end_mark.is_some()) {
+            let name = if self.llm.is_some() { "llm" } else { "end_mark" };
+            return Err(value_error(name, "it is about server-sent events, and contradicts stream='chunks'"));
+        }
+        match &self.end_mark {
+            Some(mark) if mark.len() > MOST_DATA_BYTES => {
+                Err(value_error("end_mark", format!("at most {MOST_DATA_BYTES} bytes are compared")))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+"""``truetail.run`` reads answers as streams, and as those of language models."""
+
+import socket
+from typing import Any
+
+import pytest
+
+import truetail
+
+BODY = '{"model": "m", "prompt": "Hi", "max_tokens": 5}'
+LOAD: dict[str, Any] = {"rate": 50, "duration": "200ms"}
+
+
+def url(server: truetail.Server, path: str) -> str:
+    return f"http://{server.host}:{server.port}{path}"
+
+
+def test_streams_have_their_books() -> None:
+    with truetail.serve(baseline="1ms") as server:
+        options = {"stream": "sse", "stall": "40ms", "fail_if": ["incomplete-streams > 1%", "event-gap max > 1h"]}
+        result = truetail.run(url(server, "/stream?events=5&gap=1ms&stall=2:50ms"), **LOAD, **options)
+        plain = truetail.run(server.url, **LOAD)
+    streams = result.streams
+    assert streams is not None
+    assert streams["tally"]["complete"] == streams["tally"]["planned"] == 10
+    assert streams["events"] == 50 and streams["stalls"] >= 10
+    assert [gate.state for gate in result.gates] == ["holds", "holds"]
+    assert plain.streams is None and plain.count == 10
+
+
+def test_chunks_of_any_answer_are_events() -> None:
+    with truetail.serve(baseline="1ms") as server:
+        streams = truetail.run(url(server, "/stream?events=3&gap=5ms"), **LOAD, stream="chunks").streams
+    assert streams is not None and streams["kind"] == "chunks" and streams["tally"]["complete"] == 10
+
+
+def test_a_language_model_is_asked_for_a_stream_and_its_tokens() -> None:
+    with truetail.serve("06-model-that-stalls") as server:
+        options = {"llm": "openai-completions", "slo": ["ttft < 1h", "e2e < 1ns"], "data": BODY}
+        streams = truetail.run(url(server, "/v1/completions"), **LOAD, **options).streams
+    assert streams is not None
+    assert (streams["tokens"], streams["end_mark"]) == (50, "[DONE]")
+    assert [each["met"] for each in streams["llm"]["slo"]["each"]] == [10, 0]
+    assert streams["goodput"]["met"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"stream": "lines"}, "stream: there is no 'lines'; choose one of 'sse', 'chunks'"),
+        ({"llm": "openai"}, "llm: there is no 'openai'"),
+        ({"stall": "1s"}, "stall: it is about streams"),
+        ({"slo": ["ttft < 1s"]}, "slo: it is about answers of language models"),
+        ({"llm": "openai-chat", "data": "{}", "slo": ["p99 < 1s"]}, "slo: 'p99 < 1s' is no objective"),
+        ({"stream": "chunks", "llm": "openai-chat", "data": "{}"}, "llm: it is about server-sent events"),
+        ({"stream": "chunks", "end_mark": "x"}, "end_mark: it is about server-sent events"),
+        ({"stream": "sse", "idle_timeout": 0}, "idle_timeout: it is zero"),
+        ({"llm": "openai-chat", "data": "Hi"}, "llm: "),
+        ({"fail_if": ["event-gap p99 > 1s"]}, "fail_if: "),
+    ],
+)
+def test_what_contradicts_itself_is_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=r"^") as raised:
+        truetail.run("http://127.0.0.1:1/", **LOAD, **options)
+    assert problem in str(raised.value)
+
+
+def test_a_server_that_is_not_there_is_found_before_the_load() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(ConnectionError, match="cannot connect"):
+        truetail.run(f"http://127.0.0.1:{port}/stream", **LOAD, stream="sse")

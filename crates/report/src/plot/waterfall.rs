@@ -1,0 +1,155 @@
+//! A few streams in full, one below the other.
+
+use truetail_analysis::series::{ShownBecause, ShownStream, StreamSeries};
+use truetail_run::{EventMark, SampledStream, StreamEnding};
+
+use super::frame::{Axis, Frame};
+use super::look::Look;
+use super::picture::Picture;
+use super::scale::{AxisScale, linear_time_ticks};
+use super::sheet::{Sheet, Swatch, heading, remark};
+use super::svg::{Anchor, Rect, Svg};
+use crate::number;
+
+const TITLE: &str = "A few streams, event by event";
+/// Title, legend and axis.
+const AROUND: f64 = 200.0;
+const ROW: f64 = 46.0;
+/// Room for what stands left and right of the rows.
+const LEFT: f64 = 150.0;
+const RIGHT: f64 = 130.0;
+/// Height of a bar of waiting, and of a mark of an event.
+const BAR: f64 = 10.0;
+const MARK: f64 = 26.0;
+/// Marks closer to each other than this cannot be told apart, in units of the picture.
+const NARROWEST: f64 = 1.5;
+
+/// Streams from their intended starts on: what they waited to be sent, what they waited for their first event, their events, and
+/// their stalls.
+pub fn waterfall(series: &StreamSeries) -> Picture {
+    if series.sampled.is_empty() {
+        return Sheet::nothing(TITLE, "No stream was kept in full.");
+    }
+    let longest = series.sampled.iter().map(|shown| shown.stream.length_ns()).max().unwrap_or(1).max(1) as f64;
+    let height = AROUND + series.sampled.len() as f64 * ROW;
+    let subtitle =
+        "Each begins at its intended start. A stroke is an event, or several that are too close to tell apart.";
+    let mut sheet = Sheet::new(TITLE, subtitle, height, &legend(series));
+    let area = sheet.area;
+    let inner =
+        Rect { x: area.x + LEFT, width: area.width - LEFT - RIGHT, height: series.sampled.len() as f64 * ROW, ..area };
+    let x = Axis::new(
+        "since the intended start",
+        AxisScale::Linear { from: 0.0, to: longest },
+        linear_time_ticks(longest, 8),
+    );
+    let y = Axis::new("", AxisScale::Linear { from: 0.0, to: 1.0 }, Vec::new());
+    let frame = Frame::around(inner, x, y);
+    frame.draw_behind(&mut sheet.svg);
+    frame.draw_columns(&mut sheet.svg);
+    for (n, shown) in series.sampled.iter().enumerate() {
+        let row = Rect { y: inner.y + n as f64 * ROW, height: ROW, ..area };
+        draw_names(&mut sheet.svg, row, shown);
+        Row { frame: &frame, stream: &shown.stream, middle: row.y + ROW / 2.0 }.draw(&mut sheet.svg, series.stall_ns);
+    }
+    frame.draw_base(&mut sheet.svg);
+    sheet.finish()
+}
+
+fn legend(series: &StreamSeries) -> Vec<(String, Swatch)> {
+    let streams = || series.sampled.iter().map(|shown| &shown.stream);
+    let marks = || streams().flat_map(|stream| &stream.marks);
+    let block = |name: &str, look: Look, opacity: f64| (name.to_owned(), Swatch::Block(look, opacity));
+    let mut legend = vec![
+        block("not sent yet", Look::Wait, 0.8),
+        block("sent, no event yet", Look::InFlight, 0.5),
+        ("events".to_owned(), Swatch::Line(Look::Response)),
+    ];
+    if marks().any(|mark| mark.coalesced > 0) {
+        legend.push(("some of them read together".to_owned(), Swatch::Line(Look::Lag)));
+    }
+    if streams().any(|stream| stalls(stream, series.stall_ns).next().is_some()) {
+        legend.push(block("stall", Look::Failed, 0.3));
+    }
+    if streams().any(|stream| stream.ending != StreamEnding::Complete) {
+        legend.push(block("nothing came until the end", Look::LagMax, 0.45));
+    }
+    legend
+}
+
+/// Why it is shown and when it was due at the left, and how it ended at the right.
+fn draw_names(svg: &mut Svg, row: Rect, shown: &ShownStream) {
+    let why = match shown.because {
+        ShownBecause::Slowest => "slowest",
+        ShownBecause::Median => "median of a sample",
+        ShownBecause::Chance => "by chance",
+    };
+    let stream = &shown.stream;
+    let middle = row.y + ROW / 2.0;
+    heading(svg, row.x, middle - 3.0, why);
+    let due = format!("due at {:.3} s", stream.intended_start_ns as f64 / 1e9);
+    remark(svg, row.x, middle + 14.0, &due, Anchor::Start);
+    let right = row.x + row.width - RIGHT + 12.0;
+    heading(svg, right, middle - 3.0, &number::time(stream.length_ns()));
+    remark(svg, right, middle + 14.0, stream.ending.describe(), Anchor::Start);
+}
+
+/// Gaps that are stalls, as pairs of instants; none where no limit was set.
+fn stalls(stream: &SampledStream, stall_ns: Option<u64>) -> impl Iterator<Item = (u64, u64)> + '_ {
+    let between = stream.marks.windows(2).map(|pair| (pair[0].to_ns, pair[1].from_ns));
+    let open = stream.marks.last().filter(|_| stream.ending != StreamEnding::Complete);
+    let all = between.chain(open.map(|last| (last.to_ns, stream.end_ns)));
+    all.filter(move |(from, to)| stall_ns.is_some_and(|stall| to.saturating_sub(*from) >= stall))
+}
+
+/// A stream in its row.
+struct Row<'a> {
+    frame: &'a Frame,
+    stream: &'a SampledStream,
+    middle: f64,
+}
+
+impl Row<'_> {
+    fn draw(&self, svg: &mut Svg, stall_ns: Option<u64>) {
+        let stream = self.stream;
+        let first = stream.marks.first().map_or(stream.end_ns, |mark| mark.from_ns);
+        let sent = stream.actual_start_ns.clamp(stream.intended_start_ns, stream.end_ns);
+        for (from, to) in stalls(stream, stall_ns) {
+            self.block(svg, (from, to), MARK, Look::Failed, 0.22);
+        }
+        self.block(svg, (stream.intended_start_ns, sent), BAR, Look::Wait, 0.8);
+        self.block(svg, (sent, first), BAR, Look::InFlight, 0.5);
+        if let Some(last) = stream.marks.last().filter(|_| stream.ending != StreamEnding::Complete) {
+            self.block(svg, (last.to_ns, stream.end_ns), BAR, Look::LagMax, 0.45);
+        }
+        for (look, is_coalesced) in [(Look::Response, false), (Look::Lag, true)] {
+            let marks = || stream.marks.iter().filter(move |mark| (mark.coalesced > 0) == is_coalesced);
+            for mark in marks().filter(|mark| self.width(mark) >= NARROWEST) {
+                self.block(svg, (mark.from_ns, mark.to_ns), MARK * 0.6, look, 0.6);
+            }
+            let strokes: Vec<Vec<(f64, f64)>> = marks().map(|mark| self.stroke(mark.from_ns)).collect();
+            svg.series(&strokes, look, 1.5);
+        }
+    }
+
+    fn x(&self, at_ns: u64) -> f64 {
+        self.frame.x(at_ns.saturating_sub(self.stream.intended_start_ns) as f64)
+    }
+
+    fn width(&self, mark: &EventMark) -> f64 {
+        self.x(mark.to_ns) - self.x(mark.from_ns)
+    }
+
+    fn stroke(&self, at_ns: u64) -> Vec<(f64, f64)> {
+        let x = self.x(at_ns);
+        vec![(x, self.middle - MARK / 2.0), (x, self.middle + MARK / 2.0)]
+    }
+
+    /// Nothing where it would be too narrow to be seen.
+    fn block(&self, svg: &mut Svg, (from_ns, to_ns): (u64, u64), height: f64, look: Look, opacity: f64) {
+        let (x, width) = (self.x(from_ns), self.x(to_ns) - self.x(from_ns));
+        if width >= 0.2 {
+            svg.block(Rect { x, y: self.middle - height / 2.0, width, height }, look, opacity);
+        }
+    }
+}

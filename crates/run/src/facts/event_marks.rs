@@ -1,0 +1,126 @@
+//! When the events of one stream came, in bounded memory.
+
+use serde::{Deserialize, Serialize};
+use truetail_model::time::Timestamp;
+
+/// At most this many marks are kept of a stream.
+pub(super) const MOST_MARKS: usize = 128;
+/// Where there are more, those closer to each other than this part of the whole become one: at most this many and one remain.
+const MARKS_LEFT: u64 = 64;
+
+/// Events that came at one instant, or so close to each other that they are not told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventMark {
+    /// When the first of them came, in nanoseconds since the origin of the run.
+    pub from_ns: u64,
+    /// When the last of them came.
+    pub to_ns: u64,
+    /// How many there are, at least one.
+    pub events: u64,
+    /// How many of them came with one read together with the one before.
+    pub coalesced: u64,
+}
+
+impl EventMark {
+    /// Adds the events of a later mark, if they are close enough.
+    #[inline]
+    fn takes_in(&mut self, later: &EventMark, resolution_ns: u64) -> bool {
+        let is_close = later.to_ns.saturating_sub(self.from_ns) <= resolution_ns;
+        if is_close {
+            self.to_ns = self.to_ns.max(later.to_ns);
+            self.events += later.events;
+            self.coalesced += later.coalesced;
+        }
+        is_close
+    }
+}
+
+/// The events of one stream, in order. Gaps that are longer than the resolution are between two marks, and exact.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct EventMarks {
+    marks: Vec<EventMark>,
+    resolution_ns: u64,
+}
+
+impl EventMarks {
+    /// None, with room for all that are kept, so that [`event`](EventMarks::event) allocates nothing.
+    pub fn with_room() -> EventMarks {
+        EventMarks { marks: Vec::with_capacity(MOST_MARKS), resolution_ns: 0 }
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.marks.clear();
+        self.resolution_ns = 0;
+    }
+
+    /// An event came, not before those that are there. `is_coalesced`: with one read together with the one before.
+    #[inline]
+    pub fn event(&mut self, at: Timestamp, is_coalesced: bool) {
+        let mark = EventMark { from_ns: at.0, to_ns: at.0, events: 1, coalesced: u64::from(is_coalesced) };
+        if self.joins(&mark) {
+            return;
+        }
+        if self.marks.len() >= MOST_MARKS {
+            self.coarsen();
+            if self.joins(&mark) {
+                return;
+            }
+        }
+        self.marks.push(mark);
+    }
+
+    /// The last mark takes this one in, if it is close enough.
+    #[inline]
+    fn joins(&mut self, mark: &EventMark) -> bool {
+        self.marks.last_mut().is_some_and(|last| last.takes_in(mark, self.resolution_ns))
+    }
+
+    /// Joins marks that are close to each other, in place.
+    fn coarsen(&mut self) {
+        let ends = self.marks.first().zip(self.marks.last());
+        let length_ns = ends.map_or(0, |(first, last)| last.to_ns.saturating_sub(first.from_ns));
+        self.resolution_ns = (length_ns / MARKS_LEFT).max(self.resolution_ns.saturating_mul(2));
+        let mut last = 0;
+        for i in 1..self.marks.len() {
+            let mark = self.marks[i];
+            if !self.marks[last].takes_in(&mark, self.resolution_ns) {
+                last += 1;
+                self.marks[last] = mark;
+            }
+        }
+        self.marks.truncate(last + 1);
+    }
+
+    /// The marks, ascending.
+    pub fn all(&self) -> &[EventMark] {
+        &self.marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_event_is_kept_and_long_gaps_are_exact(gaps in prop::collection::vec((0u64..1_000_000, any::<bool>()), 1..2_000)) {
+            let mut marks = EventMarks::with_room();
+            let (mut at, mut longest) = (0, 0);
+            for (i, (gap, together)) in gaps.iter().enumerate() {
+                let gap = if *together { 0 } else { *gap };
+                at += gap;
+                longest = longest.max(if i == 0 { 0 } else { gap });
+                marks.event(Timestamp(at), *together);
+            }
+            prop_assert!(marks.all().len() <= MOST_MARKS);
+            prop_assert_eq!(marks.all().iter().map(|mark| mark.events).sum::<u64>(), gaps.len() as u64);
+            let coalesced = gaps.iter().filter(|(_, together)| *together).count() as u64;
+            prop_assert_eq!(marks.all().iter().map(|mark| mark.coalesced).sum::<u64>(), coalesced);
+            let between = marks.all().windows(2).map(|pair| pair[1].from_ns - pair[0].to_ns);
+            prop_assert!(longest <= marks.resolution_ns || between.max() == Some(longest));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What is drawn of streams.
+
+use serde::{Deserialize, Serialize};
+
+use super::gap_map::GapMap;
+use super::sampled_streams::SampledStreams;
+use super::stream_time::{StreamTime, StreamTimes};
+
+/// What is drawn of streams besides their distributions. Its size does not depend on the length of the run.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamDetail {
+    /// Gaps between events by time.
+    pub gaps: GapMap,
+    /// A few streams in full.
+    pub sampled: SampledStreams,
+}
+
+impl StreamDetail {
+    pub(super) fn merge(&mut self, other: &StreamDetail) {
+        self.gaps.merge(&other.gaps);
+        self.sampled.merge(&other.sampled);
+    }
+
+    /// Why this is not of a run with these distributions; `None` where it may be.
+    pub(crate) fn imbalance(&self, times: &StreamTimes) -> Option<String> {
+        let of = |time: StreamTime| times.of(time).count();
+        let (gaps, open) = (of(StreamTime::EventGap), of(StreamTime::EventGapCensored));
+        if (self.gaps.gaps(), self.gaps.open()) != (gaps, open) {
+            let (found, found_open) = (self.gaps.gaps(), self.gaps.open());
+            return Some(format!(
+                "it has {found} gaps and {found_open} that no event ended, and the histograms have {gaps} and {open}"
+            ));
+        }
+        self.sampled.problem().map(str::to_owned)
+    }
+}

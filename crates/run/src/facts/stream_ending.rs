@@ -1,0 +1,47 @@
+//! How streams end.
+
+use serde::{Deserialize, Serialize};
+
+/// How a stream ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StreamEnding {
+    /// See the field of this name in [`StreamTally`](crate::StreamTally), as for all others.
+    Complete,
+    /// See [`unfinished`](crate::StreamTally::unfinished).
+    Unfinished,
+    /// See [`cut`](crate::StreamTally::cut).
+    Cut,
+    /// See [`idle`](crate::StreamTally::idle).
+    Idle,
+    /// See [`timed_out`](crate::StreamTally::timed_out).
+    TimedOut,
+    /// See [`in_flight_at_end`](crate::StreamTally::in_flight_at_end).
+    InFlightAtEnd,
+    /// See [`not_a_stream`](crate::StreamTally::not_a_stream).
+    NotAStream,
+    /// See [`failed`](crate::StreamTally::failed).
+    Failed,
+    /// See [`never_issued`](crate::StreamTally::never_issued).
+    NeverIssued,
+    /// See [`server_error`](crate::StreamTally::server_error).
+    ServerError,
+}
+
+impl StreamEnding {
+    /// In words.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            StreamEnding::Complete => "complete",
+            StreamEnding::Unfinished => "without its end",
+            StreamEnding::Cut => "cut",
+            StreamEnding::Idle => "idle",
+            StreamEnding::TimedOut => "timed out",
+            StreamEnding::InFlightAtEnd => "open at the end",
+            StreamEnding::NotAStream => "not a stream",
+            StreamEnding::Failed => "failed",
+            StreamEnding::NeverIssued => "never issued",
+            StreamEnding::ServerError => "with an error event",
+        }
+    }
+}
