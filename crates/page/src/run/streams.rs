@@ -66,8 +66,8 @@ fn times(page: &RunPage<'_>) -> Markup {
     html! {
         (Table::new("Times of streams by percentile", words::stream_times_heads()).with_rows(rows).markup())
         p.faint {
-            "First and last event and TTFT run from the intended start; “once sent” is the TTFT from the actual start. There is no \
-             95 % interval, because nothing is known of how the gaps of one stream depend on each other."
+            "First and last event and TTFT run from the intended start, so that the last event is the time end to end; “once sent” \
+             is the TTFT from the actual start. There is no 95 % interval, because nothing is known of how the gaps of one stream depend on each other."
         }
     }
 }
@@ -87,7 +87,7 @@ fn objectives(series: &StreamSeries) -> Table {
 /// Gaps by time and by power of ten of their length.
 fn gaps(series: &StreamSeries) -> Table {
     let of_gaps = RunSeries { time: series.time, ..RunSeries::default() };
-    let heads = ["until, s", "gaps", "shortest", "longest", "not ended"];
+    let heads = ["until, s", "gaps", "shortest, at least", "longest, at most", "not ended"];
     let row = |row: Range<usize>| {
         let cells = || series.gaps.cells.get(row.clone()).unwrap_or_default().iter().flatten();
         let rows = || cells().map(|(row, _)| usize::from(*row));
@@ -102,11 +102,8 @@ fn gaps(series: &StreamSeries) -> Table {
             number::count(open),
         ]
     };
-    let caption = format!(
-        "Gaps between events by time, to {} exactly{}",
-        number::share(series.gaps.row_factor.max(1.0) - 1.0),
-        time_rows::explained(&of_gaps, "with all of its gaps")
-    );
+    let explained = time_rows::explained(&of_gaps, "with all of its gaps");
+    let caption = format!("Gaps between events by time{explained}");
     Table::new(caption, heads).with_rows(time_rows::rows(&of_gaps).map(row))
 }
 

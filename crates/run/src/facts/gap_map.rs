@@ -174,7 +174,7 @@ impl TryFrom<GapMapFile> for GapMap {
     fn try_from(file: GapMapFile) -> Result<GapMap, String> {
         let width_ns = file.column_ns;
         let doubled = width_ns / FIRST_WIDTH_NS;
-        if width_ns % FIRST_WIDTH_NS != 0 || !doubled.is_power_of_two() || doubled > 1 << 32 {
+        if !width_ns.is_multiple_of(FIRST_WIDTH_NS) || !doubled.is_power_of_two() || doubled > 1 << 32 {
             return Err(format!("a column is {FIRST_WIDTH_NS} ns or that doubled some times, not {width_ns} ns"));
         }
         if file.columns.len() > MOST_COLUMNS {
