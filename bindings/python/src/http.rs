@@ -70,6 +70,7 @@ impl HttpRun {
         checks: Vec<String>,
     ) -> PyResult<HttpRun> {
         let (gates, checks): (Vec<Gate>, Vec<Check>) = (parsed("fail_if", &fail_if)?, parsed("checks", &checks)?);
+        let stream_options = streams.options()?;
         let seed_of_choice = whole_number("seed", &seed, 0)?;
         let load =
             LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
@@ -86,7 +87,7 @@ impl HttpRun {
         plan.check_open_files().map_err(too_few_files_error)?;
         refuse_undecidable(&plan, &gates, !checks.is_empty(), streams.reading())?;
         let checks = observe(&mut plan, checks);
-        let streams = streams.options()?.map(|options| read_streams(&mut plan, options));
+        let streams = stream_options.map(|options| read_streams(&mut plan, options));
         let notes = tls.notes().into_iter().collect();
         Ok(HttpRun { plan, notes, gates, checks, streams, preflight, control: Control::new(), created: Instant::now() })
     }

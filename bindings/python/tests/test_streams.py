@@ -17,7 +17,7 @@ def url(server: truetail.Server, path: str) -> str:
 
 def test_streams_have_their_books() -> None:
     with truetail.serve(baseline="1ms") as server:
-        options = {"stream": "sse", "stall": "40ms", "fail_if": ["incomplete-streams > 1%", "event-gap max > 1h"]}
+        options: dict[str, Any] = {"stream": "sse", "stall": "40ms", "fail_if": ["incomplete-streams > 1%", "event-gap max > 1h"]}
         result = truetail.run(url(server, "/stream?events=5&gap=1ms&stall=2:50ms"), **LOAD, **options)
         plain = truetail.run(server.url, **LOAD)
     streams = result.streams
@@ -36,7 +36,7 @@ def test_chunks_of_any_answer_are_events() -> None:
 
 def test_a_language_model_is_asked_for_a_stream_and_its_tokens() -> None:
     with truetail.serve("06-model-that-stalls") as server:
-        options = {"llm": "openai-completions", "slo": ["ttft < 1h", "e2e < 1ns"], "data": BODY}
+        options: dict[str, Any] = {"llm": "openai-completions", "slo": ["ttft < 1h", "e2e < 1ns"], "data": BODY}
         streams = truetail.run(url(server, "/v1/completions"), **LOAD, **options).streams
     assert streams is not None
     assert (streams["tokens"], streams["end_mark"]) == (50, "[DONE]")
