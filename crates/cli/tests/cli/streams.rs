@@ -100,7 +100,9 @@ fn what_is_drawn_of_streams_is_saved_and_merged() {
     let damaged = dir.truetail(&["report", "a"]);
     assert!(damaged.code == Some(1) && damaged.stderr.contains("streams.json"), "{damaged:?}");
     fs::remove_file(dir.path().join("a/streams.json")).unwrap();
-    assert_eq!(dir.truetail(&["report", "a"]).code, Some(0));
+    // On a busy machine the run may be INVALID, which has an exit code of its own.
+    let without = dir.truetail(&["report", "a"]);
+    assert!(without.code != Some(1) && without.stdout.contains("20 of 20 complete"), "{without:?}");
 }
 
 #[test]
