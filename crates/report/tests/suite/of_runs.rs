@@ -1,14 +1,15 @@
 //! Pictures of runs: well-formed, of bounded size, and a sentence where there is nothing to draw.
 
 use truetail_analysis::findings;
-use truetail_analysis::series::{RunSeries, series};
+use truetail_analysis::series::{ObjectiveBooks, RunSeries, ShownBecause, ShownStream, StreamSeries, series};
 use truetail_model::arrival::ScheduleHash;
 use truetail_model::record::{Cause, Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Tally};
 use truetail_model::scenario::builtin;
 use truetail_report::plot::{
-    answers, books, by_rate, gaps, heat_map, lanes, percentiles, pictures_of_run, start_delay, targets,
+    answers, books, by_rate, event_gaps, gaps, goodput, heat_map, lanes, percentiles, pictures_of_run, start_delay,
+    targets, waterfall,
 };
-use truetail_run::Run;
+use truetail_run::{EventMark, Run, SampledStream, StreamEnding};
 use truetail_sim::{SimOptions, simulate};
 
 fn scenario(name: &str) -> Run {
@@ -47,7 +48,31 @@ fn every_scenario_is_drawn() {
             assert!(picture.svg().len() < 60_000, "{} {name}: {} bytes", scenario.name, picture.svg().len());
             assert!(picture.svg().contains("class=\"paper\"") && picture.svg().contains("class=\"ink\""));
         }
-        assert_eq!(pictures.len(), 7);
+        assert_eq!(pictures.len(), if run.facts.stream.is_some() { 9 } else { 7 }, "{}", scenario.name);
+    }
+}
+
+#[test]
+fn streams_of_any_length_are_drawn() {
+    let mark = |from_ns, to_ns| EventMark { from_ns, to_ns, events: u64::MAX, coalesced: 1 };
+    for (end_ns, marks) in
+        [(7, vec![]), (7, vec![mark(7, 7)]), (u64::MAX, vec![mark(8, 1 << 60), mark(u64::MAX, u64::MAX)])]
+    {
+        let stream = SampledStream {
+            intended_start_ns: 7,
+            actual_start_ns: u64::MAX,
+            end_ns,
+            ending: StreamEnding::InFlightAtEnd,
+            first_content_ns: None,
+            marks,
+        };
+        let shown = ShownStream { because: ShownBecause::Slowest, stream };
+        let most = ObjectiveBooks { objective: None, met: 1 << 50, missed: 1, cannot_tell: 0, incomplete: 1 };
+        let series =
+            StreamSeries { stall_ns: Some(1), sampled: vec![shown], objectives: vec![most], ..StreamSeries::default() };
+        assert_well_formed("waterfall", waterfall(&series).svg());
+        assert_well_formed("goodput", goodput(&series).svg());
+        assert!(event_gaps(&series).svg().contains("were not recorded"));
     }
 }
 
