@@ -232,7 +232,7 @@ fn mix(requests: &RequestSet) -> Option<Mix> {
         weight: target.weight(),
         name: target.name().map(str::to_owned),
     });
-    (!requests.is_uniform()).then(|| Mix {
+    (!requests.is_uniform() || requests.rows() > 0).then(|| Mix {
         targets: targets.collect(),
         rows: requests.rows(),
         order: (requests.rows() > 0).then(|| requests.order().name().to_owned()),

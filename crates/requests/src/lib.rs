@@ -15,6 +15,7 @@
 //! | `json_text` | bodies that are JSON, with placeholders in them |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
+//! | `replay` | recorded arrivals, each with its request |
 //! | `prepare` | builds requests from targets and rows |
 //! | `input_error` | what is wrong with the input, and where |
 
@@ -26,6 +27,7 @@ mod json_text;
 mod placeholder;
 mod prepare;
 mod redact;
+mod replay;
 mod rows;
 mod shell;
 mod spec;
@@ -38,6 +40,7 @@ pub use input_error::{InputError, Location};
 pub use json_text::with_json_members;
 pub use prepare::{Feed, PreparedRequests, prepare};
 pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
+pub use replay::{RecordedRequest, Replay, parse_replay, write_replay};
 pub use rows::{RowFormat, Rows};
 pub use shell::{ShellError, split_words};
 pub use spec::TargetSpec;

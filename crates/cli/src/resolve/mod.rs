@@ -3,10 +3,12 @@
 
 mod checks;
 mod flow;
-mod input;
+pub mod input;
 pub mod lab;
 pub mod load;
+mod replay;
 pub mod request;
+mod rows;
 pub mod run;
 pub mod scenario;
 mod stream;

@@ -6,7 +6,7 @@ use truetail_analysis::gates::Reading;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
-use super::{checks, flow, load, request, stream, stripe, tls};
+use super::{checks, flow, load, replay, request, rows, stream, stripe, tls};
 use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::command_line;
@@ -82,7 +82,8 @@ pub struct RunFiles {
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let command = command_line::of_run(&args);
     let flow = flow::flow(&mut args)?;
-    let workload = load::workload(&args)?;
+    let replay = replay::replay(&args)?;
+    let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
     let (stripe, start_at_unix_ns) = (stripe::stripe(&args, &workload)?, stripe::start_at(&args, &workload)?);
     let start_file = stripe::start_file(&args);
     let printing = Printing { result: printed(&args), quiet: args.quiet };
@@ -91,11 +92,13 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = timing(&args)?;
-    let mut target = match &flow {
-        Some(flow) => request::of_flow(&args, flow)?,
-        None => request::target(&args)?,
+    let mut target = match (&flow, &replay) {
+        (Some(flow), _) => request::of_flow(&args, flow)?,
+        (None, Some(replay)) => request::of_replay(&args, replay)?,
+        (None, None) => request::target(&args)?,
     };
     tls::secure(&mut target, &args)?;
+    let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload);
     let mut plan = Plan::new(workload, target);
     (plan.stripe, plan.start_at_unix_ns) = (stripe, start_at_unix_ns);
     plan.keep_alive = !args.no_keepalive;
@@ -107,7 +110,8 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     plan.timing = timing;
     plan.check_open_files().map_err(too_few_files)?;
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
-    let notes = tls::notes(&args);
+    let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
+    let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
     let has_llm = args.streams.llm.is_some();
     let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
