@@ -63,9 +63,10 @@ fn an_access_log_is_replayed_with_its_own_timing() {
     let wanted =
         counts(text.lines().filter_map(|line| Some(format!("{} HTTP/1.1", line.split_once(",GET")?.1.trim()))));
     let length = |run: &Value| run["scenario"]["duration_ns"].as_u64().unwrap();
+    let url = url(&server);
     let run = |more: &[&str]| {
         let words =
-            [&["run", &url(&server), "--replay", "hour.replay", "--json", "--quiet", "--no-preflight"], more].concat();
+            [&["run", &url, "--replay", "hour.replay", "--json", "--quiet", "--no-preflight"], more].concat();
         dir.truetail(&words).json()
     };
     let whole = run(&["--out", "whole", "-H", "X-A: b"]);
@@ -87,7 +88,7 @@ fn an_access_log_is_replayed_with_its_own_timing() {
     assert!(notes.contains("replay of 27 arrivals") && notes.contains("hour.replay: 27 of 30 lines"), "{notes}");
 
     let fast = run(&["--out", "fast", "--speed", "4"]);
-    assert!(length(&fast).abs_diff(length(&whole) / 4) <= 1, "{} {}", length(&fast), length(&whole));
+    assert!(length(&fast).abs_diff(length(&whole) / 4) <= 2, "{} {}", length(&fast), length(&whole));
     run(&["--out", "part1", "--speed", "4", "--stripe", "1/2"]);
     run(&["--out", "part2", "--speed", "4", "--stripe", "2/2"]);
     ok(dir.truetail(&["merge", "part1", "part2", "--out", "merged"]));
