@@ -53,7 +53,12 @@ pub fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Option<Stri
     };
     let planned = schedule.count().filter(|planned| *planned > rows)?;
     if !is_once {
-        return Some(format!("{planned} {what} for {rows} rows: after the last row, the first one is used again"));
+        // Of plain requests that is what everybody expects.
+        return args
+            .flow
+            .flow
+            .is_some()
+            .then(|| format!("{planned} {what} for {rows} rows: after the last row, the first one is used again"));
     }
     schedule.horizon.requests = Some(rows);
     schedule.horizon.duration = schedule.last_arrival().map(|last| last.intended_start.since_origin() + Nanos(1));

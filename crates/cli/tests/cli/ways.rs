@@ -65,8 +65,7 @@ fn an_access_log_is_replayed_with_its_own_timing() {
     let length = |run: &Value| run["scenario"]["duration_ns"].as_u64().unwrap();
     let url = url(&server);
     let run = |more: &[&str]| {
-        let words =
-            [&["run", &url, "--replay", "hour.replay", "--json", "--quiet", "--no-preflight"], more].concat();
+        let words = [&["run", &url, "--replay", "hour.replay", "--json", "--quiet", "--no-preflight"], more].concat();
         dir.truetail(&words).json()
     };
     let whole = run(&["--out", "whole", "-H", "X-A: b"]);

@@ -6,7 +6,7 @@ use truetail_import::ways::{AccessLogOptions, Placement, read_access_log};
 use truetail_model::time::Nanos;
 use truetail_requests::{RecordedRequest, write_replay};
 
-use super::deliver;
+use super::deliver::deliver;
 use crate::args::flow_verb::{FromAccessLogArgs, Spread};
 use crate::error::{ExitCode, Result, usage_error};
 use crate::resolve::load::DEFAULT_SEED;

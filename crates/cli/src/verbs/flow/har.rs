@@ -2,7 +2,7 @@
 
 use truetail_import::ways::{HarOptions, flow_of_har};
 
-use super::deliver;
+use super::deliver::deliver;
 use crate::args::flow_verb::FromHarArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::resolve::input;

@@ -4,16 +4,14 @@
 //! |---|---|
 //! | `access_log` | an access log as arrivals with their requests |
 //! | `har` | what a browser recorded as a Hurl file |
+//! | `deliver` | where the result goes |
 
 mod access_log;
+mod deliver;
 mod har;
 
-use std::fs;
-use std::path::Path;
-
 use crate::args::flow_verb::{FlowVerb, FlowVerbArgs};
-use crate::error::{ExitCode, Result, runtime_error};
-use crate::{gating, output};
+use crate::error::{ExitCode, Result};
 
 /// Carries out a verb of flows.
 ///
@@ -24,18 +22,4 @@ pub fn flow(args: FlowVerbArgs) -> Result<ExitCode> {
         FlowVerb::FromAccessLog(args) => access_log::from_access_log(&args),
         FlowVerb::FromHar(args) => har::from_har(&args),
     }
-}
-
-/// Writes what was made to a file, or to standard output, and remarks on it to standard error.
-fn deliver(text: &str, out: Option<&Path>, notes: &[String]) -> Result<ExitCode> {
-    match out {
-        None => output::print(text)?,
-        Some(file) => {
-            gating::check_place("--out", file)?;
-            fs::write(file, text)
-                .map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))?;
-        }
-    }
-    notes.iter().for_each(|note| output::note(note));
-    Ok(ExitCode::Success)
 }
