@@ -11,8 +11,10 @@ use truetail_model::time::Nanos;
 use crate::prepare::{PreparedRequests, Size};
 use crate::{InputError, Location, TargetSpec};
 
-/// So many targets have books of their own, those that were asked for most. The others are one for each method.
+/// So many routes have books of their own, those that were asked for most. The others are one target for each method.
 const MOST_TARGETS: usize = 20;
+/// Each of them has at least one arrival in so many.
+const LEAST_SHARE: u64 = 100;
 /// Most remarks of a file that are kept, and most characters of each.
 const MOST_NOTES: usize = 10;
 const MOST_NOTE_CHARS: usize = 500;
@@ -116,7 +118,7 @@ fn shortened(text: &str) -> String {
 }
 
 impl Replay {
-    /// The requests, sent to the origin of `base` with its header lines. What is asked for most are targets of their own.
+    /// The requests, sent to the origin of `base` with its header lines. Routes that are asked for most are targets of their own.
     ///
     /// # Errors
     /// What is wrong with `base`, with a request, or that they need too much memory.
@@ -157,15 +159,25 @@ impl RecordedRequest {
         Ok(request.map_err(|error| location.invalid(error))?.http1_bytes())
     }
 
-    fn path(&self) -> &str {
-        self.target.split('?').next().unwrap_or_default()
+    /// The path, with a star for each part that looks like a number of something.
+    fn route(&self) -> String {
+        let path = self.target.split('?').next().unwrap_or_default();
+        let parts = path.split('/').map(|part| if is_number_of_something(part) { "*" } else { part });
+        parts.collect::<Vec<_>>().join("/")
     }
+}
+
+/// `17`, or a hash or a UUID.
+fn is_number_of_something(part: &str) -> bool {
+    let is_long = part.len() >= 8 && part.bytes().any(|byte| byte.is_ascii_digit());
+    let is_hash = is_long && part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_hash || !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Which requests have their books together.
 struct Groups<'r> {
-    /// Method, path (`None`: the other paths of that method) and arrivals.
-    names: Vec<(&'r str, Option<&'r str>, u64)>,
+    /// Method, route (`None`: the other routes of that method) and arrivals.
+    names: Vec<(&'r str, Option<String>, u64)>,
     /// Of each request, the number of its group.
     of_request: Vec<u32>,
 }
@@ -174,34 +186,33 @@ impl<'r> Groups<'r> {
     fn of(replay: &'r Replay) -> Groups<'r> {
         let mut arrivals = vec![0u64; replay.requests.len()];
         replay.asked.iter().for_each(|number| arrivals[*number as usize] += 1);
-        let mut paths: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-        for ((request, _), count) in replay.requests.iter().zip(&arrivals) {
-            *paths.entry((&request.method, request.path())).or_default() += count;
-        }
-        let mut most: Vec<_> = paths.into_iter().collect();
+        let routes: Vec<(&str, String)> =
+            replay.requests.iter().map(|(request, _)| (request.method.as_str(), request.route())).collect();
+        let mut counts: BTreeMap<&(&str, String), u64> = BTreeMap::new();
+        routes.iter().zip(&arrivals).for_each(|(route, count)| *counts.entry(route).or_default() += count);
+        let mut most: Vec<_> = counts.into_iter().collect();
         most.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let mut names: Vec<(&str, Option<&str>, u64)> = Vec::new();
+        let mut names: Vec<(&str, Option<String>, u64)> = Vec::new();
         let mut numbers = HashMap::new();
-        for (rank, ((method, path), count)) in most.into_iter().enumerate() {
-            let own = (rank < MOST_TARGETS).then_some(path);
-            let shared = names.iter().position(|(other, none, _)| own.is_none() && none.is_none() && *other == method);
+        for (rank, (route, count)) in most.into_iter().enumerate() {
+            let has_own = rank < MOST_TARGETS && count * LEAST_SHARE >= replay.asked.len() as u64;
+            let shared = names.iter().position(|(method, own, _)| !has_own && own.is_none() && *method == route.0);
             let number = shared.unwrap_or(names.len());
             match shared {
                 Some(shared) => names[shared].2 += count,
-                None => names.push((method, own, count)),
+                None => names.push((route.0, has_own.then(|| route.1.clone()), count)),
             }
-            numbers.insert((method, path), number as u32);
+            numbers.insert(route, number as u32);
         }
-        let number = |(request, _): &'r (RecordedRequest, u64)| numbers[&(request.method.as_str(), request.path())];
-        Groups { names, of_request: replay.requests.iter().map(number).collect() }
+        Groups { names, of_request: routes.iter().map(|route| numbers[route]).collect() }
     }
 
     fn targets(&self, prefix: &str) -> Vec<TargetRequests> {
-        let target = |(method, path, count): &(&str, Option<&str>, u64)| {
+        let target = |(method, route, count): &(&str, Option<String>, u64)| {
             let weight = u32::try_from(*count).unwrap_or(u32::MAX);
-            let url = format!("{prefix}{}", path.unwrap_or("/"));
+            let url = format!("{prefix}{}", route.as_deref().unwrap_or("/"));
             let target = TargetRequests::new(method.parse().expect("it was checked"), url, weight);
-            if path.is_some() { target } else { target.named(format!("{method} other paths")) }
+            if route.is_some() { target } else { target.named(format!("{method} other paths")) }
         };
         self.names.iter().map(target).collect()
     }
@@ -250,14 +261,14 @@ mod tests {
     fn what_is_asked_for_most_has_books_of_its_own() {
         let mut text = String::new();
         for path in 0..30 {
-            (0..30 - path).for_each(|_| text.push_str(&format!("0,GET /{path}?q={path}\n")));
+            (0..30 - path).for_each(|_| text.push_str(&format!("0,GET /p{path}/{path}?q={path}\n")));
         }
-        text.push_str("0,PUT /0\n1,GET /0?other\n");
+        text.push_str("0,PUT /p\n1,GET /p0/0123abcd-ef?other\n");
         let replay = parse_replay(&text, "f").unwrap();
         let prepared = replay.prepare(&base("http://a")).unwrap();
         let targets = prepared.requests.targets();
         assert_eq!(targets.len(), MOST_TARGETS + 2);
-        assert_eq!((targets[0].url(), targets[0].weight(), targets[0].len()), ("http://a/0", 31, 2));
+        assert_eq!((targets[0].url(), targets[0].weight(), targets[0].len()), ("http://a/p0/*", 31, 2));
         let others: Vec<_> = targets[MOST_TARGETS..].iter().map(|of| (of.name(), of.weight())).collect();
         assert_eq!(others, [(Some("GET other paths"), 55), (Some("PUT other paths"), 1)]);
         assert_eq!(targets.iter().map(|of| u64::from(of.weight())).sum::<u64>(), replay.asked.len() as u64);

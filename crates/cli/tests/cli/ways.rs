@@ -40,7 +40,7 @@ fn ok(output: CommandOutput) -> CommandOutput {
 /// Thirty lines in two seconds: pages, with a query each, and a form whose body is not in the log.
 fn access_log() -> String {
     let line = |n: u32| {
-        let request = if n % 10 == 3 { "POST /login".to_owned() } else { format!("GET /page/{}?n={n}", n % 4) };
+        let request = if n % 10 == 3 { "POST /login".to_owned() } else { format!("GET /page-{}/{n}?n={n}", n % 4) };
         format!("127.0.0.1 - - [22/Nov/2026:11:00:{:02} +0000] \"{request} HTTP/1.1\" 200 3 \"-\" \"x\"\n", n / 15)
     };
     (0..30).map(line).collect()
@@ -83,6 +83,7 @@ fn an_access_log_is_replayed_with_its_own_timing() {
         books.map(|target| target["tally"]["planned"].as_u64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(planned(&whole), [8, 7, 7, 5]);
+    assert_eq!(whole["targets"][0]["name"], "GET /page-0/*");
     let notes = whole["notes"].to_string();
     assert!(notes.contains("replay of 27 arrivals") && notes.contains("hour.replay: 27 of 30 lines"), "{notes}");
 
