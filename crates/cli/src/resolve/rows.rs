@@ -18,10 +18,11 @@ pub fn of_flow(args: &RunArgs, text: &str) -> Result<Option<SessionRows>> {
     let Some((format, file, bytes)) = request::data(args)? else { return Ok(None) };
     let rows = Rows { format, file: &file, bytes: &bytes };
     let there = rows.column_names().map_err(request::wrong)?;
+    let used = variables_of(text);
+    let is_used = |column: &&String| used.as_ref().is_ok_and(|used| used.contains(column));
+    let columns: Vec<String> = there.iter().filter(is_used).cloned().collect();
     // What is wrong with the flow is said where it is read.
-    let used = variables_of(text).unwrap_or_default();
-    let columns: Vec<String> = there.iter().filter(|column| used.contains(column)).cloned().collect();
-    if columns.is_empty() && !used.is_empty() {
+    if columns.is_empty() && used.is_ok() {
         let there = there.join(", ");
         return Err(usage_error(format!(
             "{file}: the flow uses none of its columns ({there}); write {{{{NAME}}}} where one belongs"
@@ -37,28 +38,39 @@ pub fn of_flow(args: &RunArgs, text: &str) -> Result<Option<SessionRows>> {
 }
 
 /// Ends the load with the last of so many rows, where each is used once. Returns what is to be said of rows that do not suffice.
-pub fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Option<String> {
-    let (rows, is_once) = (u64::from(rows), args.feed == Some(FeedName::Once));
+///
+/// # Errors
+/// Where each was to be used once and is not one of a session.
+pub fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Result<Option<String>> {
+    let is_once = args.feed == Some(FeedName::Once);
     if rows == 0 || args.feed == Some(FeedName::Random) {
-        return None;
+        return Ok(None);
     }
+    let has_flow = args.flow.flow.is_some();
+    if is_once && !has_flow && matches!(workload.model, LoadModel::PartlyOpen { .. }) {
+        let help = "write the session as a flow, in which a row belongs to a session (--flow)";
+        return Err(usage_error(format!("--feed once and --model partly-open contradict each other: {help}")));
+    }
+    Ok(ended_by(u64::from(rows), is_once, has_flow, workload))
+}
+
+fn ended_by(rows: u64, is_once: bool, has_flow: bool, workload: &mut Workload) -> Option<String> {
     let (schedule, what) = match &mut workload.model {
         LoadModel::Open(schedule) => (schedule, "requests"),
         LoadModel::PartlyOpen { sessions, .. } => (sessions, "sessions"),
         LoadModel::Closed { horizon, .. } if is_once => {
             horizon.requests = Some(horizon.requests.map_or(rows, |requests| requests.min(rows)));
-            return Some(format!("each of {rows} rows is used once: the load ends with the last one"));
+            return Some(format!(
+                "each of {rows} rows is used at most once: the load ends with the last one at the latest"
+            ));
         }
         LoadModel::Closed { .. } => return None,
     };
     let planned = schedule.count().filter(|planned| *planned > rows)?;
     if !is_once {
         // Of plain requests that is what everybody expects.
-        return args
-            .flow
-            .flow
-            .is_some()
-            .then(|| format!("{planned} {what} for {rows} rows: after the last row, the first one is used again"));
+        let again = || format!("{planned} {what} for {rows} rows: after the last row, the first one is used again");
+        return has_flow.then(again);
     }
     schedule.horizon.requests = Some(rows);
     schedule.horizon.duration = schedule.last_arrival().map(|last| last.intended_start.since_origin() + Nanos(1));

@@ -98,7 +98,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         (None, None) => request::target(&args)?,
     };
     tls::secure(&mut target, &args)?;
-    let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload);
+    let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload)?;
     let mut plan = Plan::new(workload, target);
     (plan.stripe, plan.start_at_unix_ns) = (stripe, start_at_unix_ns);
     plan.keep_alive = !args.no_keepalive;

@@ -233,14 +233,27 @@ fn rows_that_do_not_fit_a_flow_are_refused() {
     dir.file("rows.csv", "user,id\na,1\n");
     dir.file("others.csv", "name\na\n");
     dir.file("half.csv", "user\na\n");
-    let load = ["run", "--flow", "a.hurl", "-r", "1", "-d", "1s", "--variable", "host=http://127.0.0.1:9"];
-    for (more, says) in [
-        (&["--data-from", "others.csv"][..], "the flow uses none of its columns (name)"),
-        (&["--data-from", "half.csv"], "the variable id has no value here"),
-        (&["--data-from", "rows.csv", "--variable", "id=3"], "--variable id and the column id of rows.csv contradict"),
-        (&["--feed", "once"], "--feed sets the order of rows"),
+    dir.file("fixed.hurl", "GET http://127.0.0.1:9/\n");
+    let rate = ["-r", "1", "-d", "1s"];
+    let of_flow = ["--flow", "a.hurl", "--variable", "host=http://127.0.0.1:9"];
+    let plain = ["http://127.0.0.1:9/{{id}}", "--data-from", "rows.csv", "--feed", "once"];
+    for (load, more, says) in [
+        (&of_flow[..], &["--data-from", "others.csv"][..], "the flow uses none of its columns (name)"),
+        (&of_flow, &["--data-from", "half.csv"], "the variable id has no value here"),
+        (
+            &of_flow,
+            &["--data-from", "rows.csv", "--variable", "id=3"],
+            "--variable id and the column id of rows.csv contradict",
+        ),
+        (&of_flow, &["--feed", "once"], "--feed sets the order of rows"),
+        (&["--flow", "fixed.hurl"], &["--data-from", "rows.csv"], "the flow uses none of its columns (user, id)"),
+        (
+            &plain,
+            &["--model", "partly-open", "--session-length", "2"],
+            "--feed once and --model partly-open contradict",
+        ),
     ] {
-        let output = dir.truetail(&[&load[..], more].concat());
+        let output = dir.truetail(&[&["run"], load, &rate, more].concat());
         assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
         assert!(output.stderr.contains(says), "{says}: {output:?}");
     }

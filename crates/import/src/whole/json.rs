@@ -27,7 +27,7 @@ pub(super) fn has_keys(head: &[u8], keys: &[&str]) -> Likeness {
 ///
 /// # Errors
 /// [`ImportError::Content`] with the byte and the line.
-pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ImportError> {
+pub(super) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ImportError> {
     serde_json::from_slice(bytes).map_err(|error| refused(bytes, &error))
 }
 

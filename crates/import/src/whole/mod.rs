@@ -26,7 +26,7 @@ mod wrk;
 use crate::Format;
 
 pub(crate) use file::place_of;
-pub(crate) use json::read as document;
+pub(crate) use har::entries as har_entries;
 
 /// These formats, the most specific first.
 #[rustfmt::skip]

@@ -14,11 +14,8 @@ mod left_out;
 mod secrets;
 mod text;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use crate::ImportError;
-use crate::whole::{document, place_of};
+use crate::whole::{har_entries, place_of};
 
 use choice::Choice;
 use entry::Recorded;
@@ -45,27 +42,14 @@ pub struct HarFlow {
     pub requests: usize,
 }
 
-#[derive(Deserialize)]
-struct Document<'a> {
-    #[serde(borrow)]
-    log: Log<'a>,
-}
-
-#[derive(Deserialize)]
-struct Log<'a> {
-    #[serde(borrow)]
-    entries: Vec<&'a RawValue>,
-}
-
 /// Makes a flow of an archive. `name`: what the archive is called.
 ///
 /// # Errors
 /// [`ImportError`], if it is no HAR, or no request of it can be sent again.
 pub fn flow_of_har(bytes: &[u8], name: &str, options: &HarOptions) -> Result<HarFlow, ImportError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let archive: Document<'_> = document(bytes)?;
     let (mut left_out, mut all) = (LeftOut::default(), Vec::new());
-    for raw in archive.log.entries {
+    for raw in har_entries(bytes)? {
         match Recorded::parse(raw.get()) {
             Ok(recorded) => all.push(recorded),
             Err(cause) => left_out.count(cause),
