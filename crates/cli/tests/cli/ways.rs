@@ -91,7 +91,9 @@ fn an_access_log_is_replayed_with_its_own_timing() {
     assert!(length(&fast).abs_diff(length(&whole) / 4) <= 2, "{} {}", length(&fast), length(&whole));
     run(&["--out", "part1", "--speed", "4", "--stripe", "1/2"]);
     run(&["--out", "part2", "--speed", "4", "--stripe", "2/2"]);
-    ok(dir.truetail(&["merge", "part1", "part2", "--out", "merged"]));
+    let merge = dir.truetail(&["merge", "part1", "part2", "--out", "merged"]);
+    // Beside others on the machine the measurement may be INVALID.
+    assert!(matches!(merge.code, Some(0 | 4)), "{merge:?}");
     let merged = assert_complete(&dir.path().join("merged"));
     assert_eq!((&merged["schedule_hash"], planned(&merged)), (&fast["schedule_hash"], planned(&fast)));
 }
