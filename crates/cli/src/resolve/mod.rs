@@ -3,6 +3,7 @@
 
 mod checks;
 mod flow;
+mod generator;
 pub mod input;
 pub mod lab;
 pub mod load;
