@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::flow_server::{Asked, Server};
+use super::http2;
 use super::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
 /// A server that answers everything with 200, and sets a cookie at `/login`.
@@ -259,4 +260,15 @@ fn rows_that_do_not_fit_a_flow_are_refused() {
         assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
         assert!(output.stderr.contains(says), "{says}: {output:?}");
     }
+}
+
+#[test]
+fn a_recording_is_replayed_over_http2_too() {
+    let (url, dir) = (http2::serve(100), TestDir::new());
+    let lines: String = (0..40).map(|n| format!("{},GET /{}/{n}?n={n}\n", f64::from(n) / 100.0, n % 3)).collect();
+    dir.file("a.replay", &lines);
+    let words = ["run", url.trim_end_matches('/'), "--http2", "--replay", "a.replay", "--json", "--quiet", "--no-save"];
+    let run = dir.truetail(&words).json();
+    assert_balanced(&run);
+    assert_eq!((&run["tally"]["responses"], &run["statuses"]["200"]), (&40.into(), &40.into()), "{run}");
 }
