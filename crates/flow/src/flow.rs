@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::sync::Arc;
 
 use truetail_engine::{Origin, RequestSet, TargetRequests};
 use truetail_model::random::mix64;
@@ -13,6 +14,7 @@ use crate::error::FlowError;
 use crate::make::{ReadFile, StepMaker};
 use crate::parse::{self, typed};
 use crate::request::{Sender, StepRequest};
+use crate::rows::{RowTable, SessionRows};
 use crate::scope::Scope;
 use crate::scope::VariableId;
 use crate::step::Step;
@@ -31,6 +33,8 @@ pub struct Flow {
     pub(crate) moves: Vec<u32>,
     /// The values that each session begins with.
     pub(crate) initial: Vec<Option<Value>>,
+    /// The values that each session gets of a row.
+    pub(crate) rows: Option<Arc<RowTable>>,
     origin: Origin,
     host: String,
 }
@@ -46,6 +50,20 @@ impl Flow {
         variables: &[(String, String)],
         read_file: ReadFile<'_>,
     ) -> Result<Flow, FlowError> {
+        Flow::parse_with_rows(name, text, variables, None, read_file)
+    }
+
+    /// As [`Flow::parse`], where each session begins with the values of a row, too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn parse_with_rows(
+        name: &str,
+        text: &str,
+        variables: &[(String, String)],
+        rows: Option<&SessionRows>,
+        read_file: ReadFile<'_>,
+    ) -> Result<Flow, FlowError> {
         let mut file = parse::parse(text)?;
         file.entries.retain(|entry| !entry.options.skip);
         let Some(first) = file.entries.first() else {
@@ -56,7 +74,8 @@ impl Flow {
             return Err(FlowError::new(first.line, format!("the first request has a delay: {help}")));
         }
         let initial = initial_values(&file, variables);
-        check_variables(&file, &initial)?;
+        let rows = rows.map(|rows| Arc::new(RowTable::of(rows, &file.names)));
+        check_variables(&file, &initial, rows.as_deref())?;
         let mut maker = StepMaker::new(&file, &initial, read_file);
         let mut names = StepNames::default();
         let mut steps = Vec::new();
@@ -66,7 +85,7 @@ impl Flow {
             steps.push(step);
         }
         let (origin, host) = maker.origin().expect("a flow has a request");
-        let flow = Flow { name: name.to_owned(), moves: moves(&file)?, steps, initial, origin, host };
+        let flow = Flow { name: name.to_owned(), moves: moves(&file)?, steps, initial, rows, origin, host };
         flow.try_first()?;
         Ok(flow)
     }
@@ -99,29 +118,34 @@ impl Flow {
 
     /// The targets of a run, one for each step. Only the request of the first is whole: those after it depend on answers.
     pub fn requests(&self) -> RequestSet {
-        let (_, first) = self.first_request();
+        let (_, first) = self.first_request(0);
         let steps = self.steps.iter().enumerate().map(|(nth, step)| {
             let mut target = TargetRequests::new(step.method.clone(), step.url.clone(), 1).named(step.name.clone());
             let hash = hash_of(&step.request);
             target.push(if nth == 0 { &first } else { &hash });
             target
         });
-        RequestSet::of_steps(steps.collect()).expect("a flow has a step")
-    }
-
-    /// Every session begins with the same request, so it can be made before the run: whether that is possible is known.
-    fn try_first(&self) -> Result<(), FlowError> {
-        match self.first_request().0 {
-            true => Ok(()),
-            false => {
-                let problem = "the first request cannot be made: a value in it has no text that can stand there";
-                Err(FlowError::new(self.steps[0].line, problem))
-            }
+        let requests = RequestSet::of_steps(steps.collect()).expect("a flow has a step");
+        match &self.rows {
+            Some(rows) => requests.fed(rows.len() as u32, rows.order, rows.seed, rows.hash()),
+            None => requests,
         }
     }
 
-    fn first_request(&self) -> (bool, Vec<u8>) {
+    /// The first request of a session depends on no answer, so it can be made before the run: whether that is possible, with
+    /// each row, is known.
+    fn try_first(&self) -> Result<(), FlowError> {
+        let rows = self.rows.as_ref().map_or(1, |rows| rows.len());
+        let Some(row) = (0..rows).find(|row| !self.first_request(*row).0) else { return Ok(()) };
+        let of_row = self.rows.as_ref().map_or_else(String::new, |_| format!(" with row {}", row + 1));
+        let problem =
+            format!("the first request cannot be made{of_row}: a value in it has no text that can stand there");
+        Err(FlowError::new(self.steps[0].line, problem))
+    }
+
+    fn first_request(&self, row: usize) -> (bool, Vec<u8>) {
         let mut scope = Scope { values: self.initial.clone(), random: 1 };
+        self.rows.iter().for_each(|rows| rows.fill(row, &mut scope.values));
         let (mut body, mut path, mut out) = (Vec::new(), String::new(), Vec::new());
         let is_set = self.steps[0].set_variables(&mut scope);
         let jar = CookieJar::default();
@@ -153,9 +177,10 @@ fn initial_values(file: &FlowFile, variables: &[(String, String)]) -> Vec<Option
 }
 
 /// Refuses a variable that has no value by the time it is needed.
-fn check_variables(file: &FlowFile, initial: &[Option<Value>]) -> Result<(), FlowError> {
+fn check_variables(file: &FlowFile, initial: &[Option<Value>], rows: Option<&RowTable>) -> Result<(), FlowError> {
     let given = (0..initial.len()).filter(|id| initial[*id].is_some());
-    let mut known: BTreeSet<VariableId> = given.collect();
+    let of_rows = rows.into_iter().flat_map(|rows| rows.variables.iter().copied());
+    let mut known: BTreeSet<VariableId> = given.chain(of_rows).collect();
     for entry in &file.entries {
         for (variable, setting) in &entry.options.variables {
             if let Setting::Text(template) = setting {

@@ -12,6 +12,7 @@
 //! | `make`, `step`, `flow` | from that to steps that can be run, checked |
 //! | `template`, `scope`, `value` | texts with `{{…}}` and their filters, and what stands for it |
 //! | `request` | the request of a step, written for a session |
+//! | `rows` | rows of data, one for each session |
 //! | `evaluate/`, `judge` | what is asked of an answer, and whether it is what was expected |
 //! | `cookies` | the cookies of a session |
 //! | `session` | one session under way |
@@ -29,6 +30,7 @@ mod judge;
 mod make;
 mod parse;
 mod request;
+mod rows;
 mod scope;
 mod script;
 mod session;
@@ -42,5 +44,6 @@ pub use error::FlowError;
 pub use flow::Flow;
 pub use flow_run::FlowRun;
 pub use make::ReadFile;
-pub use parse::MOST_FLOW_BYTES;
+pub use parse::{MOST_FLOW_BYTES, variables_of};
+pub use rows::SessionRows;
 pub use script::MOST_BODY_BYTES;

@@ -69,6 +69,9 @@ impl Session {
     /// Another session begins.
     pub(crate) fn open(&mut self, flow: &Flow, number: u64, arrival: Arrival, seed: u64) {
         self.scope.values.clone_from(&flow.initial);
+        if let Some(rows) = &flow.rows {
+            rows.fill(rows.row_of(number), &mut self.scope.values);
+        }
         self.scope.random = mix64(seed ^ mix64(number));
         self.jar.clear();
         (self.is_open, self.issued, self.thought, self.next) = (true, 0, Nanos::ZERO, Next::Waits);

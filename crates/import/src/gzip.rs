@@ -20,11 +20,16 @@ impl<R: BufRead> Unpacked<R> {
         Unpacked { decoder: MultiGzDecoder::new(input), bytes: 0, wrong: None }
     }
 
+    /// Where the file was damaged, for people.
+    pub fn note(&self) -> Option<String> {
+        let wrong = self.wrong.as_ref()?;
+        Some(format!("the compressed file is damaged or cut off after {} bytes of text: {wrong}", self.bytes))
+    }
+
     /// Says in the run where the file was damaged.
     pub fn report(&self, run: &mut ForeignRun) {
-        if let Some(wrong) = &self.wrong {
-            run.notes
-                .push(format!("the compressed file is damaged or cut off after {} bytes of text: {wrong}", self.bytes));
+        if let Some(note) = self.note() {
+            run.notes.push(note);
             run.damage.truncated_at.get_or_insert(FilePlace { byte: self.bytes, line: 0 });
             run.claims.requests = None;
         }

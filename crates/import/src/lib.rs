@@ -2,7 +2,7 @@
 //!
 //! A [`Format`] reads one kind of file. It hands each request to a sink as soon as its row was read, and returns what the
 //! file says of the run as a whole ([`ForeignRun`]). What is whole in a damaged file is used, and what is not is counted
-//! ([`Damage`](truetail_run::Damage)). Nothing is judged here.
+//! ([`Damage`](truetail_run::Damage)). Nothing is judged here. [`ways`] reads recordings as loads.
 
 pub mod container;
 mod error;
@@ -19,6 +19,7 @@ mod tables;
 mod user;
 mod utf16;
 mod vegeta;
+pub mod ways;
 mod whole;
 
 use std::io::{self, BufReader, Cursor, Read};

@@ -16,6 +16,7 @@
 //! | `llm` | what a request to a language model asks for |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
+//! | `replay` | recorded arrivals, each with its request |
 //! | `prepare` | builds requests from targets and rows |
 //! | `input_error` | what is wrong with the input, and where |
 
@@ -28,6 +29,7 @@ mod llm;
 mod placeholder;
 mod prepare;
 mod redact;
+mod replay;
 mod rows;
 mod shell;
 mod spec;
@@ -41,6 +43,7 @@ pub use json_text::with_json_members;
 pub use llm::asking_for_stream;
 pub use prepare::{Feed, PreparedRequests, prepare};
 pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
+pub use replay::{RecordedRequest, Replay, parse_replay, write_replay};
 pub use rows::{RowFormat, Rows};
 pub use shell::{ShellError, split_words};
 pub use spec::TargetSpec;

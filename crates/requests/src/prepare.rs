@@ -143,13 +143,13 @@ impl Origins {
 }
 
 /// How much memory the requests take, with one word each for its end, and how much they may take.
-struct Size {
-    bytes: u64,
-    most: u64,
+pub(crate) struct Size {
+    pub(crate) bytes: u64,
+    pub(crate) most: u64,
 }
 
 impl Size {
-    fn add(&mut self, request: usize, location: &Location) -> Result<(), InputError> {
+    pub(crate) fn add(&mut self, request: usize, location: &Location) -> Result<(), InputError> {
         self.bytes += (request + size_of::<usize>()) as u64;
         if self.bytes <= self.most {
             return Ok(());

@@ -64,6 +64,39 @@ impl NamedField {
 type RowVisitor<'a> = &'a mut dyn FnMut(&Location, &[Cow<'_, str>]) -> Result<(), InputError>;
 
 impl Rows<'_> {
+    /// The names of the columns; of JSON lines, the keys of the first object.
+    ///
+    /// # Errors
+    /// What is wrong with the first row.
+    pub fn column_names(&self) -> Result<Vec<String>, InputError> {
+        let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
+        if self.format == RowFormat::Csv {
+            let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
+            let heading = reader.headers().map_err(|error| self.csv_problem(&error))?;
+            return Ok(heading.iter().map(|name| name.trim().to_owned()).collect());
+        }
+        let mut lines = (1..).zip(bytes.split(|byte| *byte == b'\n'));
+        let Some((line, first)) = lines.find(|(_, line)| !line.trim_ascii().is_empty()) else { return Ok(Vec::new()) };
+        let row: BTreeMap<String, &RawValue> = serde_json::from_slice(first)
+            .map_err(|error| Location::at(self.file, line).invalid(format!("not a JSON object: {error}")))?;
+        Ok(row.into_keys().collect())
+    }
+
+    /// Of each row, the values of these columns in their order.
+    ///
+    /// # Errors
+    /// What is wrong, with its line; also a column that is missing, and a file without rows.
+    pub fn values_of(&self, columns: &[String]) -> Result<Vec<Vec<String>>, InputError> {
+        let of = |name: &String| NamedField { name: name.clone(), location: Location::named("") };
+        let fields: Vec<NamedField> = columns.iter().map(of).collect();
+        let mut rows = Vec::new();
+        self.read(&fields, &mut |_, values| {
+            rows.push(values.iter().map(|value| value.clone().into_owned()).collect());
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
     /// Passes the wanted fields of each row to `visit`. Returns the number of rows, at least one.
     pub(crate) fn read(&self, fields: &[NamedField], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);

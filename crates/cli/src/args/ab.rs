@@ -91,6 +91,8 @@ impl Omits for OmittedByAb {
         "checks",
         "flow",
         "variable",
+        "replay",
+        "speed",
         "stream",
         "stall",
         "idle_timeout",

@@ -15,6 +15,7 @@ pub mod demo;
 pub mod explore;
 pub mod export;
 pub mod flow;
+pub mod flow_verb;
 pub mod foreign;
 pub mod gates;
 pub mod k8s;
@@ -23,6 +24,7 @@ pub mod live;
 pub mod man;
 pub mod merge;
 pub mod page;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod run_options;
@@ -83,6 +85,7 @@ pub enum Command {
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
     K8s(k8s::K8sArgs),
+    Flow(flow_verb::FlowVerbArgs),
     Compare(compare::CompareArgs),
     Ab(Box<ab::AbArgs>),
     Capacity(Box<capacity::CapacityArgs>),
@@ -105,6 +108,7 @@ impl Command {
             Command::Capacity(args) => args.typed.words = words,
             Command::K8s(args) => args.remember(words),
             Command::Explore(_)
+            | Command::Flow(_)
             | Command::Serve(_)
             | Command::Lab(_)
             | Command::Certify(_)

@@ -15,6 +15,7 @@ use super::flow::FlowArgs;
 use super::gates::GateArgs;
 use super::live::LiveArgs;
 use super::page::{RunPageArgs, TypedArgs};
+use super::replay::ReplayArgs;
 use super::screen::ScreenArgs;
 use super::stream::{StreamArgs, VllmArgs};
 use super::stripe::StripeArgs;
@@ -29,6 +30,7 @@ Examples:
   truetail run http://127.0.0.1:8080/items -r 50 --data '{\"n\":1}' --body-type application/json
   truetail run 'http://127.0.0.1:8080/items/{{id}}' -r 500 --data-from ids.csv
   truetail run -r 500 --targets targets.txt
+  truetail run http://127.0.0.1:8080 --replay hour.replay --speed 2
   truetail run http://127.0.0.1:8080/events -r 20 --stream sse --stall 500ms --idle-timeout 5s
   truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'
   truetail run http://127.0.0.1:8080/api -r 400k -d 60s --stripe 2/8 --start-at +10s
@@ -120,6 +122,10 @@ pub struct RunArgs {
     /// Trade precision of sending against CPU time [default: auto]
     #[arg(long, value_name = "HOW", help_heading = "Generator")]
     pub timing: Option<TimingName>,
+    /// Give workers real-time priority, so that other programs on this machine do not delay them. Linux; needs root or
+    /// CAP_SYS_NICE
+    #[arg(long, help_heading = "Generator")]
+    pub realtime: bool,
     /// Number of worker threads [default: what the load needs, at most one per CPU]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Generator")]
     pub threads: Option<u32>,
@@ -151,10 +157,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "COMMAND", help_heading = "Request")]
     pub curl: Option<String>,
     /// Fill in {{name}} in path, query, header values and body from the rows of this file: FILE.csv, whose first row
-    /// names the columns, or FILE.jsonl
+    /// names the columns, or FILE.jsonl. With --flow, a row for each session, with the columns as variables
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub data_from: Option<PathBuf>,
-    /// Order in which requests use the rows of --data-from [default: in-order]
+    /// Order in which requests, or the sessions of --flow, use the rows of --data-from [default: in-order]
     #[arg(long, value_name = "ORDER", help_heading = "Request")]
     pub feed: Option<FeedName>,
     /// Use HTTP/2. With https:// the server must agree to it; with http:// it must accept HTTP/2 at once (prior
@@ -207,6 +213,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub flow: FlowArgs,
     #[command(flatten)]
+    pub replay: ReplayArgs,
+    #[command(flatten)]
     pub page: RunPageArgs,
     #[command(flatten)]
     pub vllm: VllmArgs,
@@ -253,6 +261,8 @@ pub enum FeedName {
     InOrder,
     /// A row drawn at random for each request.
     Random,
+    /// Each row once; the load ends with the last one.
+    Once,
 }
 
 /// `--timing`.

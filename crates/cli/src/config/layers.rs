@@ -7,7 +7,7 @@ pub(super) const URL: &str = "url";
 
 /// Options of which a run has only one: where a place gives one of them, it takes the place of the others too.
 const RIVALS: [&[&str]; 6] = [
-    &["rate", "profile"],
+    &["rate", "profile", "replay"],
     &["url", "targets", "curl", "flow"],
     &["data", "data-file"],
     &["timeout", "max-time"],

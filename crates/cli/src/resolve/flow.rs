@@ -7,8 +7,8 @@ use truetail_engine::Plan;
 use truetail_flow::{Flow, FlowRun, MOST_FLOW_BYTES};
 use truetail_model::time::Timestamp;
 
-use super::input;
 use super::load::DEFAULT_SEED;
+use super::{input, rows};
 use crate::args::run::{ModelName, RunArgs};
 use crate::error::{Result, runtime_error, usage_error};
 
@@ -29,7 +29,8 @@ pub fn flow(args: &mut RunArgs) -> Result<Option<Flow>> {
         args.flow.variable.iter().map(|variable| (variable.name.clone(), variable.value.clone())).collect();
     let folder = file.parent().unwrap_or(Path::new("")).to_owned();
     let read = |path: &str| input::bytes(&folder.join(path)).map_err(|error| error.message);
-    let flow = Flow::parse(&short_name(&file), &text, &variables, &read)
+    let rows = rows::of_flow(args, &text)?;
+    let flow = Flow::parse_with_rows(&short_name(&file), &text, &variables, rows.as_ref(), &read)
         .map_err(|error| usage_error(format!("{name}:{}: {}", error.line, error.problem)))?;
     args.model = Some(ModelName::PartlyOpen);
     args.session_length = Some(flow.requests_per_session());
@@ -68,8 +69,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
         ("--body-type", args.body_type.is_some(), in_the_flow),
         ("--think-time", args.think_time.is_some(), "write delay under [Options] in the flow"),
         ("--session-length", args.session_length.is_some(), "the flow has as many requests as it has"),
-        ("--data-from", args.data_from.is_some(), not_yet),
-        ("--feed", args.feed.is_some(), not_yet),
+        ("--replay", args.replay.replay.is_some(), not_yet),
         ("--http2", args.http2, "flows speak HTTP/1.1"),
         ("--no-keepalive", args.no_keepalive, not_yet),
         ("--check", !args.checks.checks.is_empty(), asserts),

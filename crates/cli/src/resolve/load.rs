@@ -17,15 +17,15 @@ const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
 /// The default duration with `--until`.
 const DEFAULT_UNTIL_DURATION: Nanos = Nanos::from_secs(600);
 
-/// The workload.
+/// The workload. `recorded`: when requests are sent, where that was recorded.
 ///
 /// # Errors
 /// Options that contradict each other or are missing, and errors in a trace.
-pub fn workload(args: &RunArgs) -> Result<Workload> {
+pub fn workload(args: &RunArgs, recorded: Option<&Trace>) -> Result<Workload> {
     let kind = kind(args);
     refuse_contradictions(args, kind)?;
     let model = match kind {
-        LoadModelKind::Open => LoadModel::Open(schedule(args)?),
+        LoadModelKind::Open => LoadModel::Open(schedule(args, recorded)?),
         LoadModelKind::Closed => LoadModel::Closed {
             users: args.users.ok_or_else(|| {
                 usage_error("--model closed needs the number of users; add --users N, such as --users 10")
@@ -37,7 +37,7 @@ pub fn workload(args: &RunArgs) -> Result<Workload> {
             requests_per_session: args.session_length.ok_or_else(|| {
                 usage_error("--model partly-open needs the requests per session; add --session-length N, such as 5")
             })?,
-            sessions: schedule(args)?,
+            sessions: schedule(args, recorded)?,
             think_time: args.think_time.unwrap_or_default(),
         },
     };
@@ -83,8 +83,8 @@ fn refuse_contradictions(args: &RunArgs, kind: LoadModelKind) -> Result<()> {
     Ok(())
 }
 
-fn schedule(args: &RunArgs) -> Result<Schedule> {
-    let profile = profile(args)?;
+fn schedule(args: &RunArgs, recorded: Option<&Trace>) -> Result<Schedule> {
+    let profile = recorded.map_or_else(|| profile(args), |trace| Ok(Profile::Trace(trace.clone())))?;
     Ok(Schedule {
         horizon: horizon(args, profile.natural_length()),
         spacing: match args.spacing {

@@ -3,10 +3,13 @@
 
 mod checks;
 mod flow;
-mod input;
+mod generator;
+pub mod input;
 pub mod lab;
 pub mod load;
+mod replay;
 pub mod request;
+mod rows;
 pub mod run;
 pub mod scenario;
 mod stream;

@@ -1,6 +1,7 @@
 //! The requests of `truetail run`, and the server that they are sent to.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use truetail_engine::{
     AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, credentials_in,
@@ -8,8 +9,8 @@ use truetail_engine::{
 };
 use truetail_flow::Flow;
 use truetail_requests::{
-    Feed, InputError, Location, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl, parse_targets, prepare,
-    split_words,
+    Feed, InputError, Location, PreparedRequests, Replay, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl,
+    parse_targets, prepare, split_words,
 };
 
 use super::input;
@@ -23,18 +24,39 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 /// # Errors
 /// What is wrong with the requests, in arguments or in files, and a host that does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
-    let closing: &[String] = if args.no_keepalive { &["Connection: close".to_owned()] } else { &[] };
-    let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing)).collect();
+    let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing(args))).collect();
     let specs = if args.streams.llm.is_some() { ask_for_streams(specs)? } else { specs };
     let data = data(args)?;
     let rows = data.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
     let feed = rows.map(|rows| Feed { rows, order: order(args) });
     let ask = prepare(&specs, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;
+    target_of(args, ask)
+}
+
+/// The target of recorded requests.
+///
+/// # Errors
+/// What is wrong with the URL or a request, and a host that does not resolve.
+pub fn of_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
+    refuse_contradictions_of_http2(args)?;
+    let base = of_arguments(args, args.url.as_deref().unwrap_or_default())?;
+    let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
+    let base = base.with_defaults(&user).with_defaults(closing(args));
+    target_of(args, replay.prepare(&base).map_err(wrong)?)
+}
+
+fn target_of(args: &RunArgs, ask: PreparedRequests) -> Result<Target> {
     let mut target = Target::of(ask.requests, ask.origin, &way(args)?).map_err(refused)?;
     if args.http2 {
         target.use_http2().map_err(refused)?;
     }
     Ok(target)
+}
+
+/// What is sent with each request so that its connection is closed, where that is wanted.
+fn closing(args: &RunArgs) -> &'static [String] {
+    static CLOSE: LazyLock<[String; 1]> = LazyLock::new(|| ["Connection: close".to_owned()]);
+    if args.no_keepalive { &*CLOSE } else { &[] }
 }
 
 /// The target of a flow.
@@ -139,7 +161,7 @@ fn of_curl(words: &[String], argument: &str) -> Result<TargetSpec> {
     }
 }
 
-fn wrong(problem: InputError) -> CliError {
+pub(super) fn wrong(problem: InputError) -> CliError {
     match problem {
         InputError::Invalid { .. } => usage_error(problem),
         InputError::Unreadable { .. } => runtime_error(problem),
@@ -191,7 +213,7 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
 }
 
 /// The rows of `--data-from`: format, name and content of the file.
-fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)>> {
+pub(super) fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)>> {
     let Some(file) = &args.data_from else {
         return match args.feed {
             Some(_) => Err(usage_error("--feed sets the order of rows, and there are none; add --data-from FILE.csv")),
@@ -210,9 +232,9 @@ fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)>> {
     Ok(Some((format, name, input::bytes(file)?)))
 }
 
-fn order(args: &RunArgs) -> FeedOrder {
+pub(super) fn order(args: &RunArgs) -> FeedOrder {
     match args.feed {
-        None | Some(FeedName::InOrder) => FeedOrder::InOrder,
+        None | Some(FeedName::InOrder | FeedName::Once) => FeedOrder::InOrder,
         Some(FeedName::Random) => FeedOrder::Random,
     }
 }

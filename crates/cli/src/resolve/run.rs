@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use truetail_analysis::gates::Reading;
 use truetail_engine::{Plan, TooFewFiles};
-use truetail_run::{EndClock, Timing};
+use truetail_run::EndClock;
 
-use super::{checks, flow, load, request, stream, stripe, tls};
+use super::{checks, flow, generator, load, replay, request, rows, stream, stripe, tls};
 use crate::args::live::LiveArgs;
-use crate::args::run::{RunArgs, TimingName, WarmupValue};
+use crate::args::run::{RunArgs, WarmupValue};
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
@@ -103,7 +103,8 @@ pub struct RunFiles {
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let command = command_line::of_run(&args);
     let flow = flow::flow(&mut args)?;
-    let workload = load::workload(&args)?;
+    let replay = replay::replay(&args)?;
+    let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
     let (stripe, start_at_unix_ns) = (stripe::stripe(&args, &workload)?, stripe::start_at(&args, &workload)?);
     let start_file = stripe::start_file(&args);
     let printing = Printing { result: printed(&args), quiet: args.quiet };
@@ -111,12 +112,14 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let gating = Gating::resolve(args.gates.clone())?;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
-    let timing = timing(&args)?;
-    let mut target = match &flow {
-        Some(flow) => request::of_flow(&args, flow)?,
-        None => request::target(&args)?,
+    let timing = generator::timing(&args)?;
+    let mut target = match (&flow, &replay) {
+        (Some(flow), _) => request::of_flow(&args, flow)?,
+        (None, Some(replay)) => request::of_replay(&args, replay)?,
+        (None, None) => request::target(&args)?,
     };
     tls::secure(&mut target, &args)?;
+    let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload)?;
     let mut plan = Plan::new(workload, target);
     (plan.stripe, plan.start_at_unix_ns) = (stripe, start_at_unix_ns);
     plan.keep_alive = !args.no_keepalive;
@@ -125,10 +128,12 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     if args.user_timestamps {
         plan.end_clock = EndClock::User;
     }
-    plan.timing = timing;
+    plan.precision.timing = timing;
+    plan.precision.realtime = generator::realtime(&args, &plan)?;
     plan.check_open_files().map_err(too_few_files)?;
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
-    let notes = tls::notes(&args);
+    let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
+    let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
     let has_llm = args.streams.llm.is_some();
     let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
@@ -157,24 +162,6 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         command,
     })
-}
-
-/// Refuses `cheap` without kernel receive stamps: answers would get the time of the next tick.
-fn timing(args: &RunArgs) -> Result<Timing> {
-    match args.timing {
-        Some(TimingName::Cheap) if args.unix_socket.is_some() => Err(usage_error(
-            "--timing cheap and --unix-socket contradict each other: cheap reads answers once a millisecond and needs \
-             receive timestamps of the kernel, which Unix sockets do not have; leave one out",
-        )),
-        Some(TimingName::Cheap) if args.user_timestamps => Err(usage_error(
-            "--timing cheap and --user-timestamps contradict each other: cheap reads answers once a millisecond and needs \
-             receive timestamps of the kernel; leave one out",
-        )),
-        Some(TimingName::Cheap) => Ok(Timing::Cheap),
-        Some(TimingName::Precise) => Ok(Timing::Precise),
-        Some(TimingName::Balanced) => Ok(Timing::Balanced),
-        Some(TimingName::Auto) | None => Ok(Timing::Auto),
-    }
 }
 
 fn printed(args: &RunArgs) -> Printed {

@@ -8,6 +8,7 @@ mod comparison;
 mod completions;
 mod demo;
 mod explore;
+mod flow;
 mod foreign;
 mod k8s;
 mod lab;
@@ -46,6 +47,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Report(args) => report::report(args),
         Command::Merge(args) => merge::merge(args),
         Command::K8s(args) => k8s::k8s(args),
+        Command::Flow(args) => flow::flow(args),
         Command::Ab(args) => ab::ab(*args),
         Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),

@@ -14,6 +14,8 @@ mod docs;
 mod documented;
 mod explore;
 mod export;
+#[path = "../../../flow/tests/suite/server.rs"]
+mod flow_server;
 mod flows;
 mod gates;
 mod habits;
@@ -41,3 +43,4 @@ mod stripes;
 mod support;
 
 mod tls;
+mod ways;

@@ -188,6 +188,31 @@ impl RequestSet {
         Ok(set)
     }
 
+    /// The same steps, where each session gets one of so many rows in this order; `rows_hash` tells the rows from others.
+    #[must_use]
+    pub fn fed(mut self, rows: u32, order: FeedOrder, seed: u64, rows_hash: u64) -> RequestSet {
+        (self.choice.rows, self.choice.order, self.choice.seed) = (rows, order, seed);
+        self.hash = mix64(self.hash ^ mix64(rows_hash));
+        self
+    }
+
+    /// Requests that were recorded: arrival k asks for `asked[k]`, and the recording begins again after its end. A target has
+    /// as many requests as it was asked for in different ways.
+    ///
+    /// # Errors
+    /// [`RequestSetError::Nothing`], also where an arrival asks for what there is not.
+    pub fn recorded(targets: Vec<TargetRequests>, asked: Vec<RequestId>) -> Result<RequestSet, RequestSetError> {
+        let exists = |id: &RequestId| targets.get(id.target as usize).is_some_and(|of| (id.row as usize) < of.len());
+        if asked.is_empty() || !asked.iter().all(exists) {
+            return Err(RequestSetError::Nothing);
+        }
+        let targets: Arc<[TargetRequests]> = targets.into();
+        let word = |id: &RequestId| u64::from(id.target) << 32 | u64::from(id.row);
+        let hash = asked.iter().fold(hash(&targets, 0), |hash, id| mix64(hash ^ word(id)).wrapping_add(hash));
+        let choice = Choice { recorded: asked.into(), ..Choice::new(&targets, 0, FeedOrder::InOrder, 0) };
+        Ok(RequestSet { targets, choice, hash })
+    }
+
     /// One request for all arrivals.
     pub fn single(request: &Request) -> RequestSet {
         let mut only = TargetRequests::new(request.method().clone(), request.url().to_string(), 1);
@@ -233,6 +258,9 @@ impl RequestSet {
     pub fn choose(&self, index: u64) -> RequestId {
         if self.is_uniform() {
             return RequestId { target: 0, row: 0 };
+        }
+        if let Some(recorded) = self.choice.recorded(index) {
+            return recorded;
         }
         let target = self.choice.target(index);
         let row = if self.targets[target as usize].len() == 1 { 0 } else { self.choice.row(index) };
@@ -291,6 +319,8 @@ struct Choice {
     rows: u32,
     order: FeedOrder,
     seed: u64,
+    /// What each arrival asks for, where that was recorded; else empty, and drawn.
+    recorded: Arc<[RequestId]>,
 }
 
 impl Choice {
@@ -300,7 +330,12 @@ impl Choice {
             sum += u64::from(target.weight);
             sum
         });
-        Choice { cumulative_weights: cumulative_weights.collect(), rows, order, seed }
+        Choice { cumulative_weights: cumulative_weights.collect(), rows, order, seed, recorded: Arc::new([]) }
+    }
+
+    fn recorded(&self, index: u64) -> Option<RequestId> {
+        let count = self.recorded.len() as u64;
+        (count > 0).then(|| self.recorded[(index % count) as usize])
     }
 
     fn target(&self, index: u64) -> u32 {

@@ -82,6 +82,14 @@ pub(crate) fn parse(text: &str) -> Result<FlowFile> {
     }
 }
 
+/// The names of the variables of a flow, those that it sets itself too.
+///
+/// # Errors
+/// What is wrong with it, or not supported, and in which line.
+pub fn variables_of(text: &str) -> Result<Vec<String>> {
+    parse(text).map(|file| file.names)
+}
+
 impl<'a> Parser<'a> {
     /// Goes past empty lines and comments, to the first character of a line that says something.
     fn skip_blank(&mut self) {

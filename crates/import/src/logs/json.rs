@@ -16,7 +16,7 @@ static INFO: FormatInfo =
     FormatInfo { name: "access-json", about: "an access log of nginx or Envoy as JSON lines", tool: None };
 
 /// nginx: how long in seconds, and when it ended. The finest time comes first.
-const ENDS: [&str; 5] = ["msec", "time_iso8601", "time_local", "@timestamp", "time"];
+pub(crate) const ENDS: [&str; 5] = ["msec", "time_iso8601", "time_local", "@timestamp", "time"];
 /// Envoy: how long in milliseconds, and when it started.
 const OTHERS: [&str; 8] = [
     "request_time",

@@ -10,8 +10,9 @@ use truetail_run::{ForeignRequest, ForeignView};
 use crate::rows::number::{Finest, Measured};
 use crate::rows::{RunFacts, Taken};
 
-pub(crate) use json::AccessJson;
-pub(crate) use text::{ENVOY, NGINX};
+pub(crate) use json::{AccessJson, ENDS};
+pub(crate) use text::{ENVOY, NGINX, logged_request};
+pub(crate) use words::Words;
 
 /// What all of them have in common.
 #[derive(Default)]

@@ -111,29 +111,86 @@ impl LogFields<'_> {
 
 impl Layout {
     fn fields<'l>(self, line: &'l [u8], words: &Words) -> Result<LogFields<'l>, Wrong> {
-        let expected = Wrong::Shape("a line of such a log");
-        let at = words.first(Kind::Bracketed, 0).ok_or(expected)?;
-        let time = instant(words.get(line, at)).map_err(|why| Wrong::Number("time", why))?;
-        let request = words.first(Kind::Quoted, at).ok_or(expected)?;
-        let status = words.get(line, request + 1);
-        if whole(status).is_err() {
-            return Err(Wrong::Number("status", NotUsable::NoNumber));
-        }
+        let Head { at, time, request, status } = Head::of(line, words)?;
         match self {
             Layout::Nginx => {
                 let duration = request_time(line, words, request + 3)?;
                 Ok(LogFields { time, time_is_end: true, duration, status, bytes: words.get(line, request + 2) })
             }
             Layout::Envoy => {
-                // Istio has three words more before the bytes received.
-                let received = if whole(words.get(line, request + 3)).is_ok() { request + 3 } else { request + 6 };
+                let received = received(line, words, request);
                 let duration = words.get(line, received + 2);
-                whole(words.get(line, received)).map_err(|_| expected)?;
+                whole(words.get(line, received)).map_err(|_| NO_SUCH_LINE)?;
                 let duration = time_in_millis(duration)?;
                 Ok(LogFields { time, time_is_end: at > 0, duration, status, bytes: words.get(line, received + 1) })
             }
         }
     }
+}
+
+const NO_SUCH_LINE: Wrong = Wrong::Shape("a line of such a log");
+
+/// What all lines have.
+struct Head<'l> {
+    /// The word with the time.
+    at: usize,
+    time: Measured,
+    /// The word with the request.
+    request: usize,
+    status: &'l [u8],
+}
+
+impl<'l> Head<'l> {
+    fn of(line: &'l [u8], words: &Words) -> Result<Head<'l>, Wrong> {
+        let at = words.first(Kind::Bracketed, 0).ok_or(NO_SUCH_LINE)?;
+        let time = instant(words.get(line, at)).map_err(|why| Wrong::Number("time", why))?;
+        let request = words.first(Kind::Quoted, at).ok_or(NO_SUCH_LINE)?;
+        let status = words.get(line, request + 1);
+        if whole(status).is_err() {
+            return Err(Wrong::Number("status", NotUsable::NoNumber));
+        }
+        Ok(Head { at, time, request, status })
+    }
+}
+
+/// Envoy: the word with the bytes received. Istio has three words more before it.
+fn received(line: &[u8], words: &Words, request: usize) -> usize {
+    if whole(words.get(line, request + 3)).is_ok() { request + 3 } else { request + 6 }
+}
+
+/// A request in a line of any layout, also of Apache and of nginx without a request time.
+pub(crate) struct LoggedRequest<'l> {
+    /// When it came; when it ended, where the line says how long it took.
+    pub time: Measured,
+    pub took: Option<Measured>,
+    /// The time is known to be that of the start.
+    pub is_start: bool,
+    /// As it was logged: `GET / HTTP/1.1`.
+    pub request: &'l [u8],
+    /// Empty where the line has none.
+    pub host: &'l [u8],
+}
+
+/// The request in a line. A time at its beginning is Envoy's, of the start; one behind the client is nginx's, of the end, or
+/// Apache's, of the start.
+///
+/// # Errors
+/// [`Wrong`], if it is no line of an access log.
+pub(crate) fn logged_request<'l>(line: &'l [u8], words: &Words) -> Result<LoggedRequest<'l>, Wrong> {
+    let Head { at, time, request, .. } = Head::of(line, words)?;
+    let (took, host) = if at == 0 {
+        // The word behind the client, its program and the number of the request.
+        (None, words.get(line, received(line, words, request) + 7))
+    } else {
+        let has_host = at == 4 && is_address(words.get(line, 1));
+        let host = if has_host { words.get(line, 0) } else { &[] };
+        (request_time(line, words, request + 3).ok(), host)
+    };
+    Ok(LoggedRequest { time, took, is_start: at == 0, request: words.get(line, request), host })
+}
+
+fn is_address(word: &[u8]) -> bool {
+    std::str::from_utf8(word).is_ok_and(|word| word.parse::<std::net::IpAddr>().is_ok())
 }
 
 fn time_in_millis(text: &[u8]) -> Result<Measured, Wrong> {

@@ -110,7 +110,7 @@ pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
 }
 
 /// The place of a byte. Line ends are counted before it.
-pub(super) fn place_of(bytes: &[u8], byte: usize) -> FilePlace {
+pub(crate) fn place_of(bytes: &[u8], byte: usize) -> FilePlace {
     let before = &bytes[..byte.min(bytes.len())];
     FilePlace { byte: before.len() as u64, line: 1 + line_ends(before) }
 }

@@ -49,10 +49,17 @@ struct Response {
     body_size: Option<i64>,
 }
 
+/// The entries of an archive.
+///
+/// # Errors
+/// [`ImportError`], if it is none.
+pub(crate) fn entries(bytes: &[u8]) -> Result<Vec<&RawValue>, ImportError> {
+    json::read(bytes).map(|document: Document<'_>| document.log.entries)
+}
+
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
-    let document: Document<'_> = json::read(bytes)?;
     let (mut damage, mut made, mut failed) = (Damage::default(), 0, 0);
-    for raw in document.log.entries {
+    for raw in entries(bytes)? {
         let entry = serde_json::from_str::<Entry>(raw.get()).map_err(|error| error.to_string());
         match entry.and_then(|entry| request(&entry)) {
             Ok(one) => {

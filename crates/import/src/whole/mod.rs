@@ -25,6 +25,9 @@ mod wrk;
 
 use crate::Format;
 
+pub(crate) use file::place_of;
+pub(crate) use har::entries as har_entries;
+
 /// These formats, the most specific first.
 #[rustfmt::skip]
 pub(crate) fn all() -> &'static [&'static dyn Format] {

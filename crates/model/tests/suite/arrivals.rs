@@ -306,6 +306,19 @@ fn a_recording_is_read_with_its_lines() {
     }
 }
 
+#[test]
+fn a_recording_is_read_with_what_stands_behind_its_times() {
+    let mut seen = Vec::new();
+    let read = Trace::parse_with("start,what\n0, GET /a,b \n# no\n1.5,\n", |line, rest| {
+        seen.push((line, rest.to_owned()));
+        Ok(())
+    });
+    assert_eq!(seen, [(2, "GET /a,b".to_owned()), (4, String::new())]);
+    assert_eq!(read.unwrap().at_speed(3.0).instants(), [Timestamp(0), Timestamp(500_000_000)]);
+    let error = Trace::parse_with("0,a\n1,b", |_, rest| if rest == "a" { Ok(()) } else { Err("no a".to_owned()) });
+    assert_eq!(error.unwrap_err().to_string(), "trace, line 2: no a");
+}
+
 fn instants_of(profile: &str, requests: u64) -> Vec<u64> {
     let schedule = schedule(self::profile(profile), Spacing::Even, 0, None, Some(requests));
     schedule.arrivals().map(|arrival| arrival.intended_start.0).collect()

@@ -47,7 +47,10 @@ pub fn measured(run: &Run) -> Option<String> {
         }
     };
     let mix = match &run.facts.sessions {
-        Some(sessions) => Some(format!("flow {}", sessions.flow)),
+        Some(sessions) => {
+            let rows = offered.mix.as_ref().and_then(rows).map_or_else(String::new, |rows| format!(", {rows}"));
+            Some(format!("flow {}{rows}", sessions.flow))
+        }
         None => offered.mix.as_ref().and_then(mix),
     };
     let parts: Vec<String> = [what, mix, offered.name.clone(), how].into_iter().flatten().collect();
@@ -57,10 +60,13 @@ pub fn measured(run: &Run) -> Option<String> {
 /// The number of targets, and of rows that fill them in; `None` where there is neither.
 fn mix(mix: &Mix) -> Option<String> {
     let targets = (mix.targets.len() > 1).then(|| format!("{} targets", number::count(mix.targets.len() as u64)));
-    let order = if mix.order.as_deref() == Some("random") { "in random order" } else { "in order" };
-    let rows = (mix.rows > 0).then(|| format!("{} rows {order}", number::count(mix.rows.into())));
-    let parts: Vec<String> = [targets, rows].into_iter().flatten().collect();
+    let parts: Vec<String> = [targets, rows(mix)].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn rows(mix: &Mix) -> Option<String> {
+    let order = if mix.order.as_deref() == Some("random") { "in random order" } else { "in order" };
+    (mix.rows > 0).then(|| format!("{} rows {order}", number::count(mix.rows.into())))
 }
 
 fn load(offered: &OfferedLoad) -> String {
@@ -75,7 +81,8 @@ fn load(offered: &OfferedLoad) -> String {
             schedule(offered)
         ),
     };
-    let requests = offered.requests.map(|n| format!("{} requests", number::count(n)));
+    let what_arrives = if offered.model == LoadModelKind::PartlyOpen { "sessions" } else { "requests" };
+    let requests = offered.requests.map(|n| format!("{} {what_arrives}", number::count(n)));
     let lengths: Vec<String> = offered.duration_ns.map(number::round_time).into_iter().chain(requests).collect();
     let ends = [
         (!lengths.is_empty()).then(|| format!(" for {}", lengths.join(" or "))),

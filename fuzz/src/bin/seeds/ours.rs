@@ -23,6 +23,7 @@ pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
         "requests" => requests(),
         "run_folder" => vec![run_folder()?],
         "scenario" => scenarios()?,
+        "ways" => ways()?,
         _ => return Ok(None),
     }))
 }
@@ -130,6 +131,22 @@ fn scenarios() -> io::Result<Vec<Vec<u8>>> {
         }
     }
     Ok(found)
+}
+
+/// Logs and an archive as programs wrote them, and recorded arrivals; the first byte says which.
+fn ways() -> io::Result<Vec<Vec<u8>>> {
+    const LINES: usize = 8;
+    let of = |kind: u8, name: &str| {
+        let bytes = fs::read(here().join("../testdata/import").join(name))?;
+        let lines = if kind == 0 { LINES } else { usize::MAX };
+        let beginning = bytes.split_inclusive(|byte| *byte == b'\n').take(lines).flatten().copied();
+        Ok([kind].into_iter().chain(beginning).collect())
+    };
+    let logs = ["access.json", "combined.log", "named.log", "timed.log"].map(|log| of(0, &format!("nginx/1.22.1/{log}")));
+    let mut seeds: Vec<Vec<u8>> = logs.into_iter().collect::<io::Result<_>>()?;
+    seeds.push(of(1, "by-hand/browser.har")?);
+    seeds.push(b"\x02seconds,request\n# note: said\n0,GET /a?b\n1.5,PUT /c shop.test\n".to_vec());
+    Ok(seeds)
 }
 
 fn here() -> PathBuf {

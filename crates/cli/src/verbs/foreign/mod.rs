@@ -2,7 +2,7 @@
 
 mod audit;
 mod correct;
-mod reading;
+pub mod reading;
 
 pub use audit::audit;
 pub use correct::correct;

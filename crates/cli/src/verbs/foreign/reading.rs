@@ -46,11 +46,23 @@ pub fn read(
     options: &ImportOptions,
     sink: &mut RequestSink<'_>,
 ) -> Result<ForeignRun> {
+    with_progress(path, options, |input| truetail_import::read(input, format, options, sink))
+}
+
+/// What `read` makes of a file, with a progress line.
+///
+/// # Errors
+/// If it cannot be read, or those of `read`.
+pub fn with_progress<T>(
+    path: &Path,
+    options: &ImportOptions,
+    read: impl FnOnce(&mut dyn Read) -> std::result::Result<T, ImportError>,
+) -> Result<T> {
     let name = path.display().to_string();
     let mut input = Progress::new(open(path, options)?, name.clone());
-    let run = truetail_import::read(&mut input, format, options, sink);
+    let result = read(&mut input);
     input.clear();
-    run.map_err(|error| explained(&name, &error))
+    result.map_err(|error| explained(&name, &error))
 }
 
 fn open(path: &Path, options: &ImportOptions) -> Result<Opened> {

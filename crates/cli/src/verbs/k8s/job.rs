@@ -33,7 +33,7 @@ impl SharedLoad {
                 "no URL given; write the URL that the pods request, such as http://api.shop:8080/items",
             ));
         }
-        let workload = load::workload(&args)?;
+        let workload = load::workload(&args, None)?;
         stripe::stripe(&args, &workload)?;
         let text = |word: OsString| {
             word.into_string().map_err(|word| usage_error(format!("'{}' is not UTF-8", word.display())))

@@ -140,6 +140,26 @@ fn a_hash_tells_requests_and_weights_apart_and_not_seeds() {
 }
 
 #[test]
+fn what_was_recorded_is_asked_for_again_in_its_order() {
+    let target = |requests: &[&str]| {
+        let mut target = TargetRequests::new(Method::Get, String::new(), 1);
+        requests.iter().for_each(|text| target.push(text.as_bytes()));
+        target
+    };
+    let of = |asked: &[(u32, u32)]| {
+        let asked = asked.iter().map(|(target, row)| RequestId { target: *target, row: *row }).collect();
+        RequestSet::recorded(vec![target(&["a", "b"]), target(&["c"])], asked)
+    };
+    let all = of(&[(0, 1), (1, 0), (0, 0), (0, 1)]).unwrap();
+    let asked: Vec<_> = (0..6).map(|index| all.bytes(all.choose(index))[0] as char).collect();
+    assert_eq!(asked, ['b', 'c', 'a', 'b', 'b', 'c']);
+    assert_ne!(all.hash(), of(&[(0, 0), (1, 0), (0, 1), (0, 1)]).unwrap().hash());
+    for missing in [&[][..], &[(0, 2)], &[(2, 0)], &[(0, 0), (1, 1)]] {
+        assert_eq!(of(missing), Err(RequestSetError::Nothing), "{missing:?}");
+    }
+}
+
+#[test]
 fn what_is_no_set_of_requests() {
     let target = |requests: usize| {
         let mut target = TargetRequests::new(Method::Get, String::new(), 0);

@@ -1,0 +1,114 @@
+//! `truetail flow`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+const EXAMPLE: &str = "\
+Examples:
+  truetail flow from-access-log access.log -o hour.replay
+  truetail flow from-har recording.har -o shop.hurl";
+
+const ACCESS_LOG_EXAMPLE: &str = "\
+Examples:
+  truetail flow from-access-log access.log -o hour.replay
+  truetail flow from-access-log access.log.1.gz --from 2026-11-21T10:00:00Z --to 2026-11-21T11:00:00Z -o hour.replay
+  truetail run http://127.0.0.1:8080 --replay hour.replay --speed 2";
+
+const HAR_EXAMPLE: &str = "\
+Examples:
+  truetail flow from-har recording.har -o shop.hurl
+  truetail run --flow shop.hurl -r 5 -d 30s --variable host=http://127.0.0.1:8080";
+
+/// Make a load of a recording: an access log, or what a browser recorded
+#[derive(Args, Debug)]
+#[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
+pub struct FlowVerbArgs {
+    /// The verb.
+    #[command(subcommand)]
+    pub verb: FlowVerb,
+}
+
+/// The ways in. Each is described at its arguments, where clap finds the text.
+#[derive(Subcommand, Debug)]
+pub enum FlowVerb {
+    FromAccessLog(FromAccessLogArgs),
+    FromHar(FromHarArgs),
+}
+
+/// Write the requests of an access log as arrivals, for --replay of 'truetail run'
+///
+/// Reads logs of nginx and Apache (common, combined, with $request_time), of Envoy and Istio (default format), and JSON lines with the
+/// names of nginx or Envoy, also compressed with gzip. Where nginx logs how long a request took, it is taken off the time of its end.
+/// The log does not say when in its last digit a request came: see --spread. Lines that become no arrival are counted by cause.
+#[derive(Args, Debug)]
+#[command(before_help = ACCESS_LOG_EXAMPLE)]
+pub struct FromAccessLogArgs {
+    /// The access log; - is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write to this file, and not to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Take requests that came from this instant on, such as 2026-11-21T10:00:00Z; it becomes the beginning of the recording
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
+    pub from: Option<u64>,
+    /// Take requests that came before this instant
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
+    pub to: Option<u64>,
+    /// Take only requests of this host, where the log has it
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+    /// Send each request with the host that the log has, and not with that of the URL of the run
+    #[arg(long)]
+    pub keep_host: bool,
+    /// Take POST, PUT and PATCH too. Their bodies are not in the log, so they are sent without
+    #[arg(long)]
+    pub empty_bodies: bool,
+    /// Where arrivals lie inside the resolution of the log, often 1 s: at random by a seed, at equal distances, or all at its
+    /// beginning
+    #[arg(long, value_name = "HOW", default_value = "random")]
+    pub spread: Spread,
+    /// Seed of --spread random [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// `--spread`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum Spread {
+    /// As those of many independent users lie
+    Random,
+    /// At equal distances
+    Even,
+    /// All at the instant that the log has
+    None,
+}
+
+/// Write what a browser recorded as a flow, for --flow of 'truetail run'
+///
+/// Reads HAR 1.2, as browsers and proxies save it, and writes a Hurl file. Its requests go to {{host}}, in the order in which they began,
+/// with the recorded gaps as think time, and expect the recorded status. Cookies are left out, because the jar of each session has
+/// them, and so is what the engine sets itself. What is not taken is counted by cause.
+#[derive(Args, Debug)]
+#[command(before_help = HAR_EXAMPLE)]
+pub struct FromHarArgs {
+    /// The archive; - is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write to this file, and not to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Keep images, style sheets, scripts and fonts too. A flow asks for them one after the other, unlike a browser
+    #[arg(long)]
+    pub assets: bool,
+    /// Take the requests to this origin, such as https://shop.example [default: that of the first page]
+    #[arg(long, value_name = "URL")]
+    pub origin: Option<String>,
+}
+
+fn instant(text: &str) -> Result<u64, String> {
+    truetail_import::ways::unix_ns(text).ok_or_else(|| {
+        format!("'{text}' is no instant; write one such as 2026-11-21T10:00:00Z or 21/Nov/2026:10:00:00 +0100")
+    })
+}

@@ -1,0 +1,78 @@
+//! Rows of data: those of a flow, and what becomes of a load when they run out.
+
+use truetail_flow::{SessionRows, variables_of};
+use truetail_model::time::Nanos;
+use truetail_model::workload::{LoadModel, Workload};
+use truetail_requests::Rows;
+
+use super::load::DEFAULT_SEED;
+use super::request;
+use crate::args::run::{FeedName, RunArgs};
+use crate::error::{Result, usage_error};
+
+/// The rows of `--data-from` for the sessions of the flow in `text`; `None` where there are none.
+///
+/// # Errors
+/// What is wrong with them, columns that are given by `--variable` too, and rows of which the flow uses nothing.
+pub fn of_flow(args: &RunArgs, text: &str) -> Result<Option<SessionRows>> {
+    let Some((format, file, bytes)) = request::data(args)? else { return Ok(None) };
+    let rows = Rows { format, file: &file, bytes: &bytes };
+    let there = rows.column_names().map_err(request::wrong)?;
+    let used = variables_of(text);
+    let is_used = |column: &&String| used.as_ref().is_ok_and(|used| used.contains(column));
+    let columns: Vec<String> = there.iter().filter(is_used).cloned().collect();
+    // What is wrong with the flow is said where it is read.
+    if columns.is_empty() && used.is_ok() {
+        let there = there.join(", ");
+        return Err(usage_error(format!(
+            "{file}: the flow uses none of its columns ({there}); write {{{{NAME}}}} where one belongs"
+        )));
+    }
+    if let Some(twice) = args.flow.variable.iter().find(|variable| columns.contains(&variable.name)) {
+        let name = &twice.name;
+        return Err(usage_error(format!("--variable {name} and the column {name} of {file} contradict each other")));
+    }
+    let values = rows.values_of(&columns).map_err(request::wrong)?;
+    let seed = args.seed.unwrap_or(DEFAULT_SEED);
+    Ok(Some(SessionRows { columns, values, order: request::order(args), seed }))
+}
+
+/// Ends the load with the last of so many rows, where each is used once. Returns what is to be said of rows that do not suffice.
+///
+/// # Errors
+/// Where each was to be used once and is not one of a session.
+pub fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Result<Option<String>> {
+    let is_once = args.feed == Some(FeedName::Once);
+    if rows == 0 || args.feed == Some(FeedName::Random) {
+        return Ok(None);
+    }
+    let has_flow = args.flow.flow.is_some();
+    if is_once && !has_flow && matches!(workload.model, LoadModel::PartlyOpen { .. }) {
+        let help = "write the session as a flow, in which a row belongs to a session (--flow)";
+        return Err(usage_error(format!("--feed once and --model partly-open contradict each other: {help}")));
+    }
+    Ok(ended_by(u64::from(rows), is_once, has_flow, workload))
+}
+
+fn ended_by(rows: u64, is_once: bool, has_flow: bool, workload: &mut Workload) -> Option<String> {
+    let (schedule, what) = match &mut workload.model {
+        LoadModel::Open(schedule) => (schedule, "requests"),
+        LoadModel::PartlyOpen { sessions, .. } => (sessions, "sessions"),
+        LoadModel::Closed { horizon, .. } if is_once => {
+            horizon.requests = Some(horizon.requests.map_or(rows, |requests| requests.min(rows)));
+            return Some(format!(
+                "each of {rows} rows is used at most once: the load ends with the last one at the latest"
+            ));
+        }
+        LoadModel::Closed { .. } => return None,
+    };
+    let planned = schedule.count().filter(|planned| *planned > rows)?;
+    if !is_once {
+        // Of plain requests that is what everybody expects.
+        let again = || format!("{planned} {what} for {rows} rows: after the last row, the first one is used again");
+        return has_flow.then(again);
+    }
+    schedule.horizon.requests = Some(rows);
+    schedule.horizon.duration = schedule.last_arrival().map(|last| last.intended_start.since_origin() + Nanos(1));
+    Some(format!("{planned} {what} were to arrive, and there are {rows} rows: the load ends with the last row"))
+}

@@ -1,0 +1,25 @@
+//! `truetail flow`: recordings as loads.
+//!
+//! | module | what is at home there |
+//! |---|---|
+//! | `access_log` | an access log as arrivals with their requests |
+//! | `har` | what a browser recorded as a Hurl file |
+//! | `deliver` | where the result goes |
+
+mod access_log;
+mod deliver;
+mod har;
+
+use crate::args::flow_verb::{FlowVerb, FlowVerbArgs};
+use crate::error::{ExitCode, Result};
+
+/// Carries out a verb of flows.
+///
+/// # Errors
+/// Those of the verb.
+pub fn flow(args: FlowVerbArgs) -> Result<ExitCode> {
+    match args.verb {
+        FlowVerb::FromAccessLog(args) => access_log::from_access_log(&args),
+        FlowVerb::FromHar(args) => har::from_har(&args),
+    }
+}

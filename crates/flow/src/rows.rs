@@ -1,0 +1,118 @@
+//! Rows of data: each session begins with the values of one row.
+
+use truetail_engine::FeedOrder;
+use truetail_model::random::{Numbered, mix64};
+
+use crate::parse::typed;
+use crate::scope::VariableId;
+use crate::value::Value;
+
+/// The random stream of the rows.
+const PURPOSE: u64 = 0x726f_7773_0000_0003;
+
+/// Rows of data for the sessions of a flow.
+#[derive(Clone, Debug)]
+pub struct SessionRows {
+    /// The variables that a row sets.
+    pub columns: Vec<String>,
+    /// Of each row, their values in this order. At least one row.
+    pub values: Vec<Vec<String>>,
+    /// Which session gets which row.
+    pub order: FeedOrder,
+    /// By which rows are drawn, where they are.
+    pub seed: u64,
+}
+
+/// The same with variables of a flow.
+#[derive(Clone, Debug)]
+pub(crate) struct RowTable {
+    pub(crate) variables: Vec<VariableId>,
+    rows: Vec<Vec<Value>>,
+    pub(crate) order: FeedOrder,
+    pub(crate) seed: u64,
+}
+
+impl RowTable {
+    /// The rows, where `names` are the variables of the flow. Columns that the flow does not use are left out.
+    pub(crate) fn of(rows: &SessionRows, names: &[String]) -> RowTable {
+        let used: Vec<(usize, VariableId)> = rows
+            .columns
+            .iter()
+            .enumerate()
+            .filter_map(|(at, column)| Some((at, names.iter().position(|name| name == column)?)))
+            .collect();
+        let values = |row: &Vec<String>| used.iter().map(|(at, _)| value(&row[*at])).collect();
+        RowTable {
+            variables: used.iter().map(|(_, variable)| *variable).collect(),
+            rows: rows.values.iter().map(values).collect(),
+            order: rows.order,
+            seed: rows.seed,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The row of session `number`.
+    pub(crate) fn row_of(&self, number: u64) -> usize {
+        let rows = self.rows.len() as u64;
+        match self.order {
+            FeedOrder::InOrder => (number % rows) as usize,
+            FeedOrder::Random => {
+                ((Numbered::new(self.seed, PURPOSE).uniform(number) * rows as f64) as u64).min(rows - 1) as usize
+            }
+        }
+    }
+
+    /// Puts the values of a row into those of a session.
+    pub(crate) fn fill(&self, row: usize, values: &mut [Option<Value>]) {
+        for (variable, value) in self.variables.iter().zip(&self.rows[row]) {
+            values[*variable] = Some(value.clone());
+        }
+    }
+
+    /// What tells these rows from others.
+    pub(crate) fn hash(&self) -> u64 {
+        let words = self.rows.iter().flatten().filter_map(|value| value.rendered());
+        words.fold(self.rows.len() as u64, |hash, word| {
+            word.bytes().fold(mix64(hash ^ word.len() as u64), |hash, byte| mix64(hash ^ u64::from(byte)))
+        })
+    }
+}
+
+/// Typed as Hurl types variables, where that keeps the text: `007` is no number.
+fn value(text: &str) -> Value {
+    let value = typed(text);
+    if value.rendered().is_some_and(|rendered| rendered == text) { value } else { Value::text(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(order: FeedOrder) -> RowTable {
+        let row = |n: usize| vec![format!("00{n}"), format!("{n}"), "unused".to_owned()];
+        let columns = ["user", "id", "other"].map(str::to_owned).to_vec();
+        let rows = SessionRows { columns, values: (0..10).map(row).collect(), order, seed: 1 };
+        RowTable::of(&rows, &["id".to_owned(), "host".to_owned(), "user".to_owned()])
+    }
+
+    #[test]
+    fn a_row_sets_variables_and_keeps_its_texts() {
+        let mut values = vec![None, Some(Value::text("h")), None];
+        table(FeedOrder::InOrder).fill(7, &mut values);
+        assert_eq!(values, [Some(Value::integer(7)), Some(Value::text("h")), Some(Value::text("007"))]);
+    }
+
+    #[test]
+    fn rows_are_used_in_order_or_drawn() {
+        let (in_order, random) = (table(FeedOrder::InOrder), table(FeedOrder::Random));
+        assert_eq!([0, 9, 10, 25].map(|number| in_order.row_of(number)), [0, 9, 0, 5]);
+        let mut counts = [0; 10];
+        (0..10_000).for_each(|number| counts[random.row_of(number)] += 1);
+        // Five standard deviations of 30 each.
+        assert!(counts.iter().all(|count| (850..=1150).contains(count)), "{counts:?}");
+        assert_ne!(table(FeedOrder::InOrder).hash(), RowTable { rows: Vec::new(), ..in_order }.hash());
+    }
+}

@@ -1,0 +1,85 @@
+//! What a line of a log says of its request.
+
+use super::left_out::Cause;
+use super::request::{Asked, unescaped};
+use crate::logs::{ENDS, Words, logged_request};
+use crate::rows::json::{JsonRow, Value};
+use crate::rows::number::{Measured, Unit};
+
+/// nginx: `$request`, or its parts.
+const NGINX: [&str; 7] = ["request_time", "request", "request_method", "request_uri", "uri", "host", "http_host"];
+/// Envoy: the time is that of the start.
+const ENVOY: [&str; 4] = ["start_time", "method", "path", "authority"];
+
+/// A request, as a line has it.
+pub(super) struct Logged {
+    pub(super) time: Measured,
+    /// `None`: the time is that of the start, or taken for it.
+    pub(super) took: Option<Measured>,
+    /// The line says when the request came.
+    pub(super) has_start: bool,
+    pub(super) asked: Result<Asked, Cause>,
+}
+
+/// Reads lines. Its room is used again.
+pub(super) struct LineReader {
+    words: Words,
+    row: JsonRow,
+}
+
+impl LineReader {
+    pub(super) fn new() -> LineReader {
+        let paths: Vec<&str> = ENDS.into_iter().chain(NGINX).chain(ENVOY).collect();
+        LineReader { words: Words::default(), row: JsonRow::new(&paths) }
+    }
+
+    /// Reads a line, which may be of any of the formats.
+    ///
+    /// # Errors
+    /// [`Cause::Line`], if it is of none.
+    pub(super) fn read(&mut self, line: &[u8]) -> Result<Logged, Cause> {
+        if line.starts_with(b"{") {
+            self.row.read(line).map_err(|_| Cause::Line)?;
+            return self.of_json();
+        }
+        self.words.split(line);
+        let logged = logged_request(line, &self.words).map_err(|_| Cause::Line)?;
+        let asked = Asked::of_line(&unescaped(logged.request), logged.host);
+        Ok(Logged { time: logged.time, took: logged.took, has_start: logged.is_start || logged.took.is_some(), asked })
+    }
+
+    fn value(&self, name: &str) -> &Value {
+        let index = ENDS.iter().chain(&NGINX).chain(&ENVOY).position(|path| *path == name);
+        self.row.value(index.unwrap_or_default())
+    }
+
+    fn first(&self, names: &[&str]) -> &str {
+        names.iter().map(|name| self.value(name).text()).find(|text| !text.is_empty()).unwrap_or_default()
+    }
+
+    fn of_json(&self) -> Result<Logged, Cause> {
+        let host = self.first(&["authority", "http_host", "host"]).as_bytes();
+        let line = self.value("request").text();
+        let asked = if line.is_empty() {
+            let method = self.first(&["request_method", "method"]);
+            Asked::of_parts(method, self.first(&["request_uri", "path", "uri"]), host)
+        } else {
+            Asked::of_line(line.as_bytes(), host)
+        };
+        let start = self.value("start_time");
+        if start.is_there() {
+            let time = start.instant().map_err(|_| Cause::Line)?;
+            return Ok(Logged { time: in_millis(time), took: None, has_start: true, asked });
+        }
+        let mut ends = (0..ENDS.len()).map(|index| self.row.value(index));
+        let end = ends.find(|value| value.is_there()).ok_or(Cause::Line)?;
+        let time = end.instant().map_err(|_| Cause::Line)?;
+        let took = self.value("request_time").time(Unit::Seconds).ok();
+        Ok(Logged { time: in_millis(time), took, has_start: took.is_some(), asked })
+    }
+}
+
+/// Numbers of JSON do not show how fine they are; servers write milliseconds.
+fn in_millis(time: Measured) -> Measured {
+    Measured { resolution_ns: time.resolution_ns.max(Unit::Millis.nanos()), ..time }
+}

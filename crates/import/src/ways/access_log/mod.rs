@@ -1,0 +1,159 @@
+//! Access logs as arrivals with their requests: lines of nginx, Apache and Envoy, and JSON lines.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `line` | what a line says of its request |
+//! | `request` | method and target, as they were logged |
+//! | `left_out` | lines that become no arrival, by cause |
+//! | `placement` | where arrivals lie inside the resolution of the log |
+//! | `notes` | what is to be said of the arrivals |
+
+mod left_out;
+mod line;
+mod notes;
+mod placement;
+mod request;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufReader, Cursor, Read};
+
+use truetail_model::time::Nanos;
+
+use crate::head::HEAD;
+use crate::rows::Lines;
+use crate::rows::number::Finest;
+use crate::{ImportError, gzip, read_head};
+
+use left_out::{Cause, LeftOut};
+use line::LineReader;
+use placement::Taken;
+
+pub use placement::Placement;
+pub use request::Asked;
+
+/// Most arrivals that are taken from a log.
+const MOST_ARRIVALS: usize = 50_000_000;
+
+/// What is taken from a log.
+#[derive(Clone, Default, Debug)]
+pub struct AccessLogOptions {
+    /// From this instant on, in nanoseconds since 1970. It is the beginning of the recording then.
+    pub from_ns: Option<u64>,
+    /// Before this instant.
+    pub to_ns: Option<u64>,
+    /// Only requests of this host.
+    pub host: Option<String>,
+    /// Also POST, PUT and PATCH, without the bodies that they had.
+    pub empty_bodies: bool,
+}
+
+/// The requests of a log.
+#[derive(Debug, Default)]
+pub struct AccessLog {
+    /// In the order of their lines.
+    lines: Vec<Taken>,
+    /// Different requests.
+    asked: Vec<Asked>,
+    from_ns: Option<u64>,
+    resolution: Finest,
+    /// Lines that say when the request came.
+    timed: u64,
+    hosts: BTreeMap<String, u64>,
+    left_out: LeftOut,
+    damage: Option<String>,
+}
+
+/// Reads a log to its end, also one that is compressed with gzip.
+///
+/// # Errors
+/// [`ImportError`], if it cannot be read, or nothing of it is taken.
+pub fn read_access_log(input: &mut dyn Read, options: &AccessLogOptions) -> Result<AccessLog, ImportError> {
+    let head = read_head(input)?;
+    let mut whole = Cursor::new(&head[..]).chain(BufReader::with_capacity(HEAD, input));
+    let mut log = AccessLog { from_ns: options.from_ns, ..AccessLog::default() };
+    if head.starts_with(gzip::MAGIC) {
+        let mut unpacked = gzip::Unpacked::new(whole);
+        log.read(&mut Lines::new(&mut BufReader::new(&mut unpacked)), options)?;
+        log.damage = unpacked.note();
+    } else {
+        log.read(&mut Lines::new(&mut whole), options)?;
+    }
+    if log.lines.is_empty() { Err(log.nothing()) } else { Ok(log) }
+}
+
+impl AccessLog {
+    fn read(&mut self, lines: &mut Lines<'_>, options: &AccessLogOptions) -> Result<(), ImportError> {
+        let (mut reader, mut known) = (LineReader::new(), HashMap::new());
+        lines.skip_byte_order_mark()?;
+        while let Some(span) = lines.peek_line()? {
+            let place = lines.place();
+            let bytes = lines.bytes(span).trim_ascii();
+            if !bytes.is_empty() {
+                let taken = if span.too_long {
+                    Err(Cause::TooLong)
+                } else {
+                    self.line(bytes, &mut reader, &mut known, options)
+                };
+                taken.unwrap_or_else(|cause| self.left_out.count(cause, place.line));
+            }
+            if self.lines.len() > MOST_ARRIVALS {
+                let help = "take a part of the log with --from and --to";
+                return Err(ImportError::content(place, format!("more than {MOST_ARRIVALS} requests; {help}")));
+            }
+            lines.take(span)?;
+        }
+        Ok(())
+    }
+
+    fn line(
+        &mut self,
+        bytes: &[u8],
+        reader: &mut LineReader,
+        known: &mut HashMap<Asked, u32>,
+        options: &AccessLogOptions,
+    ) -> Result<(), Cause> {
+        let logged = reader.read(bytes)?;
+        let took_ns = logged.took.map_or(0, |took| took.ns);
+        let start_ns = logged.time.ns.checked_sub(took_ns).ok_or(Cause::Line)?;
+        let is_before = options.from_ns.is_some_and(|from| start_ns < from);
+        if is_before || options.to_ns.is_some_and(|to| start_ns >= to) {
+            return Err(Cause::Time);
+        }
+        let asked = logged.asked?;
+        if options.host.as_ref().is_some_and(|host| asked.host.as_ref() != Some(host)) {
+            return Err(Cause::Host);
+        }
+        asked.check_body(options.empty_bodies)?;
+        self.resolution.see(logged.time);
+        self.timed += u64::from(logged.has_start);
+        if let Some(host) = &asked.host {
+            match self.hosts.get_mut(host) {
+                Some(count) => *count += 1,
+                None => drop(self.hosts.insert(host.clone(), 1)),
+            }
+        }
+        let number = match known.get(&asked) {
+            Some(number) => *number,
+            None => {
+                let number = self.asked.len() as u32;
+                self.asked.push(asked.clone());
+                known.insert(asked, number);
+                number
+            }
+        };
+        self.lines.push(Taken { logged_ns: logged.time.ns, took_ns, asked: number });
+        Ok(())
+    }
+
+    /// When requests came, ascending, from the beginning of the recording on, and what each asked for.
+    pub fn arrivals(&self, placement: Placement) -> Vec<(Nanos, &Asked)> {
+        let mut starts = placement.starts(&self.lines, self.resolution.ns());
+        starts.sort_by_key(|(start_ns, _)| *start_ns);
+        let first = starts.first().map_or(0, |(start_ns, _)| *start_ns);
+        // What was placed before the beginning of an hour belongs to it all the same.
+        let origin = self.from_ns.unwrap_or(first);
+        let arrival =
+            |(start_ns, asked): (u64, u32)| (Nanos(start_ns.saturating_sub(origin)), &self.asked[asked as usize]);
+        starts.into_iter().map(arrival).collect()
+    }
+}

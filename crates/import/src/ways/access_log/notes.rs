@@ -1,0 +1,66 @@
+//! What is to be said of the arrivals of a log.
+
+use truetail_model::time::Nanos;
+use truetail_run::FilePlace;
+
+use super::{AccessLog, Placement};
+use crate::ImportError;
+
+/// Most hosts that are named.
+const MOST_HOSTS: usize = 5;
+
+impl AccessLog {
+    /// What is to be said of the arrivals: how many, how they were placed, and what was left out. `keeps_host`: each request is sent
+    /// with its own host.
+    pub fn notes(&self, file: &str, placement: Placement, keeps_host: bool) -> Vec<String> {
+        let (taken, left_out) = (self.lines.len() as u64, self.left_out.total());
+        let of_all = format!("{taken} of {} lines of {file} are arrivals", taken + left_out);
+        let counts = if left_out == 0 { of_all } else { format!("{of_all}; left out: {}", self.left_out.text()) };
+        let resolution = Nanos(self.resolution.ns());
+        let placed =
+            format!("the log's times are exact to {resolution}; inside it, arrivals were placed {}", placement.text());
+        [Some(counts), Some(placed), self.times(), self.hosts(keeps_host), self.damage.clone()]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// Whether the times are those of arrivals.
+    fn times(&self) -> Option<String> {
+        let taken = self.lines.len() as u64;
+        match self.timed {
+            0 => Some(
+                "the log does not say how long requests took, so its times count as those of arrivals; nginx writes the time of \
+                 the end, and Apache and Envoy that of the start"
+                    .to_owned(),
+            ),
+            timed if timed < taken => Some(format!(
+                "{} of the lines do not say how long the request took; there, the logged time counts as that of the arrival",
+                taken - timed
+            )),
+            _ => None,
+        }
+    }
+
+    fn hosts(&self, keeps_host: bool) -> Option<String> {
+        if self.hosts.len() < 2 {
+            return None;
+        }
+        let mut most: Vec<_> = self.hosts.iter().collect();
+        most.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let named: Vec<_> = most.iter().take(MOST_HOSTS).map(|(host, count)| format!("{host} ({count})")).collect();
+        let more = if most.len() > MOST_HOSTS { ", …" } else { "" };
+        let sent = if keeps_host { "each is sent with its own" } else { "none is sent with its own" };
+        Some(format!("requests of {} hosts: {}{more}; {sent}", most.len(), named.join(", ")))
+    }
+
+    /// Nothing of the log was taken.
+    pub(super) fn nothing(&self) -> ImportError {
+        let place = FilePlace { byte: 0, line: 1 };
+        let what = match self.left_out.total() {
+            0 => "the log is empty".to_owned(),
+            left_out => format!("none of {left_out} lines becomes an arrival: {}", self.left_out.text()),
+        };
+        ImportError::content(place, what)
+    }
+}

@@ -1,0 +1,66 @@
+//! Which entries are steps of the flow.
+
+use super::entry::Recorded;
+use super::left_out::{Cause, LeftOut};
+
+/// Endings of paths of what a browser loads by itself.
+const ASSETS: [&str; 20] = [
+    "avif", "bmp", "css", "eot", "gif", "ico", "jpeg", "jpg", "js", "map", "mjs", "mp3", "mp4", "otf", "png", "svg",
+    "ttf", "webm", "woff", "woff2",
+];
+/// The steps of the flow, in their order.
+pub(super) struct Choice {
+    pub(super) origin: String,
+    pub(super) steps: Vec<Recorded>,
+    pub(super) left_out: LeftOut,
+}
+
+impl Choice {
+    /// The steps among `all`: those of `origin`, else of the first page, and assets only where they are kept.
+    pub(super) fn of(all: Vec<Recorded>, origin: Option<&str>, keeps_assets: bool, mut left_out: LeftOut) -> Choice {
+        let page = all.iter().find(|recorded| recorded.is_page()).or(all.first());
+        let of_page = || page.map_or_else(String::new, |recorded| recorded.origin.clone());
+        let given = origin.map(|origin| origin.trim_end_matches('/').to_ascii_lowercase());
+        let origin = given.unwrap_or_else(of_page);
+        let mut steps = Vec::new();
+        for recorded in all {
+            if recorded.origin != origin {
+                left_out.count_origin(&recorded.origin);
+            } else if !keeps_assets && recorded.is_asset() {
+                left_out.count(Cause::Asset);
+            } else {
+                steps.push(recorded);
+            }
+        }
+        Choice { origin, steps, left_out }
+    }
+
+    /// Why there is no step.
+    pub(super) fn nothing(&self) -> String {
+        match self.left_out.text() {
+            None => "the archive has no request".to_owned(),
+            Some(text) => format!("no request of it can be a step of a flow; left out: {text}"),
+        }
+    }
+}
+
+impl Recorded {
+    /// What a browser shows.
+    fn is_page(&self) -> bool {
+        self.resource_type == "document" || self.resource_type.is_empty() && self.answer_type.starts_with("text/html")
+    }
+
+    /// What a browser loads by itself for what it shows: by what it says, else by the type of the answer, else by the path.
+    fn is_asset(&self) -> bool {
+        match self.resource_type.as_str() {
+            "script" | "stylesheet" | "image" | "font" | "media" | "manifest" | "texttrack" => return true,
+            "document" | "xhr" | "fetch" | "eventsource" | "ping" | "preflight" => return false,
+            _ => {}
+        }
+        let kind = self.answer_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let by_type = ["image/", "font/", "audio/", "video/", "text/css"].iter().any(|start| kind.starts_with(start));
+        let ending = self.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
+        let by_path = ending.is_some_and(|ending| ASSETS.contains(&ending.to_ascii_lowercase().as_str()));
+        by_type || kind.ends_with("javascript") || by_path
+    }
+}

@@ -1,0 +1,63 @@
+//! Entries that are no steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most other origins that are named.
+const MOST_ORIGINS: usize = 5;
+
+/// Why an entry is no step.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Cause {
+    /// It is not what HAR says that an entry is.
+    Damaged,
+    /// It is no exchange of HTTP, such as a WebSocket.
+    NoHttp,
+    /// It has no answer: the browser blocked it or gave up.
+    NoAnswer,
+    /// It had a body, which the archive does not have.
+    NoBody,
+    /// It is an image, a style sheet, a script or a font.
+    Asset,
+}
+
+impl Cause {
+    fn text(self) -> &'static str {
+        match self {
+            Cause::Damaged => "not understood",
+            Cause::NoHttp => "no exchange of HTTP",
+            Cause::NoAnswer => "without an answer",
+            Cause::NoBody => "whose body was not recorded",
+            Cause::Asset => "images, style sheets, scripts and fonts (--assets keeps them)",
+        }
+    }
+}
+
+/// Entries that are no steps, by cause.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    causes: BTreeMap<Cause, u64>,
+    origins: BTreeSet<String>,
+    of_origins: u64,
+}
+
+impl LeftOut {
+    pub(super) fn count(&mut self, cause: Cause) {
+        *self.causes.entry(cause).or_default() += 1;
+    }
+
+    pub(super) fn count_origin(&mut self, origin: &str) {
+        self.of_origins += 1;
+        self.origins.insert(origin.to_owned());
+    }
+
+    /// `3 without an answer, 2 of other origins (https://a)`; `None` where nothing is left out.
+    pub(super) fn text(&self) -> Option<String> {
+        let causes = self.causes.iter().map(|(cause, count)| format!("{count} {}", cause.text()));
+        let named: Vec<_> = self.origins.iter().take(MOST_ORIGINS).map(String::as_str).collect();
+        let more = if self.origins.len() > MOST_ORIGINS { ", …" } else { "" };
+        let origins =
+            (self.of_origins > 0).then(|| format!("{} of other origins ({}{more})", self.of_origins, named.join(", ")));
+        let parts: Vec<String> = causes.chain(origins).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}

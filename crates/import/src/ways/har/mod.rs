@@ -1,0 +1,97 @@
+//! HAR 1.2 as a flow: what a browser recorded, as a Hurl file.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `entry` | an entry of the archive, and the request in it |
+//! | `choice` | which entries are steps of the flow |
+//! | `left_out` | why others are not |
+//! | `text` | texts as Hurl writes them |
+//! | `secrets` | what grants access, and cookies that the recording began with |
+
+mod choice;
+mod entry;
+mod left_out;
+mod secrets;
+mod text;
+
+use crate::ImportError;
+use crate::whole::{har_entries, place_of};
+
+use choice::Choice;
+use entry::Recorded;
+use left_out::LeftOut;
+use secrets::Secrets;
+
+/// What becomes of an archive.
+#[derive(Clone, Default, Debug)]
+pub struct HarOptions {
+    /// Also images, style sheets, scripts and fonts.
+    pub assets: bool,
+    /// The requests of this origin, such as `https://shop.example`; else those of the first page, or of the first request.
+    pub origin: Option<String>,
+}
+
+/// A flow that was made of an archive.
+#[derive(Clone, Debug)]
+pub struct HarFlow {
+    /// The Hurl file.
+    pub hurl: String,
+    /// What is to be said of it.
+    pub notes: Vec<String>,
+    /// How many requests it has.
+    pub requests: usize,
+}
+
+/// Makes a flow of an archive. `name`: what the archive is called.
+///
+/// # Errors
+/// [`ImportError`], if it is no HAR, or no request of it can be sent again.
+pub fn flow_of_har(bytes: &[u8], name: &str, options: &HarOptions) -> Result<HarFlow, ImportError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let (mut left_out, mut all) = (LeftOut::default(), Vec::new());
+    for raw in har_entries(bytes)? {
+        match Recorded::parse(raw.get()) {
+            Ok(recorded) => all.push(recorded),
+            Err(cause) => left_out.count(cause),
+        }
+    }
+    all.sort_by_key(|recorded| recorded.start_ns);
+    let choice = Choice::of(all, options.origin.as_deref(), options.assets, left_out);
+    if choice.steps.is_empty() {
+        return Err(ImportError::content(place_of(bytes, 0), choice.nothing()));
+    }
+    Ok(write(name, &choice))
+}
+
+fn write(name: &str, choice: &Choice) -> HarFlow {
+    let secrets = Secrets::of(&choice.steps);
+    let (mut steps, mut overlapping, mut end_ns) = (String::new(), 0, None);
+    for step in &choice.steps {
+        let think_ns = end_ns.map_or(0, |end: u64| step.start_ns.saturating_sub(end));
+        overlapping += usize::from(end_ns.is_some_and(|end| step.start_ns < end));
+        end_ns = end_ns.max(Some(step.end_ns));
+        steps.push('\n');
+        step.write(&choice.origin, think_ns / 1_000_000, &mut steps);
+    }
+    let notes = notes(name, choice, overlapping, &secrets);
+    let mut hurl = String::new();
+    let usage = [
+        "truetail run --flow FILE -r 1 -d 10s --variable host=http://127.0.0.1:8080".to_owned(),
+        "hurl --variable host=http://127.0.0.1:8080 FILE".to_owned(),
+    ];
+    for line in notes.iter().chain(&usage) {
+        hurl.push_str("# ");
+        hurl.extend(line.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        hurl.push('\n');
+    }
+    HarFlow { hurl: hurl + &steps, notes, requests: choice.steps.len() }
+}
+
+fn notes(name: &str, choice: &Choice, overlapping: usize, secrets: &Secrets) -> Vec<String> {
+    let left_out = choice.left_out.text().map_or_else(String::new, |text| format!("; left out: {text}"));
+    let whole = format!("{} requests to {} of {name}{left_out}", choice.steps.len(), choice.origin);
+    let together = (overlapping > 0).then(|| {
+        format!("{overlapping} of them began before the one before had ended; a flow sends them one after the other, without think time")
+    });
+    [Some(whole), together, secrets.cookies_note(), secrets.note()].into_iter().flatten().collect()
+}

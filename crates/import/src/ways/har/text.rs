@@ -1,0 +1,101 @@
+//! Texts as Hurl writes them.
+
+/// A longer body in JSON is not looked at.
+const LONGEST_JSON: usize = 1 << 20;
+/// JSON that is deeper is written as text.
+const DEEPEST_JSON: usize = 50;
+
+/// The origin of a URL without its user and the usual port, and its path and query as a Hurl file can hold them.
+pub(super) fn split_url(url: &str) -> Option<(String, String)> {
+    let (scheme, rest) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))?;
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
+    let usual = if scheme == "https" { ":443" } else { ":80" };
+    let host = host.strip_suffix(usual).unwrap_or(&host);
+    if host.is_empty() || host.chars().any(|c| c.is_control() || c == ' ') {
+        return None;
+    }
+    let path = path.split('#').next().unwrap_or_default();
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    let mut written = slash.to_owned();
+    for byte in path.bytes() {
+        if byte.is_ascii_graphic() && !b"{}\\\"<>^`|".contains(&byte) {
+            written.push(char::from(byte));
+        } else {
+            written.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    Some((format!("{scheme}://{host}"), written))
+}
+
+/// A name before a colon.
+pub(super) fn key(name: &str) -> String {
+    escaped(name, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
+/// A value up to the end of its line.
+pub(super) fn value(text: &str) -> String {
+    let safe = |c: char| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}');
+    escaped(text, safe)
+}
+
+/// A body: JSON as it is, anything else on one line.
+pub(super) fn body_text(body: &str) -> String {
+    if is_plain_json(body) {
+        return body.trim().to_owned();
+    }
+    format!("`{}`", escaped(body, |c| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}' | '`')))
+}
+
+fn escaped(text: &str, is_safe: impl Fn(char) -> bool) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        match c {
+            c if is_safe(c) => out.push(c),
+            c => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+        }
+        out
+    })
+}
+
+/// An object or a list that Hurl reads as it is written.
+fn is_plain_json(body: &str) -> bool {
+    let body = body.trim();
+    if !body.starts_with(['{', '[']) || body.contains("{{") || body.len() > LONGEST_JSON {
+        return false;
+    }
+    serde_json::from_str::<serde_json::Value>(body).is_ok_and(|json| depth(&json) <= DEEPEST_JSON)
+}
+
+fn depth(json: &serde_json::Value) -> usize {
+    match json {
+        serde_json::Value::Array(list) => 1 + list.iter().map(depth).max().unwrap_or(0),
+        serde_json::Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_split() {
+        for (url, origin, path) in [
+            ("https://Shop.example:443/a?b=c#d", "https://shop.example", "/a?b=c"),
+            ("http://me:secret@a:81", "http://a:81", "/"),
+            ("http://a?x={{y}} z", "http://a", "/?x=%7B%7By%7D%7D%20z"),
+        ] {
+            assert_eq!(split_url(url), Some((origin.to_owned(), path.to_owned())), "{url}");
+        }
+        assert!(["", "ftp://a/", "http://", "http:///x", "data:x"].iter().all(|url| split_url(url).is_none()));
+    }
+
+    #[test]
+    fn texts_are_escaped() {
+        assert_eq!(value(r"a#b\{{c}}"), r"a\u{23}b\u{5c}\u{7b}\u{7b}c\u{7d}\u{7d}");
+        assert_eq!(key("user[name]: x"), r"user\u{5b}name\u{5d}\u{3a}\u{20}x");
+        assert_eq!(body_text(" {\"a\": {\"b\": 1}} "), "{\"a\": {\"b\": 1}}");
+        assert_eq!(body_text("{\"a\": \"{{b}}\"}"), "`\\u{7b}\"a\": \"\\u{7b}\\u{7b}b\\u{7d}\\u{7d}\"\\u{7d}`");
+        assert_eq!(body_text("a\n`b`"), "`a\\u{a}\\u{60}b\\u{60}`");
+    }
+}

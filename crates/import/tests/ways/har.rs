@@ -1,0 +1,196 @@
+//! Archives of browsers as flows, which our own parser reads.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use truetail_flow::Flow;
+use truetail_import::ways::{HarFlow, HarOptions, flow_of_har};
+
+const ORIGIN: &str = "https://shop.example";
+
+/// An entry that began so many milliseconds after noon, and took 10 ms.
+fn entry(ms: u32, method: &str, path: &str, more: Value) -> Value {
+    let mut entry = json!({
+        "startedDateTime": format!("2026-11-20T12:00:{:02}.{:03}Z", ms / 1000, ms % 1000),
+        "time": 10.0,
+        "request": {"method": method, "url": format!("{ORIGIN}{path}"), "headers": [], "bodySize": -1},
+        "response": {"status": 200, "headers": [], "content": {"mimeType": "application/json"}},
+    });
+    merge(&mut entry, more);
+    entry
+}
+
+fn merge(into: &mut Value, more: Value) {
+    match (into, more) {
+        (Value::Object(into), Value::Object(more)) => {
+            for (key, value) in more {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, more) => *into = more,
+    }
+}
+
+fn made(entries: Vec<Value>, options: &HarOptions) -> Result<HarFlow, String> {
+    let archive = json!({"log": {"version": "1.2", "entries": entries}}).to_string();
+    flow_of_har(archive.as_bytes(), "a.har", options).map_err(|error| error.to_string())
+}
+
+fn parsed(flow: &HarFlow) -> Flow {
+    let variables = [("host".to_owned(), "http://127.0.0.1:8080".to_owned())];
+    Flow::parse("a.hurl", &flow.hurl, &variables, &|_| Err("no file".to_owned()))
+        .unwrap_or_else(|error| panic!("{}: {}\n{}", error.line, error.problem, flow.hurl))
+}
+
+/// What stands behind the comments at the beginning.
+fn steps(flow: &HarFlow) -> &str {
+    flow.hurl.split_once("\n\n").expect("steps").1
+}
+
+fn headers(headers: &[(&str, &str)]) -> Value {
+    headers.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
+}
+
+#[test]
+fn a_recording_becomes_steps_with_think_times() {
+    let of_login = [
+        ("Host", "shop.example"),
+        ("Cookie", "a=1"),
+        ("content-length", "9"),
+        ("Referer", "https://shop.example/in#x"),
+    ];
+    let form = json!({"mimeType": "application/x-www-form-urlencoded", "text": "user=ann+b&pass%77ord=%23"});
+    let entries = vec![
+        entry(
+            0,
+            "GET",
+            "/",
+            json!({"_resourceType": "document", "response": {"headers": headers(&[("Set-Cookie", "a=1; Path=/")])}}),
+        ),
+        entry(50, "GET", "/app.js", json!({"_resourceType": "script"})),
+        entry(55, "GET", "/logo", json!({"response": {"content": {"mimeType": "image/png"}}})),
+        entry(
+            2_010,
+            "POST",
+            "/login",
+            json!({"request": {"headers": headers(&of_login), "postData": form}, "response": {"status": 302}}),
+        ),
+        entry(
+            2_015,
+            "PUT",
+            "/items?x={{y}}",
+            json!({"request": {
+            "headers": headers(&[("content-type", "application/json"), ("Authorization", "Bearer #1")]),
+            "postData": {"mimeType": "application/json", "text": "{\"a\": [1]}"}}, "response": {"status": 304}}),
+        ),
+    ];
+    let flow = made(entries, &HarOptions::default()).unwrap();
+    assert_eq!(
+        steps(&flow),
+        "GET {{host}}/\nHTTP 200\n\n\
+         POST {{host}}/login\nReferer: {{host}}/in\\u{23}x\n[Options]\ndelay: 2000ms\n[Form]\nuser: ann b\npassword: \\u{23}\nHTTP 302\n\n\
+         PUT {{host}}/items?x=%7B%7By%7D%7D\ncontent-type: application/json\nAuthorization: Bearer \\u{23}1\n{\"a\": [1]}\nHTTP *\n"
+    );
+    assert_eq!((flow.requests, parsed(&flow).requests_per_session()), (3, 3));
+    let wanted = [
+        "3 requests to https://shop.example of a.har; left out: 2 images, style sheets, scripts and fonts (--assets keeps them)",
+        "1 of them began before the one before had ended; a flow sends them one after the other, without think time",
+        "it holds what may grant access: Authorization (1), password (1); put variables in their place before others read it",
+    ];
+    assert_eq!(flow.notes, wanted);
+}
+
+#[test]
+fn what_is_no_step_is_counted_by_cause() {
+    let entries = || {
+        vec![
+            entry(0, "GET", "/", json!({"request": {"headers": headers(&[("cookie", "sid=1; theme=x")])}})),
+            entry(1, "GET", "/a.css", json!({})),
+            entry(2, "GET", "/ws", json!({"_resourceType": "websocket"})),
+            entry(3, "GET", "/x", json!({"response": {"status": 0}})),
+            entry(4, "POST", "/x", json!({"request": {"bodySize": 7}})),
+            entry(5, "GET", "", json!({"request": {"url": "https://cdn.example/a"}})),
+            json!({"startedDateTime": "soon"}),
+        ]
+    };
+    let flow = made(entries(), &HarOptions::default()).unwrap();
+    let wanted = "1 requests to https://shop.example of a.har; left out: 1 not understood, 1 no exchange of HTTP, 1 without an answer, \
+                  1 whose body was not recorded, 1 images, style sheets, scripts and fonts (--assets keeps them), \
+                  1 of other origins (https://cdn.example)";
+    assert_eq!(flow.notes[0], wanted);
+    assert!(flow.notes[1].contains("no recorded answer set are left out: sid, theme"), "{:?}", flow.notes);
+    assert_eq!(made(entries(), &HarOptions { assets: true, origin: None }).unwrap().requests, 2);
+    let of_cdn = HarOptions { assets: false, origin: Some("https://CDN.example/".to_owned()) };
+    assert!(steps(&made(entries(), &of_cdn).unwrap()).starts_with("GET {{host}}/a\n"));
+    let nowhere = HarOptions { assets: false, origin: Some("https://nowhere.example".to_owned()) };
+    assert!(made(entries(), &nowhere).unwrap_err().contains("left out: 1 not understood"));
+    assert!(made(Vec::new(), &HarOptions::default()).unwrap_err().contains("no request"));
+    assert!(flow_of_har(b"{\"log\": 1}", "a.har", &HarOptions::default()).is_err());
+}
+
+#[test]
+fn bodies_are_kept_as_they_were() {
+    let body = |mime: &str, data: Value| {
+        let mut data = data;
+        merge(&mut data, json!({"mimeType": mime}));
+        steps(
+            &made(vec![entry(0, "POST", "/", json!({"request": {"postData": data}}))], &HarOptions::default()).unwrap(),
+        )
+        .to_owned()
+    };
+    let form = "application/x-www-form-urlencoded; charset=utf-8";
+    for (mime, data, wanted) in [
+        (
+            "text/plain",
+            json!({"text": "a\n{{b}}`"}),
+            "Content-Type: text/plain\n`a\\u{a}\\u{7b}\\u{7b}b\\u{7d}\\u{7d}\\u{60}`\n",
+        ),
+        (
+            "application/octet-stream",
+            json!({"text": "AAH/", "encoding": "base64"}),
+            "Content-Type: application/octet-stream\nbase64,AAH/;\n",
+        ),
+        (form, json!({"params": [{"name": "a[b]", "value": "c: d"}]}), "[Form]\na\\u{5b}b\\u{5d}: c: d\n"),
+        // What a form of Hurl would trim.
+        (form, json!({"text": "a=+b"}), "Content-Type: application/x-www-form-urlencoded; charset=utf-8\n`a=+b`\n"),
+    ] {
+        assert_eq!(body(mime, data), format!("POST {{{{host}}}}/\n{wanted}HTTP 200\n"), "{mime}");
+    }
+}
+
+proptest! {
+    /// Whatever was recorded: the parser reads what was written, and the first request goes out as it was.
+    #[test]
+    fn every_archive_is_a_flow_that_is_read(
+        recorded in prop::collection::vec(
+            ("(GET|POST|PUT|DELETE)", "(/[ -~äß]{0,12}){1,3}", prop::collection::vec(("[A-Za-z][A-Za-z0-9-]{0,6}", "[ -~ä]{0,12}"), 0..4),
+             proptest::option::of(prop_oneof![".{0,30}", "\\PC{0,10}", r#"\{"[a-z]\{\{": \[1, "`#"\]\}"#])),
+            1..5,
+        ),
+        mime in prop::sample::select(vec!["text/plain", "application/json", "application/x-www-form-urlencoded", ""]),
+    ) {
+        let entries = recorded.iter().enumerate().map(|(nth, (method, path, fields, body))| {
+            let fields: Vec<_> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+            let data = body.as_ref().map_or(Value::Null, |body| json!({"mimeType": mime, "text": body}));
+            entry(nth as u32 * 100, method, path, json!({"request": {"headers": headers(&fields), "postData": data}}))
+        });
+        let flow = made(entries.collect(), &HarOptions { assets: true, origin: None }).unwrap();
+        let read = parsed(&flow);
+        prop_assert_eq!(read.requests_per_session() as usize, recorded.len());
+        let requests = read.requests();
+        let bytes = requests.bytes(requests.choose(0));
+        let (method, _, _, body) = &recorded[0];
+        let begins = [method.as_bytes(), b" /"].concat();
+        prop_assert!(bytes.starts_with(&begins));
+        let is_form = flow.hurl.contains("[Form]");
+        if let Some(body) = body.as_ref().filter(|_| !is_form) {
+            let sent = bytes.windows(4).position(|window| window == b"\r\n\r\n").map(|at| &bytes[at + 4..]).unwrap();
+            let is_json = body.trim().starts_with(['{', '[']);
+            prop_assert!(sent == body.as_bytes() || is_json && sent == body.trim().as_bytes(), "{:?}", flow.hurl);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        let _ = flow_of_har(&bytes, "a", &HarOptions::default());
+    }
+}

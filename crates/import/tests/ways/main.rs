@@ -1,0 +1,4 @@
+//! Recordings as loads.
+
+mod access_log;
+mod har;
