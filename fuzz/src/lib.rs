@@ -10,6 +10,7 @@
 //! | `requests` | a byte of flags, targets or a curl command, and after a [`SEPARATOR`] rows |
 //! | `run_folder` | the files of a run, [`RUN_FILES`], with [`SEPARATOR`] between them |
 //! | `scenario` | a scenario in TOML |
+//! | `flow` | a flow, a Hurl file |
 //! | `ways` | a byte for the kind, then an access log, an archive of a browser, or recorded arrivals |
 
 use std::path::{Path, PathBuf};

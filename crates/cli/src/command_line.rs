@@ -33,6 +33,12 @@ pub fn of_ab(args: &AbArgs) -> Result<String> {
     Ok(quoted(args.typed.words.iter().map(|word| shown(word, &hidden))))
 }
 
+/// The command line of `truetail simulate`, in the same way.
+pub fn of_simulate(words: &[String], variables: &[Variable]) -> String {
+    let secrets = variables.iter().map(redacted_variable).filter(|(value, shown)| value != shown).collect::<Vec<_>>();
+    quoted(words.iter().map(|word| shown(word, &secrets)))
+}
+
 /// A command line without secrets, quoted for a shell.
 pub fn of_words(words: &[String]) -> String {
     quoted(words.iter().cloned())

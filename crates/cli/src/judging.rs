@@ -62,11 +62,8 @@ impl Judge {
 
 /// Adds the books of sessions, and says of each step that ended some why the first of them ended there.
 fn add_sessions(run: &mut Run, sessions: &FlowRun) {
-    let facts = sessions.facts();
-    let imbalance = facts.imbalance().map(|why| format!("a bug of truetail: the books of sessions are wrong: {why}"));
-    let examples = sessions.examples().into_iter().map(|(step, why)| format!("first end at {step}: {why}"));
-    run.facts.notes.extend(imbalance.into_iter().chain(examples));
-    run.facts.sessions = Some(facts);
+    run.facts.notes.extend(sessions.notes());
+    run.facts.sessions = Some(sessions.facts());
 }
 
 /// What is to be said of answers of a language model that have events and no content: most often they are those of another API.

@@ -5,13 +5,12 @@ use truetail_model::driver::Stripe;
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::{EndClock, Http2Config, Mix, MixTarget, OfferedLoad, StripeFacts, Timing};
+use truetail_run::{EndClock, Http2Config, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
 use crate::preflight::{Preflight, PreflightError, observed_preflight, try_connection};
 use crate::protocol::observer::ObserverFactory;
 use crate::target::endpoint::Endpoint;
-use crate::target::request_set::RequestSet;
 use crate::target::{HttpVersion, Target};
 
 /// One run.
@@ -166,7 +165,7 @@ impl Plan {
         OfferedLoad {
             url: Some(self.target.url()),
             method: self.target.method().map(|method| method.as_str().to_owned()),
-            mix: mix(self.target.requests()),
+            mix: self.target.requests().mix(),
             http2: (self.target.http_version() == HttpVersion::Http2)
                 .then_some(Http2Config { max_streams: self.max_streams }),
             ..OfferedLoad::of(&self.workload)
@@ -244,23 +243,6 @@ impl Plan {
         let default = Limits::default().timeout.unwrap_or(Nanos::MAX);
         self.workload.limits.timeout.map_or(default, |timeout| timeout.min(default))
     }
-}
-
-/// The requests of the arrivals, where they are not all the same.
-fn mix(requests: &RequestSet) -> Option<Mix> {
-    let targets = requests.targets().iter().map(|target| MixTarget {
-        method: target.method().as_str().to_owned(),
-        url: target.url().to_owned(),
-        weight: target.weight(),
-        name: target.name().map(str::to_owned),
-    });
-    (!requests.is_uniform() || requests.rows() > 0).then(|| Mix {
-        targets: targets.collect(),
-        rows: requests.rows(),
-        order: (requests.rows() > 0).then(|| requests.order().name().to_owned()),
-        seed: Some(requests.seed()),
-        hash: format!("{:016x}", requests.hash()),
-    })
 }
 
 /// The user's limit on connections does not fit under the limit on open files.

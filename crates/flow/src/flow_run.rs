@@ -6,8 +6,9 @@ use truetail_engine::ObserverFactory;
 use truetail_model::time::Timestamp;
 use truetail_run::SessionFacts;
 
-use crate::books::SessionBooks;
+use crate::books::{Itinerary, SessionBooks};
 use crate::cookies::Site;
+use crate::course::Example;
 use crate::flow::Flow;
 use crate::script::{FlowScript, Found, Plan};
 
@@ -45,7 +46,25 @@ impl FlowRun {
     /// the run.
     pub fn examples(&self) -> Vec<(String, String)> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let names = self.plan.itinerary.steps.iter().map(|(name, _)| name.clone());
-        names.zip(&found.examples).filter_map(|(name, example)| Some((name, example.clone()?.1))).collect()
+        examples(&self.plan.itinerary, &found.examples).map(|(name, why)| (name.to_owned(), why.to_owned())).collect()
     }
+
+    /// What is to be said of it that belongs to no number. To be called after the run.
+    pub fn notes(&self) -> Vec<String> {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        notes(&found.facts, &self.plan.itinerary, &found.examples)
+    }
+}
+
+/// For each step that ended a session by its answer: its name, and why the first of them ended there.
+fn examples<'a>(itinerary: &'a Itinerary, found: &'a [Example]) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let names = itinerary.steps.iter().map(|(name, _)| name.as_str());
+    names.zip(found).filter_map(|(name, example)| Some((name, example.as_ref()?.1.as_str())))
+}
+
+/// What is to be said of sessions that belongs to no number.
+pub(crate) fn notes(facts: &SessionFacts, itinerary: &Itinerary, found: &[Example]) -> Vec<String> {
+    let imbalance = facts.imbalance().map(|why| format!("a bug of truetail: the books of sessions are wrong: {why}"));
+    let first_ends = examples(itinerary, found).map(|(step, why)| format!("first end at {step}: {why}"));
+    imbalance.into_iter().chain(first_ends).collect()
 }

@@ -15,13 +15,16 @@
 //! | `rows` | rows of data, one for each session |
 //! | `evaluate/`, `judge` | what is asked of an answer, and whether it is what was expected |
 //! | `cookies` | the cookies of a session |
-//! | `session` | one session under way |
+//! | `course` | how far a session has come, and the books of those that have ended |
+//! | `session` | one session under way, with its variables and cookies |
 //! | `script` | the sessions of one worker of the engine |
 //! | `books` | how sessions ended, and how far they came |
 //! | `flow_run` | the sessions of a run, over all workers |
+//! | `simulated` | the same flow in virtual time |
 
 mod books;
 mod cookies;
+mod course;
 mod error;
 mod evaluate;
 mod flow;
@@ -34,6 +37,7 @@ mod rows;
 mod scope;
 mod script;
 mod session;
+mod simulated;
 mod step;
 mod syntax;
 mod template;
@@ -47,3 +51,4 @@ pub use make::ReadFile;
 pub use parse::{MOST_FLOW_BYTES, variables_of};
 pub use rows::SessionRows;
 pub use script::MOST_BODY_BYTES;
+pub use simulated::{SimulateError, simulate};

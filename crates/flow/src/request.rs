@@ -7,7 +7,7 @@ use truetail_model::time::Timestamp;
 use crate::cookies::CookieJar;
 use crate::scope::Scope;
 use crate::syntax::Pair;
-use crate::template::{Piece, RenderError, Template};
+use crate::template::{Expression, Piece, RenderError, Template};
 
 /// What cannot stand in a path or a query. A percent sign may: it belongs to what is encoded already.
 const IN_PATH: &AsciiSet = &CONTROLS
@@ -89,6 +89,22 @@ impl StepRequest {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(body);
         Ok(())
+    }
+
+    /// The path as far as it is the same in all sessions, where `is_known` says that of a value; and whether that is all of it.
+    pub(crate) fn known_path(&self, scope: &mut Scope, is_known: impl Fn(&Expression) -> bool) -> (String, bool) {
+        let mut known = String::new();
+        for piece in &self.path.0 {
+            let is_whole = match piece {
+                Piece::Value(expression) if !is_known(expression) => false,
+                _ => render_piece(piece, scope, &mut |text| known.extend(utf8_percent_encode(text, IN_PATH))).is_ok(),
+            };
+            // What follows is a query, which says nothing of the path.
+            if !is_whole || known.contains('?') {
+                return (known, is_whole);
+            }
+        }
+        (known, true)
     }
 
     fn write_path(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<(), RenderError> {

@@ -9,11 +9,13 @@ use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::SessionFacts;
 
-use crate::books::{Itinerary, SessionBooks, SessionEnd};
+use crate::books::Itinerary;
 use crate::cookies::Site;
+use crate::course::{Example, MeasuredSessions};
 use crate::evaluate::answer::Answer;
 use crate::flow::Flow;
-use crate::session::{Next, Session};
+use crate::judge::Disappointment;
+use crate::session::Session;
 
 /// Most bytes that are kept of a body for captures and asserts: 1 MiB.
 pub const MOST_BODY_BYTES: usize = 1 << 20;
@@ -35,8 +37,8 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) facts: SessionFacts,
-    /// For each step, the first answer that disappointed: when its session arrived, and why.
-    pub(crate) examples: Vec<Option<(Timestamp, String)>>,
+    /// By step.
+    pub(crate) examples: Vec<Example>,
 }
 
 /// The answer that is being read for a request. Its room is used again.
@@ -57,8 +59,7 @@ struct Reading {
 pub(crate) struct FlowScript {
     plan: Arc<Plan>,
     all_found: Arc<Mutex<Found>>,
-    books: SessionBooks,
-    examples: Vec<Option<(Timestamp, String)>>,
+    measured: MeasuredSessions,
     /// By user.
     sessions: Vec<Session>,
     /// By request.
@@ -73,8 +74,7 @@ impl FlowScript {
     /// A script that adds what it found to `all_found` at its end.
     pub(crate) fn new(plan: Arc<Plan>, all_found: Arc<Mutex<Found>>) -> FlowScript {
         FlowScript {
-            books: SessionBooks::new(&plan.itinerary),
-            examples: vec![None; plan.itinerary.steps.len()],
+            measured: MeasuredSessions::new(&plan.itinerary, plan.measure_from),
             plan,
             all_found,
             sessions: Vec::new(),
@@ -82,20 +82,6 @@ impl FlowScript {
             beginning: 0,
             limits: BTreeSet::new(),
         }
-    }
-
-    fn record(&mut self, intended: Timestamp, issued: u32, end: SessionEnd, time: Nanos) {
-        if intended >= self.plan.measure_from {
-            self.books.record(issued, end, time);
-        }
-    }
-
-    /// Writes down a session that has ended.
-    fn close(&mut self, user: u32, how: SessionEnd, end: Timestamp) {
-        let session = &mut self.sessions[user as usize];
-        session.is_open = false;
-        let (intended, issued, time) = (session.intended, session.issued, session.time(end));
-        self.record(intended, issued, how, time);
     }
 
     /// Judges an answer.
@@ -106,13 +92,8 @@ impl FlowScript {
         let is_whole = reading.body_bytes == reading.body.len() as u64;
         let (plan, session) = (&*self.plan, &mut self.sessions[user as usize]);
         let disappointment = session.answered(&plan.flow, &plan.site, &answer, is_whole, ended.end);
-        let intended = session.intended;
-        let step = ended.id.target as usize;
-        if let Some(disappointment) = disappointment
-            && intended >= plan.measure_from
-            && self.examples[step].is_none()
-        {
-            self.examples[step] = Some((intended, disappointment.why));
+        if let Some(Disappointment { why, .. }) = disappointment {
+            self.measured.disappointed(&plan.flow, &session.course, why);
         }
     }
 }
@@ -121,7 +102,7 @@ impl Observer for FlowScript {
     fn begin(&mut self, request: u32, arrival: Arrival) {
         let user = self.beginning;
         let session = &self.sessions[user as usize];
-        let step = &self.plan.flow.steps[self.plan.flow.moves[session.issued as usize - 1] as usize];
+        let step = session.course.last_step(&self.plan.flow);
         let limit = step.max_time.map(|time| arrival.intended_start + time);
         let keeps_body = step.needs_body;
         let at = request as usize;
@@ -164,7 +145,7 @@ impl Observer for FlowScript {
         }
         match (ended.outcome, status) {
             (Outcome::Response { .. }, Some(status)) => self.judge(request, user, status, &ended),
-            (outcome, _) => self.sessions[user as usize].unanswered(outcome, ended.end),
+            (outcome, _) => self.sessions[user as usize].course.unanswered(outcome, ended.end),
         }
         self.readings[request as usize].clear();
     }
@@ -174,18 +155,11 @@ impl Observer for FlowScript {
     }
 
     fn finish(&mut self) {
-        // Who still thinks is in flight: what was waited for so far is known.
-        for user in 0..self.sessions.len() as u32 {
-            let session = &self.sessions[user as usize];
-            if session.is_open {
-                let end = session.end;
-                self.close(user, SessionEnd::InFlight, end);
-            }
-        }
-        let facts = self.books.facts(self.plan.flow.name(), &self.plan.itinerary);
+        self.measured.finish(self.sessions.iter_mut().map(|session| &mut session.course));
+        let facts = self.measured.facts(&self.plan.flow, &self.plan.itinerary);
         let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
         all.facts.merge(&facts);
-        for (known, mine) in all.examples.iter_mut().zip(self.examples.drain(..)) {
+        for (known, mine) in all.examples.iter_mut().zip(self.measured.examples.drain(..)) {
             *known = [known.take(), mine].into_iter().flatten().min_by_key(|(at, _)| *at);
         }
     }
@@ -198,41 +172,21 @@ impl SessionScript for FlowScript {
             self.sessions.resize_with(at + 1, Session::new);
         }
         let (plan, session) = (&*self.plan, &mut self.sessions[at]);
-        if !session.is_open {
-            session.open(&plan.flow, number, arrival, plan.seed);
-        }
-        let step = session.step(&plan.flow);
+        session.open(&plan.flow, number, arrival, plan.seed);
+        let step = session.course.step(&plan.flow);
         session.issue(request);
         self.beginning = user;
         step
     }
 
     fn think(&mut self, user: u32) -> Option<Nanos> {
-        let session = &self.sessions[user as usize];
-        match session.next {
-            Next::Thinks(think) => Some(think),
-            Next::Ends(how) => {
-                let end = session.end;
-                self.close(user, how, end);
-                None
-            }
-            Next::Waits => None,
-        }
+        self.measured.think(&mut self.sessions[user as usize].course)
     }
 
     fn never_issued(&mut self, user: Option<u32>, arrival: Arrival, now: Timestamp) -> u32 {
-        let open =
-            user.and_then(|user| Some((user, self.sessions.get(user as usize).filter(|session| session.is_open)?)));
-        let Some((user, session)) = open else {
-            self.record(arrival.intended_start, 0, SessionEnd::NeverBegun, now.since(arrival.intended_start));
-            return self.plan.flow.moves[0];
-        };
-        let step = session.step(&self.plan.flow);
-        // The planned think time before this request was over.
-        let think = if let Next::Thinks(think) = session.next { think } else { Nanos::ZERO };
-        self.sessions[user as usize].thought += think;
-        self.close(user, SessionEnd::InFlight, now);
-        step
+        let session = user.and_then(|user| self.sessions.get_mut(user as usize));
+        let course = session.map(|session| &mut session.course);
+        self.measured.never_issued(&self.plan.flow, course, arrival, now)
     }
 }
 

@@ -97,7 +97,11 @@ mod tests {
         for scenario in builtin::all() {
             let plan = TrialPlan::new(scenario).unwrap();
             let load = plan.load("http://127.0.0.1:1/api".to_owned());
-            let rate = if plan.scenario.name.starts_with("06") { 20.0 } else { 1000.0 };
+            let rate = match &plan.scenario.name[..2] {
+                "06" => 20.0,
+                "07" => 50.0,
+                _ => 1000.0,
+            };
             assert_eq!((load.rate.as_per_second(), load.duration), (rate, Nanos::from_secs(60)));
             assert!(plan.grace >= STARTUP_ALLOWANCE && plan.grace < Nanos::from_secs(120), "{:?}", plan.grace);
         }

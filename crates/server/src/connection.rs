@@ -232,7 +232,7 @@ impl AcceptedConnection {
     }
 
     /// Begins the exchange of the request whose head was just read. Returns the length of the head.
-    fn begin(&mut self, shared: &mut SharedState, head: RequestHead) -> usize {
+    fn begin(&mut self, shared: &mut SharedState, head: RequestHead<'_>) -> usize {
         let now = shared.now();
         self.head_deadline = None;
         let form = ResponseForm { is_head: head.is_head, keep_alive: head.keep_alive, may_chunk: head.may_chunk };
@@ -242,7 +242,7 @@ impl AcceptedConnection {
         }
         let mut exchange = match head.route {
             Route::Service if shared.streams() => shared.admit_stream(now, form, StreamFormat::Plain, None),
-            Route::Service => shared.admit(now, form),
+            Route::Service => shared.admit(head.path, now, form),
             Route::Stream(own) => shared.admit_stream(now, form, StreamFormat::Plain, Some(own)),
             Route::Model(format) => shared.admit_stream(now, form, format, None),
             Route::Health => shared.health_check(now, form),

@@ -1,7 +1,7 @@
 //! The fault clock: when it starts, and how a request is admitted by its time.
 
 use truetail_model::service::{
-    BatchEvent, BatchState, ResponsePlan, Service, ServiceState, StreamOutline, StreamTiming, StreamWrite,
+    BatchEvent, BatchState, ResponsePlan, RouteId, Service, ServiceState, StreamOutline, StreamTiming, StreamWrite,
 };
 use truetail_model::time::Timestamp;
 
@@ -99,13 +99,13 @@ impl FaultClock {
         &self.starts
     }
 
-    /// Admits a request that arrives at `now`. The first request starts the clock.
-    pub(crate) fn admit(&mut self, now: Timestamp) -> Admission {
+    /// Admits a request of `route` that arrives at `now`. The first request starts the clock.
+    pub(crate) fn admit(&mut self, route: RouteId, now: Timestamp) -> Admission {
         if self.starts.is_empty() {
             self.start(now);
         }
         let origin = self.starts.last().copied().unwrap_or(now);
-        let plan = self.state.admit(Timestamp(now.since(origin).0));
+        let plan = self.state.admit_on(route, Timestamp(now.since(origin).0));
         Admission { plan, epoch: self.starts.len() as u32, origin }
     }
 }

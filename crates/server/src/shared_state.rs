@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use truetail_model::service::{Action, BatchEvent, Service, StreamDescription, StreamFormat, StreamPace, StreamTiming};
+use truetail_model::service::{
+    Action, BatchEvent, RouteId, Service, StreamDescription, StreamFormat, StreamPace, StreamTiming,
+};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 
@@ -60,9 +62,10 @@ impl SharedState {
         self.fault_clock.start(now);
     }
 
-    /// Admits a request that arrives at `now`. The first request starts the fault clock.
-    pub(crate) fn admit(&mut self, now: Timestamp, form: ResponseForm) -> ServerExchange {
-        let admission = self.fault_clock.admit(now);
+    /// Admits a request for `path` that arrives at `now`. The first request starts the fault clock.
+    pub(crate) fn admit(&mut self, path: &str, now: Timestamp, form: ResponseForm) -> ServerExchange {
+        let route = self.fault_clock.service().route_of(path);
+        let admission = self.fault_clock.admit(route, now);
         self.exchange(now, form, &admission)
     }
 
@@ -85,7 +88,7 @@ impl SharedState {
         format: StreamFormat,
         own: Option<StreamDescription>,
     ) -> ServerExchange {
-        let admission = self.fault_clock.admit(now);
+        let admission = self.fault_clock.admit(RouteId::default(), now);
         let mut exchange = self.exchange(now, form, &admission);
         if admission.plan.action.is_good() {
             let description = own.or(self.fault_clock.service().stream).unwrap_or_default();

@@ -5,7 +5,7 @@
 //! ideal client would measure, exact to the nanosecond: the truth for other measurements.
 //!
 //! [`simulate`] returns a [`Run`], [`simulate_on`] one for each of several machines, [`simulate_stripe`] that of one of them, and
-//! [`loops`] three. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains small named
+//! [`loops`] three. [`simulate_sessions`] has users who do one thing after another. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains small named
 //! experiments.
 //!
 //! The simulator is deterministic: the same scenario always gives the same records in the same order.
@@ -28,8 +28,10 @@ mod flaws;
 mod generators;
 mod in_flight;
 pub mod labs;
+mod livelock;
 mod loops;
 mod run;
+mod sessions;
 mod simulation;
 mod sink;
 mod stream_books;
@@ -39,7 +41,8 @@ mod streams;
 pub use error::SimError;
 pub use flaws::GeneratorFlaws;
 pub use loops::{Loops, loops};
-pub use run::{SimOptions, simulate, simulate_on, simulate_stripe};
+pub use run::{SimOptions, simulate, simulate_on, simulate_sessions, simulate_stripe};
+pub use sessions::{SessionRequest, Sessions};
 pub use simulation::{FaultClockStart, Simulation, SimulationEnd};
 pub use sink::{SimulatedStream, Sink};
 pub use stream_books::StreamBooks;

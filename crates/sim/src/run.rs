@@ -7,7 +7,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_run::{Facts, OfferedLoad, Run, RunSource, StripeFacts};
 
-use crate::{FaultClockStart, GeneratorFlaws, SimError, Simulation, SimulationEnd, StreamBooks};
+use crate::{FaultClockStart, GeneratorFlaws, Sessions, SimError, Simulation, SimulationEnd, StreamBooks};
 
 /// The most seconds that are allocated before a run: a day.
 const MOST_SECONDS_ALLOCATED: u64 = 86_400;
@@ -78,6 +78,22 @@ pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimErro
     let (recorder, books) = sinks;
     let facts = Facts { stream: books.map(StreamBooks::finish), ..facts(&scenario.name, workload, end) };
     Ok(Run { facts, snapshot: recorder.finish(end.schedule_hash) })
+}
+
+/// The same for a partly open load whose sessions do what `sessions` says. The requests of a session are for the routes that
+/// it says, and not for the path of the scenario.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_sessions(
+    scenario: &Scenario,
+    options: SimOptions,
+    sessions: &mut impl Sessions,
+) -> Result<Run, SimError> {
+    let Scenario { service, workload, .. } = scenario;
+    let mut recorder = options.recorder(workload);
+    let end = Simulation::new(service, workload, options.fault_clock)?.run_sessions(&mut recorder, sessions)?;
+    Ok(Run { facts: facts(&scenario.name, workload, end), snapshot: recorder.finish(end.schedule_hash) })
 }
 
 /// The books of the streams of `scenario`; `None` where its service does not stream.

@@ -11,6 +11,8 @@ use crate::client_outcome::client_outcome;
 use crate::flaws::{FlawedGenerator, GeneratorFlaws};
 use crate::generators::Generators;
 use crate::in_flight::{InFlightQueue, InFlightRequest};
+use crate::livelock::LivelockGuard;
+use crate::sessions::{NoSessions, SessionRequest, Sessions};
 use crate::stream_ticket::StreamTicket;
 use crate::streams::OpenStreams;
 use crate::{SimError, Sink};
@@ -149,17 +151,41 @@ impl Simulation {
     ///
     /// # Panics
     /// If there is not one sink for each machine.
-    pub fn run_apart<S: Sink>(mut self, sinks: &mut [S]) -> Result<Vec<SimulationEnd>, SimError> {
+    pub fn run_apart<S: Sink>(self, sinks: &mut [S]) -> Result<Vec<SimulationEnd>, SimError> {
+        let route = self.service.route();
+        self.run_with(sinks, &mut NoSessions(route))
+    }
+
+    /// The same as [`Simulation::run`] of a partly open load whose sessions do what `sessions` says.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub fn run_sessions(
+        mut self,
+        sink: &mut impl Sink,
+        sessions: &mut impl Sessions,
+    ) -> Result<SimulationEnd, SimError> {
+        self.generators.of(0).follow_script();
+        Ok(self.run_with(std::slice::from_mut(sink), sessions)?[0])
+    }
+
+    fn run_with<S: Sink>(
+        mut self,
+        sinks: &mut [S],
+        sessions: &mut impl Sessions,
+    ) -> Result<Vec<SimulationEnd>, SimError> {
         assert_eq!(sinks.len(), self.generators.len(), "a sink for each machine");
         let stuck = loop {
             if let Some(wakes) = self.sleeps_until() {
-                self.advance(wakes, sinks);
+                self.advance(wakes, sinks, sessions);
                 continue;
             }
             match self.generators.poll(self.now) {
-                (machine, Directive::Start(start)) => self.begin(machine, start, &mut sinks[machine as usize])?,
+                (machine, Directive::Start(start)) => {
+                    self.begin(machine, start, &mut sinks[machine as usize], sessions)?;
+                }
                 (_, Directive::Wait { until }) => {
-                    if !self.advance(until, sinks) {
+                    if !self.advance(until, sinks, sessions) {
                         break true;
                     }
                     self.fall_due();
@@ -167,7 +193,7 @@ impl Simulation {
                 (_, Directive::Finished | Directive::Expired) => break false,
             }
         };
-        Ok(self.close(stuck, sinks))
+        Ok(self.close(stuck, sinks, sessions))
     }
 
     /// Until when a late generator does nothing, though something is due.
@@ -187,16 +213,25 @@ impl Simulation {
     }
 
     #[inline]
-    fn begin(&mut self, machine: u32, start: DueRequest, sink: &mut impl Sink) -> Result<(), SimError> {
+    fn begin<F: Sessions>(
+        &mut self,
+        machine: u32,
+        start: DueRequest,
+        sink: &mut impl Sink,
+        sessions: &mut F,
+    ) -> Result<(), SimError> {
         sink.planned(start.arrival.intended_start);
         self.livelock.check(self.now)?;
         let clock = *self.fault_clock.get_or_insert(self.now);
         let ticket = self.streams.as_ref().map(OpenStreams::next_ticket);
-        let answer = self.service.admit(Timestamp(self.now.since(clock).0), ticket.unwrap_or_default());
+        let number = if F::FOLLOW_EACH_OTHER { self.generators.of(machine).session_number(start.user) } else { 0 };
+        let asked = sessions.next_request(start.user, number, start.arrival);
+        let arrived = Timestamp(self.now.since(clock).0);
+        let answer = self.service.admit_on(asked.route, arrived, ticket.unwrap_or_default());
         if let Some(streams) = &mut self.streams {
             streams.begin(&answer, clock);
         }
-        let record = self.submit(machine, start, clock, &answer);
+        let record = self.submit(machine, start, asked, clock, &answer);
         let mut request = InFlightRequest { machine, user: start.user, record, stream: ticket };
         if self.settles_at_start {
             self.settle(machine, start.user, &mut request.record);
@@ -212,10 +247,18 @@ impl Simulation {
     /// The record of a request that starts now and gets `answer`, by a fault clock that started at `clock`. Where only the
     /// batch knows its end, it is that of a client that gives up.
     #[inline]
-    fn submit(&mut self, machine: u32, start: DueRequest, clock: Timestamp, answer: &VirtualAnswer) -> RequestRecord {
+    fn submit(
+        &mut self,
+        machine: u32,
+        start: DueRequest,
+        asked: SessionRequest,
+        clock: Timestamp,
+        answer: &VirtualAnswer,
+    ) -> RequestRecord {
         // NEVER saturates: it is the same on both clocks.
         let completed = clock + answer.completed.unwrap_or(Timestamp::NEVER).since_origin();
-        let gives_up = self.timeout.map_or(Timestamp::NEVER, |timeout| self.now + timeout);
+        let limit = asked.max_time.map_or(Timestamp::NEVER, |time| start.arrival.intended_start + time);
+        let gives_up = self.timeout.map_or(limit, |timeout| limit.min(self.now + timeout)).max(self.now);
         let (end, outcome) = client_outcome(self.action(answer), completed, gives_up);
         let DueRequest { arrival, connection_wait, .. } = start;
         let record = RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None);
@@ -258,7 +301,7 @@ impl Simulation {
     /// Advances to the next event, at the latest to `until`, and ends the requests that end there. False if there is no
     /// further event.
     #[inline]
-    fn advance<S: Sink>(&mut self, until: Timestamp, sinks: &mut [S]) -> bool {
+    fn advance<S: Sink, F: Sessions>(&mut self, until: Timestamp, sinks: &mut [S], sessions: &mut F) -> bool {
         let next = self.in_flight.next_end().min(until).min(self.next_of_streams());
         if next == Timestamp::NEVER {
             return false;
@@ -268,7 +311,13 @@ impl Simulation {
             self.advance_streams(next);
         }
         while let Some(flight) = self.in_flight.pop_ended(next) {
-            self.generators.of(flight.machine).complete(flight.user, flight.record.end);
+            let (driver, end) = (self.generators.of(flight.machine), flight.record.end);
+            if F::FOLLOW_EACH_OTHER {
+                let think = sessions.ended(flight.user, &flight.record);
+                driver.complete_step(flight.user, end, think.map(|think| end + think));
+            } else {
+                driver.complete(flight.user, end);
+            }
             self.hand_over(&flight, &mut sinks[flight.machine as usize]);
         }
         true
@@ -302,7 +351,7 @@ impl Simulation {
     }
 
     /// Cuts off what is still in flight, and records what was never issued.
-    fn close<S: Sink>(mut self, stuck: bool, sinks: &mut [S]) -> Vec<SimulationEnd> {
+    fn close<S: Sink, F: Sessions>(mut self, stuck: bool, sinks: &mut [S], sessions: &mut F) -> Vec<SimulationEnd> {
         let at = self.now.max(self.last_end);
         let mut open = std::mem::take(&mut self.in_flight).into_started_order();
         if let Some(streams) = &mut self.streams {
@@ -311,10 +360,19 @@ impl Simulation {
         }
         for mut request in open {
             cut_off(&mut request.record, at);
+            if F::FOLLOW_EACH_OTHER {
+                // Nothing follows.
+                let _ = sessions.ended(request.user, &request.record);
+                self.generators.of(request.machine).complete_step(request.user, at, None);
+            }
             self.hand_over(&request, &mut sinks[request.machine as usize]);
         }
         for (machine, sink) in (0..).zip(sinks) {
-            while let Some(arrival) = self.generators.of(machine).unissued() {
+            if F::FOLLOW_EACH_OTHER {
+                self.generators.of(machine).end_sessions_at(at);
+            }
+            while let Some((arrival, user)) = self.generators.of(machine).unissued_of() {
+                sessions.never_issued(user, arrival, at);
                 sink.planned(arrival.intended_start);
                 sink.ended(&RequestRecord::never_issued(arrival, at));
             }
@@ -327,39 +385,4 @@ impl Simulation {
 fn cut_off(record: &mut RequestRecord, at: Timestamp) {
     record.end = at;
     record.outcome = Outcome::InFlightAtEnd;
-}
-
-/// Detects that virtual time does not advance.
-#[derive(Clone, Copy, Debug)]
-struct LivelockGuard {
-    at: Timestamp,
-    starts: u64,
-    limit: u64,
-}
-
-/// Starts at one instant, per user on average, above which a closed workload without a number of requests is stuck.
-const LIVELOCK_LIMIT: u64 = 1_000_000;
-
-impl LivelockGuard {
-    fn new(model: &LoadModel) -> LivelockGuard {
-        let limit = match model {
-            LoadModel::Closed { users, horizon, .. } if horizon.requests.is_none() => {
-                LIVELOCK_LIMIT.saturating_mul(u64::from(*users))
-            }
-            LoadModel::Open(_) | LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => u64::MAX,
-        };
-        LivelockGuard { at: Timestamp::ZERO, starts: 0, limit }
-    }
-
-    #[inline]
-    fn check(&mut self, now: Timestamp) -> Result<(), SimError> {
-        if now > self.at {
-            *self = LivelockGuard { at: now, starts: 0, ..*self };
-        }
-        self.starts += 1;
-        if self.starts > self.limit {
-            return Err(SimError::NoProgress { at: now, starts: self.starts });
-        }
-        Ok(())
-    }
 }

@@ -76,13 +76,18 @@ fn seen_in(view: &ServerView, stretches: &[TimeRange]) -> u64 {
     stretches.iter().map(|stretch| view.between(Timestamp(stretch.from_ns), Timestamp(stretch.to_ns))).sum()
 }
 
+/// What may go wrong with the requests of a scenario.
+fn faults(scenario: &Scenario) -> impl Iterator<Item = &Fault> {
+    scenario.service.faults_at(scenario.service.route_of(&scenario.path))
+}
+
 fn is_healthy(scenario: &Scenario) -> bool {
-    scenario.service.faults.is_empty() && scenario.service.concurrency.is_none() && !scenario.service.is_batched()
+    faults(scenario).next().is_none() && scenario.service.concurrency.is_none() && !scenario.service.is_batched()
 }
 
 /// Every stall that begins before the end, cut off there; those that overlap are one.
 fn stalls(scenario: &Scenario, end: Nanos) -> Vec<TimeRange> {
-    let mut all: Vec<TimeRange> = scenario.service.faults.iter().flat_map(|fault| stalls_of(fault, end)).collect();
+    let mut all: Vec<TimeRange> = faults(scenario).flat_map(|fault| stalls_of(fault, end)).collect();
     all.sort_unstable_by_key(|stretch| stretch.from_ns);
     let mut apart: Vec<TimeRange> = Vec::new();
     for stretch in all {

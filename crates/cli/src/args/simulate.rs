@@ -7,6 +7,8 @@ use clap::Args;
 use truetail_model::driver::Stripe;
 use truetail_model::time::{Nanos, Rate};
 
+use super::flow::Variable;
+use super::gates::GateArgs;
 use super::page::TypedArgs;
 use super::values::{count, length};
 
@@ -14,6 +16,7 @@ const EXAMPLE: &str = "\
 Examples:
   truetail simulate 02-single-hiccup
   truetail simulate my-scenario.toml --json
+  truetail simulate 07-login-that-stalls --flow shop.hurl --variable host=http://127.0.0.1:8080
   truetail simulate freeze --out freeze
   truetail simulate freeze --pause-length 1s --users 10
   truetail simulate every-nth --real-time
@@ -49,6 +52,15 @@ pub struct SimulateArgs {
     /// the whole load
     #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
     pub stripe: Option<Stripe>,
+    /// Let sessions arrive on the schedule of the scenario, and let each do what this Hurl file says. Nothing is sent: captures
+    /// find something, and asserts hold where no fault changes the answer
+    #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
+    pub flow: Option<PathBuf>,
+    /// Set a variable of the flow for every session; repeatable
+    #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
+    pub variable: Vec<Variable>,
+    #[command(flatten)]
+    pub gates: GateArgs,
     /// Options of the labs.
     #[command(flatten)]
     pub lab: SimulateLabArgs,

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use truetail_engine::Plan;
-use truetail_flow::{Flow, FlowRun, MOST_FLOW_BYTES};
+use truetail_flow::{Flow, FlowError, FlowRun, MOST_FLOW_BYTES, SessionRows};
 use truetail_model::time::Timestamp;
 
 use super::load::DEFAULT_SEED;
 use super::{input, rows};
+use crate::args::flow::Variable;
 use crate::args::run::{ModelName, RunArgs};
-use crate::error::{Result, runtime_error, usage_error};
+use crate::error::{CliError, Result, runtime_error, usage_error};
 
 /// The flow of a run; `None` where there is none. Sets what follows from it in `args`: the load model and the length of a
 /// session.
@@ -20,21 +21,37 @@ use crate::error::{Result, runtime_error, usage_error};
 pub fn flow(args: &mut RunArgs) -> Result<Option<Flow>> {
     let Some(file) = args.flow.flow.clone() else { return Ok(None) };
     refuse_contradictions(args)?;
-    let name = file.display().to_string();
-    let text = input::text(&file)?;
-    if text.len() > MOST_FLOW_BYTES {
-        return Err(runtime_error(format!("{name} is larger than {} MiB, the limit", MOST_FLOW_BYTES >> 20)));
-    }
-    let variables: Vec<_> =
-        args.flow.variable.iter().map(|variable| (variable.name.clone(), variable.value.clone())).collect();
-    let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-    let read = |path: &str| input::bytes(&folder.join(path)).map_err(|error| error.message);
-    let rows = rows::of_flow(args, &text)?;
-    let flow = Flow::parse_with_rows(&short_name(&file), &text, &variables, rows.as_ref(), &read)
-        .map_err(|error| usage_error(format!("{name}:{}: {}", error.line, error.problem)))?;
+    let flow = read(&file, &args.flow.variable, |text| rows::of_flow(args, text))?;
     args.model = Some(ModelName::PartlyOpen);
     args.session_length = Some(flow.requests_per_session());
     Ok(Some(flow))
+}
+
+/// The flow in `file`, with these variables, and with the rows that its text asks for.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read(
+    file: &Path,
+    variables: &[Variable],
+    rows: impl FnOnce(&str) -> Result<Option<SessionRows>>,
+) -> Result<Flow> {
+    let text = input::text(file)?;
+    if text.len() > MOST_FLOW_BYTES {
+        let (name, limit) = (file.display(), MOST_FLOW_BYTES >> 20);
+        return Err(runtime_error(format!("{name} is larger than {limit} MiB, the limit")));
+    }
+    let variables: Vec<_> = variables.iter().map(|variable| (variable.name.clone(), variable.value.clone())).collect();
+    let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+    let read = |path: &str| input::bytes(&folder.join(path)).map_err(|error| error.message);
+    let rows = rows(&text)?;
+    Flow::parse_with_rows(&short_name(file), &text, &variables, rows.as_ref(), &read)
+        .map_err(|error| wrong(file, &error))
+}
+
+/// What is wrong in a flow, with its place.
+pub fn wrong(file: &Path, error: &FlowError) -> CliError {
+    usage_error(format!("{}:{}: {}", file.display(), error.line, error.problem))
 }
 
 /// The sessions of a run, and their script in its plan.

@@ -2,7 +2,7 @@
 //! saved here.
 
 mod checks;
-mod flow;
+pub mod flow;
 mod generator;
 pub mod input;
 pub mod lab;

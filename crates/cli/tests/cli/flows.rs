@@ -111,3 +111,61 @@ fn what_contradicts_a_flow_is_refused_in_one_line() {
     let missing: Value = dir.truetail(&["run", "--flow", "none.hurl", "-r", "9"]).code.into();
     assert_eq!(missing, 1);
 }
+
+/// The sample flow of the scenario that it is for.
+const SHOP: &str = include_str!("../../../../scenarios/07-login-that-stalls/shop.hurl");
+
+fn simulate(dir: &TestDir, scenario: &str, more: &[&str]) -> CommandOutput {
+    fs::write(dir.path().join("shop.hurl"), SHOP).expect("a file");
+    let flow = ["--flow", "shop.hurl", "--variable", "host=http://127.0.0.1:1"];
+    dir.truetail(&[&["simulate", scenario], &flow[..], more].concat())
+}
+
+#[test]
+fn a_simulated_flow_has_the_books_and_the_gates_of_a_run() {
+    let dir = TestDir::new();
+    let gates = ["--fail-if", "session-time p99 > 475ms", "--fail-if", "p99{list} > 10ms"];
+    let output = simulate(&dir, "07", &[&["--json", "--out", "here"], &gates[..]].concat());
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output:?}");
+    let simulated = output.json();
+    let series = &simulated["series"][0];
+    assert_eq!((&series["name"], &series["tally"]["responses"]), (&"partly-open-loop".into(), &9_000.into()));
+    let tally = serde_json::json!({"planned": 3000, "begun": 3000, "never_begun": 0, "completed": 3000, "ended_early": 0,
+        "in_flight_at_end": 0});
+    assert_eq!(series["sessions"]["tally"], tally);
+    let quantiles = series["sessions"]["session_time"]["quantiles"].as_array().expect("quantiles");
+    for (q, ms) in [(0.5, 75.0), (0.9, 75.0), (0.99, 470.0), (1.0, 1070.0)] {
+        let found = quantiles.iter().find(|one| one["q"] == q).and_then(|one| one["value_ns"].as_f64());
+        assert!((found.expect("a value") / 1e6 / ms - 1.0).abs() < 0.001, "{q}: {found:?}");
+    }
+    assert_eq!(series["targets"][2]["name"], "buy");
+    assert_eq!((&series["gates"][0]["state"], &series["gates"][1]["state"]), (&"holds".into(), &"holds".into()));
+    assert_eq!(assert_complete(&dir.path().join("here"))["sessions"]["tally"], tally);
+    let report = dir.truetail(&["report", "here", "--fail-if", "session-time p99 > 465ms"]);
+    assert_eq!(report.code, Some(3), "{report:?}");
+    for says in ["flow shop.hurl, 07-login-that-stalls, simulated", "3000 of 3000 completed", "FAILED session-time"] {
+        assert!(report.stdout.contains(says), "{says} is missing in {}", report.stdout);
+    }
+    let failing = simulate(&dir, "07", &["--fail-if", "incomplete-sessions < 1%"]);
+    assert_eq!(failing.code, Some(3), "{failing:?}");
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused_in_one_line() {
+    let dir = TestDir::new();
+    for (scenario, more, says) in [
+        ("06", &[][..], "--flow with 06-model-that-stalls: the steps of a flow are whole answers"),
+        ("07", &["--stripe", "1/2"], "--flow and --stripe cannot be used together"),
+        ("freeze", &[], "--flow lets sessions arrive on the schedule of a scenario, and freeze is a lab"),
+        ("07", &["--users", "3"], "--users is an option of the lab freeze"),
+        ("07", &["--fail-if", "p99 >"], "--fail-if"),
+    ] {
+        let output = simulate(&dir, scenario, more);
+        assert_eq!(output.code, Some(2), "{more:?}: {output:?}");
+        assert!(output.stderr.contains(says) && output.stdout.is_empty(), "{more:?}: {output:?}");
+    }
+    let judged = dir.truetail(&["simulate", "freeze", "--fail-if", "p99 > 1ms"]);
+    assert!(judged.code == Some(2) && judged.stderr.contains("--fail-if judges a scenario"), "{judged:?}");
+    let alone = dir.truetail(&["simulate", "07", "--variable", "a=b"]);
+    assert_eq!(alone.code, Some(2), "{alone:?}");
+}

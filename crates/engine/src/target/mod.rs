@@ -3,6 +3,7 @@
 pub(crate) mod credentials;
 pub(crate) mod endpoint;
 pub(crate) mod error;
+mod facts;
 pub(crate) mod fields;
 pub(crate) mod method;
 pub(crate) mod origin;

@@ -1,8 +1,6 @@
 //! What becomes of the arrivals of each target, where there are several.
 
-use std::collections::BTreeMap;
-
-use truetail_model::record::{Outcome, RequestRecord, Tally, TargetTimes};
+use truetail_model::record::{RequestRecord, TargetLedger, TargetTimes};
 use truetail_model::time::Timestamp;
 use truetail_model::workload::Workload;
 use truetail_run::TargetBooks;
@@ -15,13 +13,6 @@ pub(crate) struct TargetTallies {
     measure_from: Timestamp,
     /// Empty where there is one target: its books are those of the run.
     targets: Vec<TargetLedger>,
-}
-
-#[derive(Clone, Default, Debug)]
-struct TargetLedger {
-    tally: Tally,
-    statuses: BTreeMap<u16, u64>,
-    times: TargetTimes,
 }
 
 impl TargetTallies {
@@ -39,19 +30,16 @@ impl TargetTallies {
     #[inline]
     pub(crate) fn plan(&mut self, request: RequestId, intended: Timestamp) {
         if let Some(target) = self.of(request, intended) {
-            target.tally.plan(1);
+            target.plan();
         }
     }
 
     /// An arrival ended.
     #[inline]
     pub(crate) fn record(&mut self, request: RequestId, record: &RequestRecord) {
-        let Some(target) = self.of(request, record.intended_start) else { return };
-        target.tally.count(record.outcome);
-        if let Outcome::Response { status } = record.outcome {
-            *target.statuses.entry(status).or_default() += 1;
+        if let Some(target) = self.of(request, record.intended_start) {
+            target.record(record);
         }
-        target.times.record(record);
     }
 }
 
@@ -62,12 +50,7 @@ pub(crate) fn merge_tallies<'a>(
 ) -> (Vec<TargetBooks>, Vec<TargetTimes>) {
     let (mut books, mut times): (Vec<TargetBooks>, Vec<TargetTimes>) = Default::default();
     for part in parts {
-        let of_part = requests.targets().iter().zip(&part.targets).map(|(target, ledger)| TargetBooks {
-            method: target.method().as_str().to_owned(),
-            url: target.url().to_owned(),
-            tally: ledger.tally,
-            statuses: ledger.statuses.clone(),
-        });
+        let of_part = requests.targets().iter().zip(&part.targets).map(|(target, ledger)| target.books(ledger));
         if books.is_empty() {
             books = of_part.collect();
             times = part.targets.iter().map(|ledger| ledger.times.clone()).collect();

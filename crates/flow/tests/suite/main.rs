@@ -3,8 +3,10 @@
 #[path = "../../../../tests/missing.rs"]
 mod missing;
 
+mod any_simulated;
 mod any_text;
 mod hurl_files;
 mod parsing;
 mod runs;
 mod server;
+mod simulated;

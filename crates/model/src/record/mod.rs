@@ -16,6 +16,7 @@ mod slowest;
 mod snapshot;
 mod sparse;
 mod tally;
+mod target_ledger;
 mod target_times;
 
 pub use books::IntervalBooks;
@@ -31,4 +32,5 @@ pub use seconds::SecondCounts;
 pub use snapshot::Snapshot;
 pub use sparse::SparseHistogram;
 pub use tally::{Tally, Unbalanced};
+pub use target_ledger::TargetLedger;
 pub use target_times::{CompactHistogram, TargetTimes};

@@ -3,7 +3,7 @@
 use super::Scenario;
 
 /// Name and text of each.
-const TEXTS: [(&str, &str); 7] = [
+const TEXTS: [(&str, &str); 8] = [
     ("01-healthy", include_str!("../../../../scenarios/01-healthy/scenario.toml")),
     ("02-single-hiccup", include_str!("../../../../scenarios/02-single-hiccup/scenario.toml")),
     ("03-sustained-slowdown", include_str!("../../../../scenarios/03-sustained-slowdown/scenario.toml")),
@@ -11,6 +11,7 @@ const TEXTS: [(&str, &str); 7] = [
     ("05-saturation", include_str!("../../../../scenarios/05-saturation/scenario.toml")),
     ("05-saturation-not-binding", include_str!("../../../../scenarios/05-saturation-not-binding/scenario.toml")),
     ("06-model-that-stalls", include_str!("../../../../scenarios/06-model-that-stalls/scenario.toml")),
+    ("07-login-that-stalls", include_str!("../../../../scenarios/07-login-that-stalls/scenario.toml")),
 ];
 
 /// Why a name is not that of a scenario.

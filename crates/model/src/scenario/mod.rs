@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `parse` | TOML text → [`Scenario`]; `workload`, `service`, `stream` and `faults` read their sections; `stream` and `faults` write their own |
+//! | `parse` | TOML text → [`Scenario`]; `workload`, `service`, `stream`, `faults` and `routes` read their sections; `stream`, `faults` and `routes` write their own |
 //! | `fields` | keys and values with their place in the text |
 //! | `keys` | keys and values to write |
 //! | `error` | [`ScenarioError`]: one line with file, line, column, key and help |
@@ -38,6 +38,7 @@ mod faults;
 mod fields;
 mod keys;
 mod parse;
+mod routes;
 mod scale;
 mod service;
 mod stream;

@@ -45,7 +45,7 @@ impl Scenario {
         let limits = &mut scaled.workload.limits;
         limits.drain = limits.drain.max(Nanos(scale.whole(limits.drain.0)));
         scaled.workload.warmup = scale.time(self.workload.warmup);
-        scaled.service.faults.iter_mut().for_each(|fault| {
+        scaled.service.all_faults_mut().for_each(|fault| {
             fault.map_times(|instant| scale.instant(instant), |length| scale.length(length));
         });
         Ok(scaled)

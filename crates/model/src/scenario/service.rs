@@ -3,7 +3,7 @@
 use super::ScenarioError;
 use super::bounds::WorkloadBounds;
 use super::fields::{Field, Section};
-use super::{faults, stream};
+use super::{faults, routes, stream};
 use crate::service::{Gate, Service, Variation};
 use crate::time::Nanos;
 
@@ -29,14 +29,15 @@ pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Ser
         service.seed = seed.whole(0..=u64::MAX, "a whole number from 0")?;
     }
     read_stream(section, &mut service)?;
-    let faults = section.get("fault");
+    let (faults, routes) = (section.get("fault"), section.get("route"));
     section.no_more_keys()?;
-    if let Some(faults) = faults {
+    if let Some(faults) = &faults {
         service.faults = faults::read(&faults.sections("[[service.fault]]")?, bounds)?;
-        check_gates(&faults, &service)?;
-        if service.never_reopens() {
-            return Err(faults.error("the recurring stalls leave no gap between them, so no request is ever answered"));
-        }
+        check_faults(faults, &service)?;
+    }
+    if let Some(routes) = &routes {
+        service.routes = routes::read(routes, &service, bounds)?;
+        check_faults(routes, &service)?;
     }
     Ok(service)
 }
@@ -53,13 +54,16 @@ fn read_stream(section: &Section<'_>, service: &mut Service) -> Result<(), Scena
     Ok(())
 }
 
-/// Events are held only where there are some.
-fn check_gates(faults: &Field<'_>, service: &Service) -> Result<(), ScenarioError> {
-    let stalls = service.faults.iter().filter_map(|fault| fault.stall_schedule());
+/// Events are held only where there are some, and somebody gets through.
+fn check_faults(faults: &Field<'_>, service: &Service) -> Result<(), ScenarioError> {
+    let stalls = service.all_faults().filter_map(|fault| fault.stall_schedule());
     if service.stream.is_none() && stalls.into_iter().any(|stall| stall.gate == Gate::Events) {
         let needs = "a stall with gate = \"events\" needs a service whose answers are streams; add [service.stream] or \
                      [service.batch]";
         return Err(faults.error(needs));
+    }
+    if service.never_reopens() {
+        return Err(faults.error("the recurring stalls leave no gap between them, so no request is ever answered"));
     }
     Ok(())
 }

@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Scenario;
 use super::keys::{Keys, Value};
-use super::{faults, stream};
+use super::{faults, routes, stream};
 use crate::arrival::{Profile, Schedule, Spacing};
-use crate::service::{Service, StreamDescription, Variation};
+use crate::service::{Fault, Route, Service, StreamDescription, Variation};
 use crate::workload::{LoadModel, Workload};
 
 impl Scenario {
@@ -35,6 +35,10 @@ impl Scenario {
             description.batch().iter().for_each(|batch| table("[service.batch]", &stream::batch_keys(batch)));
         }
         self.service.faults.iter().for_each(|fault| table("[[service.fault]]", &faults::keys(fault)));
+        for route in &self.service.routes {
+            table("[[service.route]]", &routes::keys(route));
+            route.faults.iter().for_each(|fault| table("[[service.route.fault]]", &faults::keys(fault)));
+        }
         text
     }
 }
@@ -129,17 +133,28 @@ struct WrittenService {
     #[serde(skip_serializing_if = "Option::is_none")]
     batch: Option<Keys>,
     fault: Vec<Keys>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    route: Vec<WrittenRoute>,
+}
+
+#[derive(Serialize)]
+struct WrittenRoute {
+    #[serde(flatten)]
+    own: Keys,
+    fault: Vec<Keys>,
 }
 
 impl Serialize for Scenario {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fault = self.service.faults.iter().map(faults::keys).collect();
+        let faults = |faults: &[Fault]| faults.iter().map(faults::keys).collect();
+        let route = |route: &Route| WrittenRoute { own: routes::keys(route), fault: faults(&route.faults) };
         let description = self.service.stream.as_ref();
         let service = WrittenService {
             own: service_keys(&self.service),
             stream: description.map(stream::keys),
             batch: description.and_then(StreamDescription::batch).as_ref().map(stream::batch_keys),
-            fault,
+            fault: faults(&self.service.faults),
+            route: self.service.routes.iter().map(route).collect(),
         };
         Written { top: top_keys(self), workload: workload_keys(&self.workload), service }.serialize(serializer)
     }
@@ -158,6 +173,16 @@ struct Read {
 struct ReadService {
     stream: Option<BTreeMap<String, Value>>,
     batch: Option<BTreeMap<String, Value>>,
+    #[serde(default)]
+    fault: Vec<BTreeMap<String, Value>>,
+    #[serde(default)]
+    route: Vec<ReadRoute>,
+    #[serde(flatten)]
+    own: BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct ReadRoute {
     #[serde(default)]
     fault: Vec<BTreeMap<String, Value>>,
     #[serde(flatten)]
@@ -179,6 +204,10 @@ impl Read {
         self.service.stream.iter().for_each(|stream| table("[service.stream]", stream));
         self.service.batch.iter().for_each(|batch| table("[service.batch]", batch));
         self.service.fault.iter().for_each(|fault| table("[[service.fault]]", fault));
+        for route in &self.service.route {
+            table("[[service.route]]", &route.own);
+            route.fault.iter().for_each(|fault| table("[[service.route.fault]]", fault));
+        }
         text
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effect::{Gate, StallSchedule, pass_gates};
 use super::fault::Fault;
+use super::route::Route;
 use super::stream::StreamDescription;
 use crate::time::{Nanos, Timestamp};
 
@@ -35,6 +36,8 @@ pub struct Service {
     pub seed: u64,
     /// What goes wrong. If two faults would change the same answer, the first in the list does.
     pub faults: Vec<Fault>,
+    /// Paths that are served in a way of their own. Of two that meet a path, the first in the list does.
+    pub routes: Vec<Route>,
 }
 
 impl Service {
@@ -48,6 +51,7 @@ impl Service {
             stream: None,
             seed: 1,
             faults: Vec::new(),
+            routes: Vec::new(),
         }
     }
 
@@ -58,13 +62,15 @@ impl Service {
 
     /// True if the stalls of a gate leave no gap between them, so that from some instant on nothing gets through.
     pub fn never_reopens(&self) -> bool {
-        let schedules = self.faults.iter().filter_map(Fault::stall_schedule);
-        // A stall that happens a limited number of times has an end.
-        let endless: Vec<StallSchedule> = schedules.filter(|stall| stall.times.is_none()).collect();
-        Gate::ALL.into_iter().any(|side| {
-            let last = endless.iter().filter(|stall| stall.gate == side).max_by_key(|stall| stall.first);
-            let opens = |instant| endless.iter().find_map(|stall| stall.opens_at(side, instant));
-            last.is_some_and(|last| pass_gates(last.first, opens) == Timestamp::NEVER)
+        self.route_ids().any(|route| {
+            let schedules = self.faults_at(route).filter_map(Fault::stall_schedule);
+            // A stall that happens a limited number of times has an end.
+            let endless: Vec<StallSchedule> = schedules.filter(|stall| stall.times.is_none()).collect();
+            Gate::ALL.into_iter().any(|side| {
+                let last = endless.iter().filter(|stall| stall.gate == side).max_by_key(|stall| stall.first);
+                let opens = |instant| endless.iter().find_map(|stall| stall.opens_at(side, instant));
+                last.is_some_and(|last| pass_gates(last.first, opens) == Timestamp::NEVER)
+            })
         })
     }
 }

@@ -7,6 +7,8 @@ mod concurrency;
 mod description;
 mod effect;
 mod fault;
+mod route;
+mod routing;
 mod selector;
 mod state;
 mod stream;
@@ -16,6 +18,7 @@ pub use batch::{BatchEvent, BatchState};
 pub use description::{Service, Variation};
 pub use effect::{Action, AnswerChange, FaultEffect, Gate, StallSchedule};
 pub use fault::{Fault, FaultKind, FaultSet};
+pub use route::{Route, RouteId};
 pub use selector::Selector;
 pub use state::{ResponsePlan, ServiceState};
 pub use stream::{

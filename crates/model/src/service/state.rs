@@ -5,6 +5,7 @@ use super::concurrency::ConcurrencyLimit;
 use super::description::{Service, Variation};
 use super::effect::{Action, AnswerChange, FaultEffect, Gate, pass_gates};
 use super::fault::{Fault, FaultKind, FaultSet};
+use super::route::RouteId;
 use super::stream::{StreamOutline, StreamTiming, StreamWrite};
 use crate::random::Random;
 use crate::time::{Nanos, Timestamp};
@@ -50,14 +51,44 @@ pub struct ServiceState {
     work: Random,
     /// The slots of the concurrency cap, if there is one.
     slots: Option<ConcurrencyLimit>,
-    /// By [`Gate`]: the earliest instant from which the gate is known to stay shut forever.
-    shut_from: [Timestamp; Gate::ALL.len()],
+    /// By [`RouteId`]: how the requests of each route are treated.
+    lanes: Vec<Lane>,
     /// Streams pass the gate for arrivals when they get into the batch.
     is_batched: bool,
-    /// False for a healthy service, which then skips every search for faults.
-    has_faults: bool,
-    /// True without faults, queue and random numbers, and with a baseline that ends: all requests are treated alike.
+    /// True without faults, routes, queue and random numbers, and with a baseline that ends: all requests are treated alike.
     is_plain: bool,
+}
+
+/// How the requests of one route are treated.
+#[derive(Clone, Debug)]
+struct Lane {
+    baseline: Nanos,
+    /// Its own faults, then those of the service. Without any, every search for them is skipped.
+    faults: Vec<Fault>,
+    /// How many of them are its own.
+    own_faults: usize,
+    /// Requests of this route so far: its own faults count these.
+    admitted: u64,
+    /// By [`Gate`]: the earliest instant from which the gate is known to stay shut forever.
+    shut_from: [Timestamp; Gate::ALL.len()],
+}
+
+impl Lane {
+    fn new(service: &Service, route: RouteId) -> Lane {
+        Lane {
+            baseline: service.baseline_at(route),
+            faults: service.faults_at(route).cloned().collect(),
+            own_faults: service.own_faults(route).len(),
+            admitted: 0,
+            shut_from: [Timestamp::NEVER; Gate::ALL.len()],
+        }
+    }
+
+    /// Its faults, and the number that a request has for each: among those of the route, or among all.
+    fn numbered(&self, number: u64) -> impl Iterator<Item = (&Fault, u64)> {
+        let number_of = move |nth| if nth < self.own_faults { self.admitted } else { number };
+        self.faults.iter().enumerate().map(move |(nth, fault)| (fault, number_of(nth)))
+    }
 }
 
 impl ServiceState {
@@ -67,13 +98,13 @@ impl ServiceState {
             admitted: 0,
             work: Random::new(service.seed, WORK_STREAM),
             slots: service.concurrency.map(ConcurrencyLimit::new),
-            shut_from: [Timestamp::NEVER; Gate::ALL.len()],
+            lanes: service.route_ids().map(|route| Lane::new(&service, route)).collect(),
             is_batched: service.is_batched(),
             is_plain: service.baseline < Nanos(1 << 62)
                 && service.faults.is_empty()
+                && service.routes.is_empty()
                 && service.concurrency.is_none()
                 && service.variation == Variation::Constant,
-            has_faults: !service.faults.is_empty(),
             service,
         }
     }
@@ -88,16 +119,23 @@ impl ServiceState {
         self.admitted
     }
 
-    /// Admits a request that arrives at `arrived`, not earlier than the one before it, and returns what the service does
-    /// about it.
+    /// Admits a request of no route that arrives at `arrived`, not earlier than the one before it, and returns what the service
+    /// does about it.
     #[inline]
     pub fn admit(&mut self, arrived: Timestamp) -> ResponsePlan {
+        self.admit_on(RouteId::default(), arrived)
+    }
+
+    /// The same for a request of `route`.
+    #[inline]
+    pub fn admit_on(&mut self, route: RouteId, arrived: Timestamp) -> ResponsePlan {
         self.admitted += 1;
         if self.is_plain {
             return self.plain_plan(arrived);
         }
+        self.lanes[route.0].admitted += 1;
         let mut met = FaultSet::NONE;
-        let change = self.answer_change(arrived, &mut met);
+        let change = self.answer_change(route, arrived, &mut met);
         let mut plan = ResponsePlan {
             number: self.admitted,
             arrived,
@@ -109,8 +147,10 @@ impl ServiceState {
         match change {
             AnswerChange::Never => plan.due = Timestamp::NEVER,
             AnswerChange::AtOnce(action) => plan.action = action,
-            AnswerChange::WhenDone(action) => self.work_on(&mut plan, |_| action),
-            AnswerChange::SlowBody(over) => self.work_on(&mut plan, |due| Action::SlowBody { until: due + over }),
+            AnswerChange::WhenDone(action) => self.work_on(route, &mut plan, |_| action),
+            AnswerChange::SlowBody(over) => {
+                self.work_on(route, &mut plan, |due| Action::SlowBody { until: due + over })
+            }
         }
         plan
     }
@@ -124,7 +164,9 @@ impl ServiceState {
         outline: &StreamOutline,
     ) -> Vec<StreamWrite> {
         let mut met = plan.faults;
-        let writes = timing.writes(plan.number, plan.due, outline, |at| self.pass_gate(Gate::Events, at, &mut met));
+        let writes = timing.writes(plan.number, plan.due, outline, |at| {
+            self.pass_gate(RouteId::default(), Gate::Events, at, &mut met)
+        });
         plan.faults = met;
         writes
     }
@@ -143,9 +185,11 @@ impl ServiceState {
 
     /// Passes a request through the entry gate, the queue, the work and the exit gate. `action_at` says what happens at
     /// the instant at which it is through.
-    fn work_on(&mut self, plan: &mut ResponsePlan, action_at: impl FnOnce(Timestamp) -> Action) {
-        let admitted_at =
-            if self.is_batched { plan.arrived } else { self.pass_gate(Gate::Arrivals, plan.arrived, &mut plan.faults) };
+    fn work_on(&mut self, route: RouteId, plan: &mut ResponsePlan, action_at: impl FnOnce(Timestamp) -> Action) {
+        let admitted_at = match self.is_batched {
+            true => plan.arrived,
+            false => self.pass_gate(route, Gate::Arrivals, plan.arrived, &mut plan.faults),
+        };
         if admitted_at == Timestamp::NEVER {
             plan.due = Timestamp::NEVER;
             return;
@@ -154,8 +198,8 @@ impl ServiceState {
         if plan.began > admitted_at {
             plan.faults.insert(FaultKind::Queue);
         }
-        let work = self.work_at(plan.number, plan.began, &mut plan.faults);
-        plan.due = self.pass_gate(Gate::Answers, plan.began + work, &mut plan.faults);
+        let work = self.work_at(route, plan.number, plan.began, &mut plan.faults);
+        plan.due = self.pass_gate(route, Gate::Answers, plan.began + work, &mut plan.faults);
         if plan.due != Timestamp::NEVER {
             plan.action = action_at(plan.due);
         }
@@ -165,35 +209,37 @@ impl ServiceState {
     }
 
     /// What the first fault in the list that changes the answer to the request being admitted makes of it.
-    fn answer_change(&self, arrived: Timestamp, met: &mut FaultSet) -> AnswerChange {
+    fn answer_change(&self, route: RouteId, arrived: Timestamp, met: &mut FaultSet) -> AnswerChange {
         let healthy = AnswerChange::WhenDone(Action::Answer { status: 200 });
-        if !self.has_faults {
+        let lane = &self.lanes[route.0];
+        if lane.faults.is_empty() {
             return healthy;
         }
-        let decides = |fault: &Fault| match fault.effect() {
+        let decides = |(fault, number): (&Fault, u64)| match fault.effect() {
             FaultEffect::Answer { select, change } => {
-                select.meets(self.service.seed, self.admitted, arrived).then_some((fault.kind(), change))
+                select.meets(self.service.seed, number, arrived).then_some((fault.kind(), change))
             }
             FaultEffect::Stall(_) | FaultEffect::Ramp { .. } | FaultEffect::Pause { .. } => None,
         };
-        self.service.faults.iter().find_map(decides).map_or(healthy, |(kind, change)| {
+        lane.numbered(self.admitted).find_map(decides).map_or(healthy, |(kind, change)| {
             met.insert(kind);
             change
         })
     }
 
-    /// When a request that reaches the gates of `side` at `instant` is through all of them.
-    fn pass_gate(&mut self, side: Gate, instant: Timestamp, met: &mut FaultSet) -> Timestamp {
-        if !self.has_faults {
+    /// When a request of `route` that reaches the gates of `side` at `instant` is through all of them.
+    fn pass_gate(&mut self, route: RouteId, side: Gate, instant: Timestamp, met: &mut FaultSet) -> Timestamp {
+        let Lane { faults, shut_from, .. } = &mut self.lanes[route.0];
+        if faults.is_empty() {
             return instant;
         }
-        let shut_from = &mut self.shut_from[side as usize];
+        let shut_from = &mut shut_from[side as usize];
         if instant >= *shut_from {
             return Timestamp::NEVER;
         }
         let opens = pass_gates(instant, |at| {
             let shut = |fault: &Fault| fault.stall_schedule()?.opens_at(side, at).map(|opens| (opens, fault.kind()));
-            let (opens, kind) = self.service.faults.iter().find_map(shut)?;
+            let (opens, kind) = faults.iter().find_map(shut)?;
             met.insert(kind);
             Some(opens)
         });
@@ -204,19 +250,22 @@ impl ServiceState {
     }
 
     /// How long the work of request `number` takes when it begins at `began`.
-    fn work_at(&mut self, number: u64, began: Timestamp, met: &mut FaultSet) -> Nanos {
-        let baseline = if self.has_faults { self.ramped_baseline(began, met) } else { self.service.baseline };
+    fn work_at(&mut self, route: RouteId, number: u64, began: Timestamp, met: &mut FaultSet) -> Nanos {
+        let lane = &self.lanes[route.0];
+        let baseline = lane.ramped_baseline(began, met);
         let work = match self.service.variation {
             Variation::Constant => baseline,
             Variation::Exponential => Nanos((baseline.0 as f64 * self.work.exponential()).round() as u64),
         };
-        if self.has_faults { self.paused_work(number, work, met) } else { work }
+        lane.paused_work(number, work, met)
     }
+}
 
+impl Lane {
     /// The baseline as ramps have moved it by `began`.
     fn ramped_baseline(&self, began: Timestamp, met: &mut FaultSet) -> Nanos {
-        let mut baseline = self.service.baseline;
-        for fault in &self.service.faults {
+        let mut baseline = self.baseline;
+        for fault in &self.faults {
             match fault.effect() {
                 FaultEffect::Ramp { from, to, target } if began >= from => {
                     met.insert(fault.kind());
@@ -233,7 +282,7 @@ impl ServiceState {
 
     /// The work of request `number`, which is `work` unless a fault replaces it.
     fn paused_work(&self, number: u64, mut work: Nanos, met: &mut FaultSet) -> Nanos {
-        for fault in &self.service.faults {
+        for (fault, number) in self.numbered(number) {
             match fault.effect() {
                 FaultEffect::Pause { every, pause } if number.is_multiple_of(every) => {
                     met.insert(fault.kind());

@@ -2,6 +2,7 @@
 
 use super::batch::{BatchEvent, BatchState};
 use super::description::Service;
+use super::route::RouteId;
 use super::state::{ResponsePlan, ServiceState};
 use super::stream::{StreamFormat, StreamOutline, StreamRequest, StreamTiming, StreamWrite};
 use crate::time::Timestamp;
@@ -24,6 +25,8 @@ pub struct VirtualAnswer {
 #[derive(Clone, Debug)]
 pub struct VirtualService<K> {
     state: ServiceState,
+    /// That of the requests that are not said to be for another one.
+    route: RouteId,
     streams: Option<VirtualStreams<K>>,
 }
 
@@ -35,7 +38,7 @@ struct VirtualStreams<K> {
 }
 
 impl<K: Copy> VirtualService<K> {
-    /// The service at the start of its fault clock. Streams are in the form in which `path` is answered.
+    /// The service at the start of its fault clock. Requests are for `path`, and streams in the form in which it is answered.
     pub fn new(service: &Service, path: &str) -> VirtualService<K> {
         let streams = service.stream.map(|stream| VirtualStreams {
             outline: stream
@@ -44,7 +47,12 @@ impl<K: Copy> VirtualService<K> {
             timing: stream.timing().unwrap_or_default(),
             batch: stream.batch().map(|batch| BatchState::new(batch, &service.faults)),
         });
-        VirtualService { state: ServiceState::new(service.clone()), streams }
+        VirtualService { state: ServiceState::new(service.clone()), route: service.route_of(path), streams }
+    }
+
+    /// The route of the requests that are not said to be for another one.
+    pub fn route(&self) -> RouteId {
+        self.route
     }
 
     /// The description of the service.
@@ -65,7 +73,13 @@ impl<K: Copy> VirtualService<K> {
     /// Admits a request, as [`ServiceState::admit`] does.
     #[inline]
     pub fn admit(&mut self, arrived: Timestamp, key: K) -> VirtualAnswer {
-        let plan = self.state.admit(arrived);
+        self.admit_on(self.route, arrived, key)
+    }
+
+    /// The same for a request of `route`.
+    #[inline]
+    pub fn admit_on(&mut self, route: RouteId, arrived: Timestamp, key: K) -> VirtualAnswer {
+        let plan = self.state.admit_on(route, arrived);
         let completed = Some(plan.completed());
         let answer = VirtualAnswer { plan, completed, writes: Vec::new(), is_stream: false };
         match &mut self.streams {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{
-    Batch, Fault, Gate, Selector, Service, StreamContent, StreamDescription, StreamEnd, StreamPace, StreamTiming,
-    UsageReport, Variation,
+    Batch, Fault, Gate, Route, Selector, Service, StreamContent, StreamDescription, StreamEnd, StreamPace,
+    StreamTiming, UsageReport, Variation,
 };
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
@@ -150,6 +150,23 @@ fn any_fault(gates: &'static [Gate]) -> impl Strategy<Value = Fault> {
 }
 
 prop_compose! {
+    /// A route, but for its place, which is in its path so that none hides another.
+    fn route()(
+        end in "[a-z/]{0,5}[*]?",
+        baseline in nanos(1, u64::MAX),
+        faults in proptest::collection::vec(any_fault(&[Gate::Answers, Gate::Arrivals]), 0..3),
+    ) -> Route {
+        Route { path: end, baseline, faults }
+    }
+}
+
+fn routes() -> impl Strategy<Value = Vec<Route>> {
+    let placed = |(nth, route): (usize, Route)| Route { path: format!("/{nth}{}", route.path), ..route };
+    proptest::collection::vec(route(), 0..3)
+        .prop_map(move |routes| routes.into_iter().enumerate().map(placed).collect())
+}
+
+prop_compose! {
     fn service_of_pieces()(
         baseline in nanos(1, u64::MAX),
         exponential in any::<bool>(),
@@ -157,9 +174,10 @@ prop_compose! {
         body_bytes in any::<u32>(),
         seed in any::<u64>(),
         faults in proptest::collection::vec(any_fault(&[Gate::Answers, Gate::Arrivals]), 0..4),
+        routes in routes(),
     ) -> Service {
         let variation = if exponential { Variation::Exponential } else { Variation::Constant };
-        Service { baseline, variation, concurrency, body_bytes, stream: None, seed, faults }
+        Service { baseline, variation, concurrency, body_bytes, stream: None, seed, faults, routes }
     }
 }
 
@@ -169,7 +187,7 @@ prop_compose! {
         stream in stream(),
         faults in proptest::collection::vec(any_fault(&Gate::ALL), 0..4),
     ) -> Service {
-        Service { concurrency: None, stream: Some(stream), faults, ..service }
+        Service { concurrency: None, stream: Some(stream), faults, routes: Vec::new(), ..service }
     }
 }
 

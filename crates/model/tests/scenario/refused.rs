@@ -177,3 +177,24 @@ fn an_end_by_count_is_an_end_for_faults_too() {
     assert!(parse(&text("1990ms")).is_ok());
     refused(&text("2s"), 8, &["2s is not before the end of the workload (1990001us)"]);
 }
+
+#[test]
+fn routes_that_say_nothing_are_refused() {
+    let route = |keys: &str| file("", &format!("[[service.route]]\n{keys}"));
+    refused(&route("baseline = '1ms'"), 7, &["missing key 'path' in [[service.route]]", "/login"]);
+    for path in ["login", "/a*b", "/a?b=c", "/a b", "*", ""] {
+        refused(&route(&format!("path = '{path}'")), 8, &["'path' in [[service.route]]", "starts with '/'"]);
+    }
+    refused(&route("path = '/a'\nbase = '1ms'"), 9, &["unknown key 'base'", "baseline"]);
+    let twice = "path = '/a*'\n[[service.route]]\npath = '/a/b'";
+    refused(&route(twice), 10, &["\"/a/b\" never gets a request", "the route /a* before it"]);
+    let fault = "path = '/a'\n[[service.route.fault]]\nkind = 'stall'\nfor = '1s'";
+    refused(&route(fault), 9, &["missing key 'at' in [[service.route.fault]]"]);
+    let events = "path = '/a'\n[[service.route.fault]]\nkind = 'stall'\nat = '0s'\nfor = '1s'\ngate = 'events'";
+    refused(&route(events), 7, &["answers are streams"]);
+    refused(&format!("{}\n[service.stream]", route("path = '/a'")), 7, &["has no routes"]);
+    let never = "kind = 'recurring-stall'\nfirst = '0s'\nevery = '2s'\nfor = '1s'";
+    let other = never.replace("first = '0s'", "first = '1s'").replace("for = '1s'", "for = '1999ms'");
+    let both = format!("path = '/a'\n[[service.route.fault]]\n{never}\n[[service.route.fault]]\n{other}");
+    refused(&route(&both), 7, &["leave no gap"]);
+}

@@ -5,5 +5,6 @@ mod arrivals;
 mod intervals;
 mod poisson;
 mod record;
+mod routes;
 mod service;
 mod streams;

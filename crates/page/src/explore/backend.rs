@@ -73,7 +73,7 @@ pub enum RealState {
     /// One is going on.
     Running(RealProgress),
     /// The last one is done. Its settings, and its loops in the order in which they were measured.
-    Done(Settings, Arc<Vec<MeasuredRun>>),
+    Done(Box<Settings>, Arc<Vec<MeasuredRun>>),
     /// The last one was cancelled.
     Cancelled,
     /// The last one failed: why, in a sentence.

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use truetail_model::record::Tally;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Distribution, Findings, Run, StreamFacts, StreamFindings, Verdict};
+use truetail_run::wire::SessionFile;
+use truetail_run::{Distribution, Findings, GateFinding, Run, StreamFacts, StreamFindings, TargetFindings, Verdict};
 
 use super::lab_report::{LabReport, SeriesReport};
 use crate::json::pretty_json;
@@ -27,6 +28,15 @@ struct SeriesJson<'a> {
     /// Where the service streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<StreamsJson<'a>>,
+    /// Where sessions follow a flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Option<SessionFile>,
+    /// The steps of a flow.
+    #[serde(skip_serializing_if = "<[TargetFindings]>::is_empty")]
+    targets: &'a [TargetFindings],
+    /// Where gates were set.
+    #[serde(skip_serializing_if = "<[GateFinding]>::is_empty")]
+    gates: &'a [GateFinding],
     /// Where a lab counts slow requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     slower_than: Option<SlowerThan>,
@@ -58,6 +68,9 @@ impl<'a> SeriesJson<'a> {
             tally: run.snapshot.tally,
             response_time: &findings.response_time,
             stream: streams(run, findings),
+            sessions: run.facts.sessions.as_ref().map(|sessions| SessionFile::of(sessions, findings)),
+            targets: &findings.targets,
+            gates: &findings.gates,
             slower_than: None,
             verdict: None,
         }

@@ -5,6 +5,8 @@ mod session;
 mod stream;
 pub mod v1;
 
+pub use session::SessionFile;
+
 use serde::Deserialize;
 
 /// The prefix of every version of the schema.

@@ -32,11 +32,13 @@ pub(crate) enum Route {
 
 /// The parts of a request's head that matter to the server.
 #[derive(Debug)]
-pub(crate) struct RequestHead {
+pub(crate) struct RequestHead<'a> {
     /// Its length in bytes, with the empty line.
     pub(crate) length: usize,
     /// What it is for.
     pub(crate) route: Route,
+    /// The path that is asked for.
+    pub(crate) path: &'a str,
     /// The method is HEAD, so the answer has no body.
     pub(crate) is_head: bool,
     /// The connection stays open after the answer.
@@ -50,7 +52,7 @@ pub(crate) struct RequestHead {
 }
 
 /// Parses the head at the start of `bytes`; `None` when it is not complete yet.
-pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead>, Refusal> {
+pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead<'_>>, Refusal> {
     let mut fields = [MaybeUninit::<Header<'_>>::uninit(); MAX_FIELDS];
     let mut request = Request::new(&mut []);
     let length = match request.parse_with_uninit_headers(bytes, &mut fields) {
@@ -65,6 +67,7 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead>, Refusal> {
     Ok(Some(RequestHead {
         length,
         route: route(&request, facts.preflight),
+        path: path(request.path.unwrap_or("/")),
         is_head: request.method == Some("HEAD"),
         keep_alive: if is_http_1_1 { !facts.close } else { facts.keep_alive && !facts.close },
         may_chunk: is_http_1_1,
@@ -187,7 +190,7 @@ fn parse_length(value: &[u8]) -> Result<u64, Refusal> {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> RequestHead {
+    fn parsed(text: &str) -> RequestHead<'_> {
         parse_head(text.as_bytes()).unwrap().expect("complete")
     }
 
@@ -214,6 +217,7 @@ mod tests {
             assert_eq!(parsed(&format!("{line} HTTP/1.1\r\n\r\n")).route, route, "{line}");
         }
         assert_eq!(parsed("GET /api HTTP/1.1\r\nTrueTail-Preflight: 1\r\n\r\n").route, Route::Health);
+        assert_eq!(parsed("GET http://127.0.0.1:80/login?a=b HTTP/1.1\r\n\r\n").path, "/login");
     }
 
     #[test]
@@ -269,10 +273,11 @@ mod tests {
 
     #[test]
     fn an_interim_answer_is_for_a_body_only() {
-        let expects = |rest: &str| parsed(&format!("POST / HTTP/1.1\r\nExpect: 100-continue\r\n{rest}\r\n"));
-        assert!(expects("Content-Length: 5\r\n").expects_continue);
-        assert!(expects("Transfer-Encoding: chunked\r\n").expects_continue);
-        assert!(!expects("Content-Length: 0\r\n").expects_continue);
-        assert!(!expects("").expects_continue);
+        let expects =
+            |rest: &str| parsed(&format!("POST / HTTP/1.1\r\nExpect: 100-continue\r\n{rest}\r\n")).expects_continue;
+        assert!(expects("Content-Length: 5\r\n"));
+        assert!(expects("Transfer-Encoding: chunked\r\n"));
+        assert!(!expects("Content-Length: 0\r\n"));
+        assert!(!expects(""));
     }
 }

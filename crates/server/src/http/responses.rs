@@ -135,7 +135,7 @@ impl Responses {
 /// Every status of the service: 200, and those that its faults answer with.
 fn statuses(service: &Service) -> Vec<u16> {
     let mut statuses = vec![200];
-    for status in service.faults.iter().filter_map(Fault::status) {
+    for status in service.all_faults().filter_map(Fault::status) {
         if !statuses.contains(&status) {
             statuses.push(status);
         }

@@ -1,6 +1,6 @@
 //! Every fault, as a client sees it and as the truth tells it.
 
-use truetail_model::service::{Fault, FaultKind, Gate, Selector, Service};
+use truetail_model::service::{Fault, FaultKind, Gate, Route, Selector, Service};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_server::{Ending, TruthRow};
 
@@ -196,4 +196,18 @@ fn what_was_behind_the_end_of_a_connection() {
         let truth = stop_and_check(server, &service);
         assert_eq!(endings(&truth)[1..], [Ending::Dropped, Ending::Dropped]);
     }
+}
+
+#[test]
+fn a_path_with_a_route_has_faults_of_its_own() {
+    let select = Selector { every: Some(2), ..Selector::default() };
+    let refuses = Fault::ErrorStatus { status: 503, immediately: false, select };
+    let route = Route { path: "/login".to_owned(), baseline: Nanos::from_millis(3), faults: vec![refuses] };
+    let service = Service { routes: vec![route], ..Service::healthy(Nanos::from_millis(1)) };
+    let server = start(service);
+    let mut client = Client::of(&server);
+    let statuses = ["/", "/login", "/", "/login?a", "/log", "http://h/login"].map(|path| client.ask(get(path)).status);
+    assert_eq!(statuses, [200, 200, 200, 503, 200, 200]);
+    let works = server.stop().rows.iter().map(|row| row.due_ns.unwrap() - row.arrived_ns).collect::<Vec<_>>();
+    assert_eq!(works, [1, 3, 1, 3, 1, 3].map(|ms| ms * 1_000_000));
 }

@@ -23,6 +23,7 @@ pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
         "requests" => requests(),
         "run_folder" => vec![run_folder()?],
         "scenario" => scenarios()?,
+        "flow" => flows()?,
         "ways" => ways()?,
         _ => return Ok(None),
     }))
@@ -119,6 +120,50 @@ fn run_folder() -> io::Result<Vec<u8>> {
     let folder = here().join("seeds/run_folder");
     let files = RUN_FILES.iter().map(|name| fs::read(folder.join(name))).collect::<io::Result<Vec<_>>>()?;
     Ok(files.join(SEPARATOR))
+}
+
+/// The flow that comes with a scenario, and one with a part of everything that is read.
+fn flows() -> io::Result<Vec<Vec<u8>>> {
+    const MUCH: &str = r#"# truetail: name a
+# truetail: delay exponential 10ms
+PUT {{host}}/a/{{id}}?x=y#z
+Name: a\u{20ac} {{id}}
+[Query]
+q: {{newUuid}}
+[Cookies]
+c: d
+[BasicAuth]
+me: word
+[Options]
+variable: n=7
+repeat: 2
+max-time: 500ms
+```json
+{"n": {{n}}, "t": "{{id}}"}
+```
+HTTP/1.1 *
+Content-Type: text/plain
+[Captures]
+one: jsonpath "$.a[*]" nth 1 toInt
+two: regex /a(.)c/ replace "a" "b"
+three: cookie "s[Path]"
+[Asserts]
+header "X" not exists
+body startsWith "a" # why
+status >= 200
+duration < 1000
+bytes count == 3
+variable "one" isInteger
+
+POST http://127.0.0.1:1/b
+[Multipart]
+f: file,a.txt; text/plain
+g: {{one}}
+"#;
+    let shop = fs::read(here().join("../scenarios/07-login-that-stalls/shop.hurl"))?;
+    let bodies = ["`a`", "base64,YQ==;", "hex,0a;", "file,b;", "{\"a\": [1, null]}"];
+    let of_bodies = bodies.map(|body| format!("POST {{{{host}}}}/a\n{body}\nHTTP 200\n{body}\n").into_bytes());
+    Ok([shop, format!("GET {{{{host}}}}/\nHTTP 200\n[Captures]\nid: body\n\n{MUCH}").into_bytes()].into_iter().chain(of_bodies).collect())
 }
 
 /// The scenarios that come with truetail.

@@ -33,7 +33,7 @@ enum State {
     Running(Running),
     /// It was told to end, and has not yet.
     Ending,
-    Done(Settings, Arc<Vec<MeasuredRun>>),
+    Done(Box<Settings>, Arc<Vec<MeasuredRun>>),
     Cancelled,
     Failed(String),
 }
@@ -137,7 +137,7 @@ impl Shared {
         let ended = self.measure_all(plan);
         let mut state = self.state();
         *state = match (mem::take(&mut *state), ended) {
-            (State::Running(_), Ok(loops)) => State::Done(settings, Arc::new(loops)),
+            (State::Running(_), Ok(loops)) => State::Done(Box::new(settings), Arc::new(loops)),
             (State::Running(_), Err(message)) => State::Failed(message),
             (State::Ending, _) => State::Cancelled,
             (other @ (State::Idle | State::Done(..) | State::Cancelled | State::Failed(_)), _) => other,

@@ -6,6 +6,7 @@ mod spin;
 
 use std::path::Path;
 
+use truetail_flow::SimulateError;
 use truetail_report::labs::{LabReport, lab_report, scenario_json};
 use truetail_report::{OutputFile, plot};
 use truetail_run::folder::REPORT;
@@ -16,9 +17,11 @@ use truetail_sim::labs::LabResult;
 use crate::args::screen::ScreenArgs;
 use crate::args::simulate::SimulateArgs;
 use crate::command_line;
-use crate::error::{ExitCode, Result, runtime_error, usage_error};
+use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
+use crate::gating::{self, Gating};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo, write_files};
+use crate::resolve::flow;
 use crate::resolve::lab::{LabRun, lab, lab_error};
 use crate::resolve::scenario::scenario_or_lab;
 use crate::resolve::stripe::dealt_out;
@@ -28,27 +31,51 @@ use crate::resolve::stripe::dealt_out;
 /// # Errors
 /// If there is no such scenario or lab, an option is out of range, or the run cannot be saved.
 pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
-    match lab(&args.scenario, &args.lab)? {
-        Some(_) if args.stripe.is_some() => {
-            Err(usage_error(format!("--stripe deals out the load of a scenario, and {} is a lab", args.scenario)))
+    match (lab(&args.scenario, &args.lab)?, of_scenarios(&args)) {
+        (Some(_), Some((option, what))) => {
+            Err(usage_error(format!("{option} {what} a scenario, and {} is a lab", args.scenario)))
         }
-        Some(lab_run) => simulate_lab(lab_run, &args),
-        None => simulate_scenario(args),
+        (Some(lab_run), None) => simulate_lab(lab_run, &args),
+        (None, _) => simulate_scenario(args),
     }
+}
+
+/// An option that was given and means nothing to a lab.
+fn of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static str)> {
+    let given = [
+        (args.stripe.is_some(), "--stripe", "deals out the load of"),
+        (args.flow.is_some(), "--flow", "lets sessions arrive on the schedule of"),
+        (!args.gates.fail_if.is_empty(), "--fail-if", "judges"),
+        (args.gates.junit.is_some(), "--junit", "writes the gates of"),
+        (args.gates.markdown.is_some(), "--markdown", "writes a summary of"),
+        (args.gates.github, "--github", "writes a summary of"),
+    ];
+    given.into_iter().find(|(given, ..)| *given).map(|(_, option, what)| (option, what))
 }
 
 fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let scenario = scenario_or_lab(&args.scenario)?;
+    let flow = args
+        .flow
+        .as_deref()
+        .map(|file| flow::read(file, &args.variable, |_| Ok(None)).map(|flow| (file, flow)))
+        .transpose()?;
+    let gating = Gating::resolve(args.gates)?;
+    let command = command_line::of_simulate(&args.typed.words, &args.variable);
     let save_to = args.out.map_or(SaveTo::Nowhere, |folder| SaveTo::folder(folder, args.force));
     let stripe = args.stripe.map(|stripe| dealt_out(&scenario.workload, stripe)).transpose()?;
     let folder = OutputFolder::prepare(&save_to, &scenario.name)?;
-    let mut run = match stripe {
-        None => truetail_sim::simulate(&scenario, SimOptions::default()),
-        Some(stripe) => truetail_sim::simulate_stripe(stripe, &scenario, SimOptions::default()),
-    }
-    .map_err(runtime_error)?;
-    run.facts.command = Some(command_line::of_words(&args.typed.words));
-    let findings = truetail_analysis::findings(&run);
+    let options = SimOptions::default();
+    let mut run = match (&flow, stripe) {
+        (Some(_), Some(_)) => return Err(usage_error("--flow and --stripe cannot be used together")),
+        (Some((file, flow)), None) => truetail_flow::simulate(flow, &scenario, options)
+            .map_err(|error| flow_error(file, &scenario.name, error))?,
+        (None, None) => truetail_sim::simulate(&scenario, options).map_err(runtime_error)?,
+        (None, Some(stripe)) => truetail_sim::simulate_stripe(stripe, &scenario, options).map_err(runtime_error)?,
+    };
+    run.facts.command = Some(command);
+    let mut findings = truetail_analysis::findings(&run);
+    gating.judge(&run, &mut findings, &[]);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     if let Some(folder) = &saved {
         write_files(folder, &plot::run_spectrum(&run).files(plot::SPECTRUM).map_err(runtime_error)?)?;
@@ -57,7 +84,21 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
         true => scenario_json(&scenario.name, &run, &findings),
         false => super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()),
     })?;
-    Ok(ExitCode::Success)
+    if args.json {
+        gating::note_failures(&findings);
+    }
+    gating.write(&run, &findings)?;
+    // Without gates there is nothing to pass: virtual time has nothing to doubt.
+    Ok(if findings.gates.is_empty() { ExitCode::Success } else { gating::exit_code(&run, &findings, None) })
+}
+
+/// Why a flow cannot be simulated, and where the reason is.
+fn flow_error(file: &Path, scenario: &str, error: SimulateError) -> CliError {
+    match error {
+        SimulateError::Flow(error) => flow::wrong(file, &error),
+        SimulateError::Scenario(problem) => usage_error(format!("--flow with {scenario}: {problem}")),
+        SimulateError::Simulation(error) => runtime_error(error),
+    }
 }
 
 fn simulate_lab(lab_run: LabRun, args: &SimulateArgs) -> Result<ExitCode> {

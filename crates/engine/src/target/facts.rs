@@ -1,0 +1,37 @@
+//! What a run says of its targets.
+
+use truetail_model::record::TargetLedger;
+use truetail_run::{Mix, MixTarget, TargetBooks};
+
+use super::request_set::{RequestSet, TargetRequests};
+
+impl TargetRequests {
+    /// Its books in the form in which they are kept.
+    pub fn books(&self, ledger: &TargetLedger) -> TargetBooks {
+        TargetBooks {
+            method: self.method().as_str().to_owned(),
+            url: self.url().to_owned(),
+            tally: ledger.tally,
+            statuses: ledger.statuses.clone(),
+        }
+    }
+}
+
+impl RequestSet {
+    /// What the arrivals ask for, where they do not all ask for the same.
+    pub fn mix(&self) -> Option<Mix> {
+        let targets = self.targets().iter().map(|target| MixTarget {
+            method: target.method().as_str().to_owned(),
+            url: target.url().to_owned(),
+            weight: target.weight(),
+            name: target.name().map(str::to_owned),
+        });
+        (!self.is_uniform() || self.rows() > 0).then(|| Mix {
+            targets: targets.collect(),
+            rows: self.rows(),
+            order: (self.rows() > 0).then(|| self.order().name().to_owned()),
+            seed: Some(self.seed()),
+            hash: format!("{:016x}", self.hash()),
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! How far a session has come: what of it does not depend on what its answers say.
+
+use truetail_model::arrival::Arrival;
+use truetail_model::random::mix64;
+use truetail_model::record::Outcome;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{EarlyEnd, SessionFacts};
+
+use crate::books::{Itinerary, SessionBooks, SessionEnd};
+use crate::flow::Flow;
+use crate::step::Step;
+use crate::syntax::Delay;
+
+/// What a session does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    /// Its request is under way.
+    Waits,
+    /// It thinks for so long, and makes another request.
+    Thinks(Nanos),
+    /// It has ended.
+    Ends(SessionEnd),
+}
+
+/// How far a session has come. Its room is used again by the next one.
+#[derive(Clone, Debug)]
+pub(crate) struct Course {
+    /// It was begun and has not ended.
+    is_open: bool,
+    pub(crate) intended: Timestamp,
+    /// When its last request ended.
+    end: Timestamp,
+    /// Planned think time of the requests that were issued.
+    thought: Nanos,
+    /// Requests that were issued.
+    issued: u32,
+    pub(crate) next: Next,
+    /// Of its think times alone, so that they are the same whatever else is drawn.
+    random: u64,
+}
+
+impl Course {
+    pub(crate) fn new() -> Course {
+        Course {
+            is_open: false,
+            intended: Timestamp::ZERO,
+            end: Timestamp::ZERO,
+            thought: Nanos::ZERO,
+            issued: 0,
+            next: Next::Waits,
+            random: 0,
+        }
+    }
+
+    /// Session `number` begins, unless one is under way. True if it does.
+    pub(crate) fn open(&mut self, number: u64, arrival: Arrival, seed: u64) -> bool {
+        if self.is_open {
+            return false;
+        }
+        let (intended, random) = (arrival.intended_start, mix64(mix64(seed) ^ number));
+        *self = Course { is_open: true, intended, end: intended, random, ..Course::new() };
+        true
+    }
+
+    /// The step that it is in, or comes to next.
+    pub(crate) fn step(&self, flow: &Flow) -> u32 {
+        flow.moves[(self.issued as usize).min(flow.moves.len() - 1)]
+    }
+
+    /// The number of the step whose request it made last.
+    pub(crate) fn last_move(&self, flow: &Flow) -> u32 {
+        flow.moves[self.issued as usize - 1]
+    }
+
+    /// The step whose request it made last.
+    pub(crate) fn last_step<'a>(&self, flow: &'a Flow) -> &'a Step {
+        &flow.steps[self.last_move(flow) as usize]
+    }
+
+    /// Its next request goes out.
+    pub(crate) fn issue(&mut self) {
+        self.thought += self.thinks();
+        self.issued += 1;
+        self.next = Next::Waits;
+    }
+
+    /// The planned think time before its next request.
+    fn thinks(&self) -> Nanos {
+        if let Next::Thinks(think) = self.next { think } else { Nanos::ZERO }
+    }
+
+    /// Its request was answered at `end`.
+    pub(crate) fn answered(&mut self, end: Timestamp) {
+        self.end = end;
+    }
+
+    /// The answer was what its step expects: the step that comes next, and when; `None` after the last one.
+    pub(crate) fn go_on<'a>(&mut self, flow: &'a Flow) -> Option<(&'a Step, Timestamp)> {
+        let Some(step) = flow.moves.get(self.issued as usize).map(|step| &flow.steps[*step as usize]) else {
+            self.next = Next::Ends(SessionEnd::Completed);
+            return None;
+        };
+        let think = match step.delay {
+            None => Nanos::ZERO,
+            Some(Delay::Fixed(time)) => time,
+            Some(Delay::Exponential(mean)) => {
+                self.random = mix64(self.random);
+                exponential(mean, self.random)
+            }
+        };
+        self.next = Next::Thinks(think);
+        Some((step, self.end + think))
+    }
+
+    /// It ends with the answer that it had.
+    pub(crate) fn end_early(&mut self, cause: EarlyEnd) {
+        self.next = Next::Ends(SessionEnd::Early(cause));
+    }
+
+    /// Its request ended at `end` without an answer.
+    pub(crate) fn unanswered(&mut self, outcome: Outcome, end: Timestamp) {
+        self.end = end;
+        self.next = Next::Ends(match outcome {
+            Outcome::InFlightAtEnd | Outcome::NeverIssued => SessionEnd::InFlight,
+            Outcome::TimedOut => SessionEnd::Early(EarlyEnd::TimedOut),
+            Outcome::ConnectFailed(_) => SessionEnd::Early(EarlyEnd::ConnectFailed),
+            Outcome::Reset(_) => SessionEnd::Early(EarlyEnd::Reset),
+            Outcome::Malformed(_) | Outcome::Response { .. } => SessionEnd::Early(EarlyEnd::Malformed),
+        });
+    }
+}
+
+/// The first answer that disappointed at a step: when its session arrived, and why.
+pub(crate) type Example = Option<(Timestamp, String)>;
+
+/// The books of sessions, as far as they are measured.
+#[derive(Debug)]
+pub(crate) struct MeasuredSessions {
+    books: SessionBooks,
+    /// By step.
+    pub(crate) examples: Vec<Example>,
+    /// Sessions that arrive before this are not counted.
+    measure_from: Timestamp,
+}
+
+impl MeasuredSessions {
+    pub(crate) fn new(itinerary: &Itinerary, measure_from: Timestamp) -> MeasuredSessions {
+        let examples = vec![None; itinerary.steps.len()];
+        MeasuredSessions { books: SessionBooks::new(itinerary), examples, measure_from }
+    }
+
+    /// The books in the form in which they are kept.
+    pub(crate) fn facts(&self, flow: &Flow, itinerary: &Itinerary) -> SessionFacts {
+        self.books.facts(flow.name(), itinerary)
+    }
+
+    /// The answer to the last request of a session is not what its step expects.
+    pub(crate) fn disappointed(&mut self, flow: &Flow, course: &Course, why: String) {
+        let example = &mut self.examples[course.last_move(flow) as usize];
+        if course.intended >= self.measure_from && example.is_none() {
+            *example = Some((course.intended, why));
+        }
+    }
+
+    fn record(&mut self, intended: Timestamp, issued: u32, end: SessionEnd, time: Nanos) {
+        if intended >= self.measure_from {
+            self.books.record(issued, end, time);
+        }
+    }
+
+    /// Writes down a session that has ended.
+    fn close(&mut self, course: &mut Course, how: SessionEnd, end: Timestamp) {
+        course.is_open = false;
+        let time = end.since(course.intended).saturating_sub(course.thought);
+        self.record(course.intended, course.issued, how, time);
+    }
+
+    /// The request of a session has ended: how long its user thinks; `None`: the session has ended, and is written down.
+    pub(crate) fn think(&mut self, course: &mut Course) -> Option<Nanos> {
+        match course.next {
+            Next::Thinks(think) => Some(think),
+            Next::Ends(how) => {
+                let end = course.end;
+                self.close(course, how, end);
+                None
+            }
+            Next::Waits => None,
+        }
+    }
+
+    /// The run ended at `now` before `arrival`, of the session that goes through `course` or of one that did not begin. Returns
+    /// the step that it would have been.
+    pub(crate) fn never_issued(
+        &mut self,
+        flow: &Flow,
+        course: Option<&mut Course>,
+        arrival: Arrival,
+        now: Timestamp,
+    ) -> u32 {
+        let Some(course) = course.filter(|course| course.is_open) else {
+            let intended = arrival.intended_start;
+            self.record(intended, 0, SessionEnd::NeverBegun, now.since(intended));
+            return flow.moves[0];
+        };
+        let step = course.step(flow);
+        // The planned think time before this request was over.
+        course.thought += course.thinks();
+        self.close(course, SessionEnd::InFlight, now);
+        step
+    }
+
+    /// The run is over. Who still thinks is in flight: what was waited for so far is known.
+    pub(crate) fn finish<'a>(&mut self, courses: impl Iterator<Item = &'a mut Course>) {
+        for course in courses.filter(|course| course.is_open) {
+            let end = course.end;
+            self.close(course, SessionEnd::InFlight, end);
+        }
+    }
+}
+
+/// An exponentially distributed time, from 64 random bits.
+fn exponential(mean: Nanos, bits: u64) -> Nanos {
+    let uniform = ((bits >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
+    Nanos((-uniform.ln() * mean.0 as f64) as u64)
+}

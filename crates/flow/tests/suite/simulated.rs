@@ -1,0 +1,241 @@
+//! Flows in virtual time: exact where the truth is known, and the same books as over sockets.
+
+use truetail_engine::{Control, Plan, Target};
+use truetail_flow::{Flow, FlowRun, SimulateError, simulate};
+use truetail_model::record::{CompactHistogram, Metric};
+use truetail_model::scenario::{Scenario, builtin};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::{LoadModel, Workload};
+use truetail_run::{EarlyEnd, Run, SessionFacts, SessionTime, TargetBooks};
+use truetail_server::{Server, ServerOptions};
+use truetail_sim::SimOptions;
+
+/// The sample flow of the scenario.
+const SHOP: &str = include_str!("../../../../scenarios/07-login-that-stalls/shop.hurl");
+
+fn flow(text: &str, host: &str) -> Flow {
+    let host = ("host".to_owned(), host.to_owned());
+    Flow::parse("a.hurl", text, &[host], &|path| Err(format!("no {path}"))).unwrap()
+}
+
+fn scenario(workload: &str, service: &str) -> Scenario {
+    let text = format!("[workload]\n{workload}\n[service]\n{service}");
+    Scenario::parse(&text, "a.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn simulated(text: &str, scenario: &Scenario) -> Run {
+    let run = simulate(&flow(text, "http://127.0.0.1:1"), scenario, SimOptions::default()).unwrap();
+    run.snapshot.tally.check().unwrap();
+    assert_eq!(sessions(&run).imbalance(), None);
+    run
+}
+
+fn sessions(run: &Run) -> &SessionFacts {
+    run.facts.sessions.as_ref().unwrap()
+}
+
+/// The same flow over sockets, against a server of the same scenario.
+fn measured(text: &str, scenario: &Scenario) -> (SessionFacts, Vec<TargetBooks>) {
+    let options = ServerOptions::new(scenario.service.clone(), "127.0.0.1:0".parse().unwrap());
+    let server = Server::start(options).unwrap();
+    let flow = flow(text, &format!("http://{}", server.addr()));
+    let LoadModel::Open(sessions) = &scenario.workload.model else { panic!("a schedule") };
+    let model = LoadModel::PartlyOpen {
+        sessions: sessions.clone(),
+        requests_per_session: flow.requests_per_session(),
+        think_time: Nanos::ZERO,
+    };
+    let target = Target::of(flow.requests(), flow.origin().clone(), &Default::default()).unwrap();
+    let mut plan = Plan::new(Workload { model, ..scenario.workload.clone() }, target);
+    let run = FlowRun::new(flow, Timestamp(scenario.workload.warmup.0), 1, 1_700_000_000);
+    plan.observer = Some(run.observer_factory());
+    let output = truetail_engine::run(&plan, &Control::new()).unwrap();
+    (run.facts(), output.by_target)
+}
+
+#[test]
+fn the_login_that_stalls_is_exact_to_the_nanosecond() {
+    let run = simulated(SHOP, &builtin::find("07").unwrap());
+    let facts = sessions(&run);
+    assert_eq!((facts.tally.planned, facts.tally.completed), (3_000, 3_000));
+    // A session every 20 ms: 25 ms of login, 10 of list, 40 of buy. A login whose work is done from 30 s on leaves at 31 s.
+    let (mut times, mut logins) = (CompactHistogram::default(), CompactHistogram::default());
+    for arrival in (0..3_000_u64).map(|nth| nth * 20) {
+        let done = arrival + 25;
+        let left = if (30_000..31_000).contains(&done) { 31_000 } else { done };
+        logins.record_n(Nanos::from_millis(left - arrival), 1);
+        times.record_n(Nanos::from_millis(left - arrival + 50), 1);
+    }
+    assert_eq!(facts.times.of(SessionTime::Completed), &times);
+    let of_login = run.snapshot.targets[0].metric(Metric::ResponseTime).unwrap();
+    assert_eq!(of_login, &logins);
+    let p99 = times.to_histogram().quantile(0.99).unwrap();
+    assert!((p99.as_millis_f64() - 470.0).abs() < 0.47, "{p99}");
+    // The steps behind the login wait for it, and do not show the stall.
+    let of_list = run.snapshot.targets[1].metric(Metric::ResponseTime).unwrap();
+    assert_eq!((of_list.min(), of_list.max()), (Some(Nanos::from_millis(10)), Some(Nanos::from_millis(10))));
+}
+
+/// Three flows, each with a scenario in which sessions end in several ways. Where a fault counts requests, it counts those of a
+/// step that each session comes to at most once: how many it meets does not depend on their order.
+fn cases() -> [(&'static str, &'static str, Scenario); 3] {
+    let ends = "\
+# truetail: name login
+POST {{host}}/login
+[Form]
+user: ann
+HTTP 200
+[Captures]
+token: body
+
+# truetail: name list
+GET {{host}}/items/{{token}}?page=1
+X-Token: {{token}}
+[Options]
+delay: 20ms
+HTTP 200
+
+# truetail: name look
+GET {{host}}/items/{{token}}/look
+[Options]
+repeat: 3
+HTTP *
+[Asserts]
+status < 500
+
+POST {{host}}/orders
+{\"item\": 7}
+HTTP 200
+";
+    let refusals = "baseline = \"1ms\"\n\
+        [[service.route]]\npath = \"/login\"\nbaseline = \"3ms\"\n\
+        [[service.route.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 5\n\
+        [[service.route]]\npath = \"/items/*\"\nbaseline = \"2ms\"\n\
+        [[service.route]]\npath = \"/orders\"\n\
+        [[service.route.fault]]\nkind = \"reset\"\nevery = 4\n\
+        [[service.route.fault]]\nkind = \"garbage\"\nevery = 7\n";
+    let limits = "\
+# truetail: name begin
+GET {{host}}/begin
+HTTP *
+[Asserts]
+status < 500
+
+# truetail: delay exponential 20ms
+GET {{host}}/slow
+[Options]
+max-time: 3s
+HTTP 200
+";
+    let holes = "baseline = \"1ms\"\n\
+        [[service.route]]\npath = \"/begin\"\n\
+        [[service.route.fault]]\nkind = \"error-status\"\nstatus = 500\nevery = 6\nimmediately = true\n\
+        [[service.route]]\npath = \"/slow\"\n\
+        [[service.route.fault]]\nkind = \"black-hole\"\nevery = 3\n\
+        [[service.route.fault]]\nkind = \"short-body\"\nevery = 5\n";
+    let thinks = "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\nrepeat: 2\ndelay: 50ms\n\nGET {{host}}/c\n[Options]\n\
+        delay: 60s\n";
+    let stall = "baseline = \"1ms\"\n[[service.route]]\npath = \"/a\"\n\
+        [[service.route.fault]]\nkind = \"stall\"\nat = \"300ms\"\nfor = \"300ms\"\n";
+    let workload = "rate = 50\nduration = \"800ms\"\n";
+    [
+        ("refusals", ends, scenario(workload, refusals)),
+        ("limits", limits, scenario(workload, holes)),
+        ("thinks", thinks, scenario(&format!("{workload}drain = \"3s\"\n"), stall)),
+    ]
+}
+
+#[test]
+fn the_books_are_those_of_sockets_to_the_last_session() {
+    for (name, text, scenario) in cases() {
+        let run = simulated(text, &scenario);
+        let (measured, by_target) = measured(text, &scenario);
+        let facts = sessions(&run);
+        assert_eq!(facts.tally, measured.tally, "{name}");
+        assert_eq!(facts.steps, measured.steps, "{name}");
+        assert_eq!(run.facts.by_target.len(), by_target.len(), "{name}");
+        for (virtual_time, sockets) in run.facts.by_target.iter().zip(&by_target) {
+            assert_eq!((&virtual_time.tally, &virtual_time.statuses), (&sockets.tally, &sockets.statuses), "{name}");
+        }
+        for kind in SessionTime::ALL {
+            assert_eq!(facts.times.of(kind).count(), measured.times.of(kind).count(), "{name} {kind:?}");
+        }
+    }
+}
+
+#[test]
+fn faults_that_count_requests_count_those_of_their_route() {
+    let (_, text, scenario) = &cases()[0];
+    let run = simulated(text, scenario);
+    let (steps, planned) = (&sessions(&run).steps, sessions(&run).tally.planned);
+    assert_eq!((planned, steps[0].ended_here[&EarlyEnd::Status]), (40, 8));
+    let orders = &steps[3].ended_here;
+    // Every fourth of 32 orders; and 7, 14 and 21: 28 would be both, and the reset comes first.
+    assert_eq!((orders[&EarlyEnd::Reset], orders[&EarlyEnd::Malformed]), (8, 3));
+    assert_eq!(run.facts.notes, ["first end at login: line 5: the status is 503, not 200"]);
+}
+
+#[test]
+fn an_assert_on_the_duration_is_judged_by_the_exact_one() {
+    let scenario = scenario("rate = 10\nduration = \"1s\"", "baseline = \"40ms\"");
+    for (assert, completed) in [("duration < 41", 10), ("duration < 40", 0), ("duration >= 40", 10)] {
+        let run = simulated(
+            &format!("GET {{{{host}}}}/a\nHTTP 201\n[Asserts]\n{assert}\njsonpath \"$.a\" == 1\n"),
+            &scenario,
+        );
+        let facts = sessions(&run);
+        assert_eq!(facts.tally.completed, completed, "{assert}");
+        let ended = facts.steps[0].ended_here.get(&EarlyEnd::Assert).copied().unwrap_or(0);
+        assert_eq!(ended, 10 - completed, "{assert}");
+    }
+}
+
+#[test]
+fn think_times_are_drawn_by_the_seed_and_are_no_part_of_a_session_s_time() {
+    let scenario = scenario("rate = 20\nduration = \"1s\"", "baseline = \"5ms\"");
+    let text = "GET {{host}}/a\n\n# truetail: delay exponential 1s\nGET {{host}}/b\n";
+    let run = simulated(text, &scenario);
+    let times = sessions(&run).times.of(SessionTime::Completed);
+    assert_eq!((times.count(), times.min(), times.max()), (20, Some(Nanos(10_000_000)), Some(Nanos(10_000_000))));
+    assert_eq!(run.facts.elapsed_ns, simulated(text, &scenario).facts.elapsed_ns);
+    assert!(run.facts.elapsed_ns > 1_500_000_000, "{}", run.facts.elapsed_ns);
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused() {
+    let load = "rate = 10\nduration = \"1s\"";
+    let routes = "baseline = \"1ms\"\n[[service.route]]\npath = \"/items/7\"\nbaseline = \"9ms\"\n";
+    let captured = "GET {{host}}/a\nHTTP 200\n[Captures]\nid: body\n\nGET {{host}}/items/{{id}}\nHTTP 200\n";
+    let compared =
+        "GET {{host}}/a\nHTTP 200\n[Captures]\nid: body\n\nGET {{host}}/b\nHTTP *\n[Asserts]\nstatus == {{id}}\n";
+    for (text, workload, service, says) in [
+        (
+            captured,
+            load,
+            routes,
+            "line 6: which [[service.route]] http://127.0.0.1:1/items/{{id}} has depends on answers",
+        ),
+        (compared, load, "baseline = \"1ms\"", "line 9: status is compared with a value that comes from answers"),
+        ("GET {{host}}/a\n", load, "baseline = \"1ms\"\n[service.stream]\nevents = 3", "no streams"),
+        (
+            "GET {{host}}/a\n",
+            "model = \"closed\"\nusers = 2\nduration = \"1s\"",
+            "baseline = \"1ms\"",
+            "sessions of a flow arrive on a schedule",
+        ),
+        (
+            "GET {{host}}/a\n",
+            "model = \"partly-open\"\nrate = 2\nrequests-per-session = 4\nduration = \"1s\"",
+            "baseline = \"1ms\"",
+            "the scenario says what a session does, and so does the flow",
+        ),
+    ] {
+        let scenario = scenario(workload, service);
+        let error = simulate(&flow(text, "http://127.0.0.1:1"), &scenario, SimOptions::default()).unwrap_err();
+        assert!(error.to_string().contains(says), "{error}");
+        assert_eq!(matches!(error, SimulateError::Flow(_)), says.starts_with("line"), "{error}");
+    }
+    // A beginning that tells the routes apart is enough.
+    let apart = captured.replace("/items/{{id}}", "/users/{{id}}");
+    simulated(&apart, &scenario(load, routes));
+}

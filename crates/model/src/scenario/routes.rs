@@ -1,0 +1,69 @@
+//! The tables `[[service.route]]`: paths that are served in a way of their own. A route that never gets a request is an error.
+
+use super::ScenarioError;
+use super::bounds::WorkloadBounds;
+use super::faults;
+use super::fields::{Field, Section};
+use super::keys::Keys;
+use crate::service::{Route, Service, Variation};
+use crate::time::Nanos;
+
+/// Reads the routes of `service`, whose other keys were read.
+pub(super) fn read(
+    routes: &Field<'_>,
+    service: &Service,
+    bounds: &WorkloadBounds,
+) -> Result<Vec<Route>, ScenarioError> {
+    if service.stream.is_some() {
+        return Err(routes.error("a service whose answers are streams has no routes; leave one of the two out"));
+    }
+    let mut read: Vec<Route> = Vec::new();
+    for section in routes.sections("[[service.route]]")? {
+        let path = section.require("path", "for example path = \"/login\"")?;
+        let route = read_route(&section, service, bounds)?;
+        if let Some(earlier) = read.iter().find(|earlier| earlier.meets(&route.path)) {
+            let problem = format!("every request for it belongs to the route {} before it", earlier.path);
+            return Err(path.error(format!("\"{}\" never gets a request: {problem}", route.path)));
+        }
+        read.push(route);
+    }
+    Ok(read)
+}
+
+fn read_route(section: &Section<'_>, service: &Service, bounds: &WorkloadBounds) -> Result<Route, ScenarioError> {
+    let path = path(&section.require("path", "for example path = \"/login\"")?)?;
+    let baseline = match section.get("baseline") {
+        None => service.baseline,
+        Some(field) => match field.duration()? {
+            Nanos::ZERO if service.variation == Variation::Exponential => {
+                return Err(field.error("a baseline of zero cannot vary"));
+            }
+            baseline => baseline,
+        },
+    };
+    let faults = match section.get("fault") {
+        None => Vec::new(),
+        Some(field) => faults::read(&field.sections("[[service.route.fault]]")?, bounds)?,
+    };
+    section.no_more_keys()?;
+    Ok(Route { path, baseline, faults })
+}
+
+fn path(field: &Field<'_>) -> Result<String, ScenarioError> {
+    let path = field.string()?;
+    let whole = path.strip_suffix('*').unwrap_or(path);
+    if whole.starts_with('/') && whole.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '?' | '#' | '*')) {
+        return Ok(path.to_owned());
+    }
+    let wanted =
+        "a path of visible ASCII characters that starts with '/', without a query; a '*' may be its last character";
+    Err(field.error(format!("\"{path}\" is not {wanted}")))
+}
+
+/// The keys of `route`, as [`read`] reads them, but for its faults.
+pub(super) fn keys(route: &Route) -> Keys {
+    let mut keys = Keys::default();
+    keys.put("path", route.path.as_str());
+    keys.put("baseline", route.baseline);
+    keys
+}
