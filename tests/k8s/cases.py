@@ -2,28 +2,26 @@
 """What `truetail k8s` does on a real Kubernetes: cases.py WORK [CASE…]. Called by cluster.sh, which sets KUBECONFIG; the program is
 $TRUETAIL. The server stands on the bridge, outside the cluster, and its log is the truth."""
 
-import csv
+import datetime
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-WORK = Path(sys.argv[1])
-TRUETAIL = os.environ["TRUETAIL"]
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from stripes import BRIDGE, TRUETAIL, Server, balanced, each_once, flat, planned_per_second, sh  # noqa: E402
+
+WORK = Path(sys.argv[1])
 IMAGE = "localhost/truetail:here"
 SHARDS = 3
-
-
-def sh(*words, check=True, **more):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **more)
-    if check and done.returncode != 0:
-        raise AssertionError(f"{words}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return done
 
 
 def kubectl(*words, **more):
@@ -45,24 +43,66 @@ def least_privileges():
         assert said == may, f"loader {words}: {said}"
 
 
-class Server:
-    """The misbehaving server, healthy, with a truth log of its own."""
+class Naming:
+    """A server that knows each request by its path."""
 
     def __init__(self, port):
-        self.truth = WORK / f"truth-{port}.csv"
-        self.url = f"http://198.51.100.1:{port}/api"
-        self.process = subprocess.Popen(
-            [TRUETAIL, "serve", "--scenario", "01", "--listen", f"198.51.100.1:{port}", "--truth", self.truth],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
-        )
-        self.process.stdout.readline()
+        self.paths = []
+        paths = self.paths
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                if "truetail-preflight" not in self.headers:
+                    paths.append(self.path)
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer((BRIDGE, port), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://{BRIDGE}:{port}"
 
     def seen(self):
-        """How many requests came, without the one of each pod before the load, which the log leaves out."""
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
-        with open(self.truth) as file:
-            return sum(1 for _ in csv.DictReader(file))
+        self.server.shutdown()
+        return self.paths
+
+
+def processes(*words):
+    """The processes of this machine and its nodes with all these in their command lines."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if all(word in line for word in words):
+            found.append(int(folder.name))
+    return found
+
+
+def send(name, *words):
+    """The signal to all of these processes, of which there is at least one."""
+    found = processes(*words)
+    assert found, f"no process with {words}"
+    for process in found:
+        os.kill(process, name)
+
+
+def node_of(pod):
+    return pod["spec"]["nodeName"]
+
+
+def stripe_of(pod):
+    return int(pod["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"]) + 1
+
+
+def pods(*words):
+    return json.loads(kubectl("get", "pods", *words, "-o", "json"))["items"]
 
 
 class Load:
@@ -97,66 +137,72 @@ class Load:
         return json.loads((self.out / "run.json").read_text())
 
 
-def balanced(run):
-    tally = run["tally"]
-    ends = ("responses", "connect_failed", "reset", "malformed", "timed_out", "in_flight_at_end")
-    assert tally["planned"] == tally["issued"] + tally["never_issued"], tally
-    assert tally["issued"] == sum(tally[name] for name in ends), tally
+def nothing_left(within=0):
+    left = kubectl("get", "jobs,pods", "-o", "name").split()
+    assert not left, left
+    until = time.monotonic() + within
+    while processes("/truetail run", "--pack"):
+        assert time.monotonic() < until, f"processes of pods: {processes('/truetail run', '--pack')}"
+        time.sleep(0.2)
+
+
+def lost(load, stripe, code, *words):
+    """The run without this stripe: it is named, and the books of the rest balance. What the user was told has these words."""
+    run, said = load.run(), load.said()
+    assert run["shards"]["missing"] == [stripe] and code == 4, said
+    assert f"lost: stripe {stripe}/{SHARDS}" in said and all(word in said for word in words), said
+    tally = balanced(run)
+    assert tally["planned"] == 1200 and tally["never_issued"] >= 400, tally
     return tally
 
 
-def each_once(folder, planned):
-    """Every arrival of the load is in the merged run once."""
-    with open(folder / "samples.csv") as file:
-        indexes = sorted(int(row["index"]) for row in csv.DictReader(file))
-    assert indexes == list(range(planned)), f"{len(indexes)} of {planned} arrivals"
-
-
-def nothing_left():
-    left = kubectl("get", "jobs,pods", "-o", "name").split()
-    assert not left, left
-    ours = sh("pgrep", "-af", "--", "--pack", check=False).stdout
-    assert not ours, f"processes of pods: {ours}"
-
-
 def case_exact(port):
-    """Each arrival comes exactly once, in the rate that was asked for, from pods on three nodes that may do nothing else."""
-    server = Server(port)
+    """Each arrival comes exactly once, in the rate that was asked for, from pods on three nodes that may do nothing else"""
+    server = Server(WORK, port)
     load = Load("exact", server, "-r", 300, "-d", "6s")
     load.wait_for("all 3 pods are ready")
-    pods = json.loads(kubectl("get", "pods", "-o", "json"))["items"]
-    assert len({pod["spec"]["nodeName"] for pod in pods}) == SHARDS, "not spread over the nodes"
-    for pod in pods:
-        security = pod["spec"]["containers"][0]["securityContext"]
-        assert security["readOnlyRootFilesystem"] and pod["spec"]["securityContext"]["runAsNonRoot"], pod["spec"]
-        assert not any("serviceaccount" in mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]), pod["spec"]
+    there = pods()
+    assert len({node_of(pod) for pod in there}) == SHARDS, "not spread over the nodes"
+    for pod in there:
+        container = pod["spec"]["containers"][0]
+        assert container["securityContext"]["readOnlyRootFilesystem"] and pod["spec"]["securityContext"]["runAsNonRoot"], pod["spec"]
+        assert not any("serviceaccount" in mount["mountPath"] for mount in container["volumeMounts"]), pod["spec"]
     code = load.end()
     run = load.run()
     tally = balanced(run)
     assert (tally["planned"], tally["never_issued"]) == (1800, 0), (tally, load.said())
     assert code == (4 if run["verdict"]["state"] == "INVALID" else 0), load.said()
     each_once(load.out, 1800)
-    with open(load.out / "timeline.csv") as file:
-        planned = [int(row["planned"]) for row in csv.DictReader(file)][:6]
-    assert planned == [300] * 6, planned
+    planned = planned_per_second(load.out)
+    assert planned[:6] == [300] * 6, planned
     assert [shard["planned"] for shard in run["shards"]["by_stripe"]] == [600] * SHARDS, run["shards"]
-    assert any("the clocks of 3 of 3 pods were read" in note for note in run["notes"]), run["notes"]
-    seen = server.seen()
-    assert seen == tally["issued"], f"{seen} requests came, and {tally['issued']} were sent"
+    clocks = next(note for note in run["notes"] if "the clocks of 3 of 3 pods were read" in note)
+    arrivals = server.arrivals()
+    assert len(arrivals) == tally["issued"], f"{len(arrivals)} requests came, and {tally['issued']} were sent"
     nothing_left()
+    return f"{flat(arrivals, 300, run)}; {clocks}"
 
 
-def rendered(name, server, start, *more):
-    """A Job without our help: its manifest, its pods, and their logs. The merged run."""
-    manifest = sh(TRUETAIL, "k8s", "render", server.url, "--shards", SHARDS, "--image", IMAGE, "--name", name, "--cpu", "100m",
-                  "--start-at", start, *more).stdout
+def instant(seconds):
+    """So many seconds from now."""
+    at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def apply(name, server, *more):
+    """The printed Job, handed to kubectl."""
+    words = ["--shards", SHARDS, "--image", IMAGE, "--name", name, "--cpu", "100m", "--memory", "128Mi"]
+    manifest = sh(TRUETAIL, "k8s", "render", server.url, *words, *more).stdout
     kubectl("apply", "-f", "-", input=manifest)
+
+
+def gathered(name):
+    """The merged run of an applied Job, by what the documents say."""
     kubectl("wait", "--for=condition=Complete", f"job/{name}", "--timeout=90s")
     logs = []
-    for pod in kubectl("get", "pods", "-l", f"app.kubernetes.io/instance={name}", "-o", "name").split():
-        log = WORK / f"{name}-{len(logs)}.log"
-        log.write_text(kubectl("logs", pod))
-        logs.append(log)
+    for pod in pods("-l", f"app.kubernetes.io/instance={name}"):
+        logs.append(WORK / f"{pod['metadata']['name']}.log")
+        logs[-1].write_text(kubectl("logs", pod["metadata"]["name"]))
     out = WORK / f"merged-{name}"
     sh(TRUETAIL, "merge", *logs, "--out", out, check=False)
     kubectl("delete", "job", name, "--cascade=foreground")
@@ -164,51 +210,69 @@ def rendered(name, server, start, *more):
 
 
 def case_rendered(port):
-    """`truetail k8s render | kubectl apply` needs nothing more of truetail than a merge."""
-    server = Server(port)
-    out, run = rendered("rendered", server, "+10s", "-r", 200, "-d", "4s")
+    """`truetail k8s render | kubectl apply` needs no more of truetail than a merge; each row of a file in the image is sent once"""
+    server = Naming(port)
+    server.url += "/row/{{id}}"
+    apply("rendered", server, "--start-at", "+12s", "-r", 200, "-d", "9s", "--data-from", "/rows.csv")
+    out, run = gathered("rendered")
     tally = balanced(run)
-    assert (tally["planned"], tally["never_issued"]) == (800, 0), run["shards"]
-    each_once(out, 800)
-    assert server.seen() == tally["issued"]
+    assert (tally["planned"], tally["never_issued"]) == (1800, 0), run["shards"]
+    each_once(out, 1800)
+    seen = Counter(server.seen())
+    assert seen == Counter(f"/row/{row}" for row in range(1, 1801)), f"{seen.total()} requests, {len(seen)} rows"
     nothing_left()
+    return f"{len(seen)} rows came, each once"
 
 
 def case_late(port):
-    """Pods that are ready only after the start leave out what they missed."""
-    server = Server(port)
-    out, run = rendered("late", server, "+1s", "-r", 200, "-d", "20s")
+    """A pod that starts 3 s late leaves out what it missed; the others do not wait for it"""
+    server = Server(WORK, port)
+    send(signal.SIGSTOP, "kubelet", "--hostname-override node2")
+    start = time.time() + 12
+    try:
+        apply("late", server, "--start-at", instant(12), "-r", 200, "-d", "10s")
+        time.sleep(start + 3 - time.time())
+    finally:
+        send(signal.SIGCONT, "kubelet", "--hostname-override node2")
+    _, run = gathered("late")
     tally = balanced(run)
-    late = [shard["late_ns"] for shard in run["shards"]["by_stripe"]]
-    assert tally["planned"] == 4000 and tally["never_issued"] > 0 and min(late) > 0, (tally, late)
-    # The sum over the shards: an arrival every 15 ms each, from the first on.
-    missed = [shard["never_issued"] for shard in run["shards"]["by_stripe"]]
-    for late_ns, count in zip(late, missed):
-        assert abs(count - late_ns / 15e6) <= 1, (late_ns, count)
-    assert server.seen() == tally["issued"]
+    shards = run["shards"]["by_stripe"]
+    late = sorted(shard["late_ns"] or 0 for shard in shards)
+    assert late[:2] == [0, 0] and 3e9 <= late[2] < 10e9, shards
+    # Each shard has an arrival every 15 ms, from the first on.
+    missed = max(shard["never_issued"] for shard in shards)
+    assert tally["planned"] == 2000 and tally["never_issued"] == missed and abs(missed - late[2] / 15e6) <= 1, (tally, shards)
+    assert len(server.arrivals()) == tally["issued"]
+    nothing_left()
+    return f"{late[2] / 1e9:.2f} s late, {missed} arrivals never issued"
+
+
+def case_failing(port):
+    """An index that fails in mid-run is named, and the rest is a partial result"""
+    server = Server(WORK, port)
+    load = Load("failing", server, "-r", 150, "-d", "8s")
+    load.wait_for("results")
+    send(signal.SIGKILL, "/truetail run", "--stripe=1+1/3")
+    tally = lost(load, 2, load.end(), "exit code 137")
+    assert len(server.arrivals()) >= tally["issued"]
     nothing_left()
 
 
 def case_evicted(port):
-    """A pod that goes away in mid-run is named, and the rest is a partial result."""
-    server = Server(port)
+    """So is a pod that is deleted in mid-run"""
+    server = Server(WORK, port)
     load = Load("evicted", server, "-r", 150, "-d", "8s")
     load.wait_for("results")
-    victim = next(pod for pod in kubectl("get", "pods", "-o", "name").split() if "evicted-1-" in pod)
-    kubectl("delete", victim, "--force", "--grace-period=0")
-    code = load.end()
-    run = load.run()
-    assert run["shards"]["missing"] == [2] and code == 4, load.said()
-    tally = balanced(run)
-    assert tally["planned"] == 1200 and tally["never_issued"] >= 400, tally
-    assert "lost: stripe 2/3" in load.said(), load.said()
-    server.seen()
+    victim = next(pod for pod in pods() if stripe_of(pod) == 2)
+    kubectl("delete", "pod", victim["metadata"]["name"], "--force", "--grace-period=0")
+    tally = lost(load, 2, load.end())
+    assert len(server.arrivals()) >= tally["issued"]
     nothing_left()
 
 
 def case_ctrl_c(port):
-    """Ctrl-C drains all pods, reports, and leaves nothing."""
-    server = Server(port)
+    """Ctrl-C drains all pods, reports, and leaves nothing"""
+    server = Server(WORK, port)
     load = Load("ctrl-c", server, "-r", 150, "-d", "10m")
     load.wait_for("results")
     load.process.send_signal(signal.SIGINT)
@@ -217,14 +281,14 @@ def case_ctrl_c(port):
     tally = balanced(run)
     assert code == 130 and run["interrupted"] and tally["responses"] == tally["issued"] > 0, load.said()
     assert not run["shards"].get("missing"), load.said()
-    assert server.seen() == tally["issued"]
+    assert len(server.arrivals()) == tally["issued"]
     nothing_left()
 
 
 def case_no_server(port):
-    """Where nothing answers nothing is sent, and the reason is said."""
-    server = Server(port)
-    server.seen()
+    """Where nothing answers nothing is sent, and the reason is said"""
+    server = Server(WORK, port)
+    server.arrivals()
     load = Load("no-server", server, "-r", 150, "-d", "5s")
     assert load.end() == 1, load.said()
     assert "ended before the load began" in load.said() and "nothing was sent" in load.said(), load.said()
@@ -233,25 +297,24 @@ def case_no_server(port):
 
 
 def case_lost_node(port):
-    """A node whose kubelet, containerd and pods are killed in mid-run. The last case: the node is gone."""
-    server = Server(port)
+    """A node whose kubelet and containerd are killed in mid-run. The last case: the node does not come back"""
+    server = Server(WORK, port)
     load = Load("lost-node", server, "-r", 150, "-d", "8s")
     load.wait_for("results")
-    pods = json.loads(kubectl("get", "pods", "-o", "json"))["items"]
-    victim = next(pod for pod in pods if pod["spec"]["nodeName"] == "node3")
-    stripe = int(victim["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"]) + 1
-    os.kill(int((WORK / "node3/pid").read_text()), signal.SIGKILL)
-    code = load.end()
-    run = load.run()
-    assert run["shards"]["missing"] == [stripe] and code == 4, load.said()
-    tally = balanced(run)
-    assert tally["planned"] == 1200 and tally["never_issued"] >= 400, tally
-    assert f"stripe {stripe}/3" in load.said() and "node3" in load.said(), load.said()
-    server.seen()
-    nothing_left()
+    victim = next(pod for pod in pods() if node_of(pod) == "node3")
+    send(signal.SIGKILL, "kubelet", "--hostname-override node3")
+    send(signal.SIGKILL, "containerd", "node3/containerd.toml")
+    tally = lost(load, stripe_of(victim), load.end(), "node3")
+    # Nobody told the pod: it went on by itself.
+    came = len(server.arrivals())
+    assert tally["issued"] <= came <= 1200, (came, tally)
+    nothing_left(within=60)
+    return f"{came} of 1200 requests came, the books have {tally['issued']}"
 
 
-CASES = [case_exact, case_rendered, case_late, case_evicted, case_ctrl_c, case_no_server, case_lost_node]
+CASES = [
+    case_exact, case_rendered, case_late, case_failing, case_evicted, case_ctrl_c, case_no_server, case_lost_node,
+]
 
 
 def main():
@@ -262,10 +325,10 @@ def main():
             continue
         began = time.monotonic()
         try:
-            case(port)
+            found = case(port)
         except Exception as error:
             sys.exit(f"FAILED {case.__name__}: {error}\n{kubectl('get', 'pods,jobs', '-o', 'wide', check=False)}")
-        print(f"ok  {case.__name__:15} {time.monotonic() - began:5.1f}s  {case.__doc__.splitlines()[0]}", flush=True)
+        print(f"ok  {time.monotonic() - began:5.1f}s  {case.__name__}: {case.__doc__}" + (f"\n    {found}" if found else ""), flush=True)
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""mkimage.py NAME OUT.tar ENTRYPOINT BINARY: an image with this program and nothing else, as `docker save` lays it out. A program
-that is not static gets its libraries too, which only a debug build needs."""
+"""mkimage.py NAME OUT.tar PROGRAM=PLACE FILE=PLACE…: an image with this program, these files and nothing else, as `docker save` lays it
+out. A program that is not static gets its libraries too."""
 
 import hashlib
 import io
@@ -18,10 +18,10 @@ def libraries(binary):
     return re.findall(r"(/\S+) \(0x", listed.stdout) if listed.returncode == 0 else []
 
 
-def layer(binary, entry):
+def layer(files):
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
-        for source, place in [(binary, entry), *((os.path.realpath(path), path) for path in libraries(binary))]:
+        for source, place in files:
             info = tarfile.TarInfo(place.lstrip("/"))
             info.mode, info.size = 0o755, os.path.getsize(source)
             with open(source, "rb") as file:
@@ -30,8 +30,10 @@ def layer(binary, entry):
 
 
 def main():
-    name, target, entry, binary = sys.argv[1:]
-    content = layer(binary, entry)
+    name, target, *given = sys.argv[1:]
+    files = [tuple(one.split("=")) for one in given]
+    program, entry = files[0]
+    content = layer(files + [(os.path.realpath(path), path) for path in libraries(program)])
     config = json.dumps({
         "architecture": "amd64", "os": "linux", "config": {"Entrypoint": [entry]},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(content).hexdigest()]},

@@ -54,5 +54,7 @@ nodeStatusUpdateFrequency: 5s
 syncFrequency: 10s
 imageGCHighThresholdPercent: 100
 T
-exec kubelet --config "$D/kubelet.yaml" --kubeconfig "$W/kubeconfig" --root-dir "$D/kubelet" --cert-dir "$D/pki" \
-  --hostname-override node$I --node-ip $NET.$((10+I))
+# What has ended is not started again. The first process stays: with it, all of the node would end.
+kubelet --config "$D/kubelet.yaml" --kubeconfig "$W/kubeconfig" --root-dir "$D/kubelet" --cert-dir "$D/pki" \
+  --hostname-override node$I --node-ip $NET.$((10+I)) || :
+exec sleep infinity
