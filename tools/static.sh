@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The static binary of the image, as target/release/truetail-static. Only the last step of the build, linking, differs from that of
-# target/release/truetail: glibc in the binary, see docs/kubernetes.md. --debug links the debug build.
+# target/release/truetail: glibc in the binary, see docs/kubernetes.md, and no symbols. --debug links the debug build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=release
@@ -8,8 +8,5 @@ profile=release
 words=(--locked -p truetail --bin truetail)
 [ $profile = debug ] || words+=(--release)
 out=${CARGO_TARGET_DIR:-target}/$profile
-"${CARGO:-cargo}" build "${words[@]}"
-cp "$out/truetail" "$out/truetail-dynamic"
-"${CARGO:-cargo}" rustc "${words[@]}" -- -C target-feature=+crt-static
+"${CARGO:-cargo}" rustc "${words[@]}" -- -C target-feature=+crt-static -C strip=symbols
 mv "$out/truetail" "$out/truetail-static"
-mv "$out/truetail-dynamic" "$out/truetail"

@@ -296,6 +296,24 @@ def case_no_server(port):
     nothing_left()
 
 
+def case_silent_node(port):
+    """A node that does not answer any more holds up nobody's results"""
+    server = Server(WORK, port)
+    load = Load("silent-node", server, "-r", 150, "-d", "8s")
+    load.wait_for("results")
+    victim = next(pod for pod in pods() if node_of(pod) == "node2")
+    sh("ip", "link", "set", "v2", "down")
+    try:
+        tally = lost(load, stripe_of(victim), load.end(), "node2")
+    finally:
+        sh("ip", "link", "set", "v2", "up")
+    came = len(server.arrivals())
+    assert tally["issued"] <= came < 1200, (came, tally)
+    kubectl("wait", "--for=condition=Ready", "node/node2", "--timeout=90s")
+    nothing_left(within=60)
+    return f"{came} of 1200 requests came, the books have {tally['issued']}"
+
+
 def case_lost_node(port):
     """A node whose kubelet and containerd are killed in mid-run. The last case: the node does not come back"""
     server = Server(WORK, port)
@@ -313,7 +331,7 @@ def case_lost_node(port):
 
 
 CASES = [
-    case_exact, case_rendered, case_late, case_failing, case_evicted, case_ctrl_c, case_no_server, case_lost_node,
+    case_exact, case_rendered, case_late, case_failing, case_evicted, case_ctrl_c, case_no_server, case_silent_node, case_lost_node,
 ]
 
 

@@ -38,7 +38,7 @@ kubeconfig loader "$LOADER"
 openssl genrsa -out pki/sa.key 2048 2> /dev/null
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=here" -addext "subjectAltName=IP:$NET.1,IP:127.0.0.1" \
     -keyout pki/api.key -out pki/api.crt 2> /dev/null
-export KUBECONFIG=$W/kubeconfig
+export KUBECONFIG=$W/kubeconfig KUBECACHEDIR=$W/kubectl
 
 etcd --data-dir "$W/etcd" --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
     --listen-peer-urls http://127.0.0.1:2380 --unsafe-no-fsync > log/etcd 2>&1 &

@@ -4,7 +4,8 @@ set -eu
 W=$1; I=$2; NET=$3; D=$W/node$I; export PATH=$W/bin:$PATH
 ip link set lo up; ip addr add $NET.$((10+I))/24 dev eth0; ip link set eth0 up; ip route add default via $NET.1
 mount -t tmpfs tmpfs /run
-mkdir -p "$D"/{kubelet,containerd,logs,cni} /run/containerd /var/lib/kubelet
+mkdir -p "$D"/{kubelet,containerd,logs,cni} /run/containerd
+for place in /var/lib/kubelet /var/lib/cni /var/log/containers; do mkdir -p $place; mount -t tmpfs tmpfs $place; done
 cat > "$D/containerd.toml" <<T
 version = 2
 root = "$D/containerd"

@@ -17,7 +17,7 @@ say() { printf '%s  %s\n' "$(date -u +%H:%M:%S)" "$*"; }
 [ "$(id -u)" = 0 ] || skipped "it makes network namespaces, which needs root"
 [ -d /sys/fs/cgroup/cpuset ] || skipped "its nodes need control groups of version 1 under /sys/fs/cgroup"
 unshare -mnpf --kill-child true 2> /dev/null || skipped "this machine allows no new namespaces"
-for program in go python3 ip nsenter unshare setpriv openssl strip etcd containerd runc iptables; do
+for program in go python3 ip nsenter unshare setpriv openssl etcd containerd runc iptables; do
     command -v $program > /dev/null || lacking "no $program; tests/k8s/install.sh installs what Debian has"
 done
 [ -x /usr/lib/cni/ptp ] || lacking "no CNI plugins; tests/k8s/install.sh installs them"
@@ -51,15 +51,14 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-strip -o "$work/truetail" "$binary"
 python3 "$here/mkimage.py" localhost/pause:here "$work/images/pause.tar" "$kubernetes/pause=/pause"
 { echo id; seq 1800; } > "$work/rows.csv"
-python3 "$here/mkimage.py" localhost/truetail:here "$work/images/truetail.tar" "$work/truetail=/truetail" "$work/rows.csv=/rows.csv"
+python3 "$here/mkimage.py" localhost/truetail:here "$work/images/truetail.tar" "$binary=/truetail" "$work/rows.csv=/rows.csv"
 say "image of $(stat -c %s "$work/images/truetail.tar") bytes"
 
 # Neither `timeout` nor `unshare` outlives this script.
-TRUETAIL=$work/truetail HK=$kubernetes/hk setpriv --pdeathsig KILL \
-    timeout -s KILL "${TRUETAIL_K8S_LIMIT:-480}" setpriv --pdeathsig KILL \
+TRUETAIL=$(realpath "$binary") HK=$kubernetes/hk setpriv --pdeathsig KILL \
+    timeout -s KILL "${TRUETAIL_K8S_LIMIT:-600}" setpriv --pdeathsig KILL \
     unshare -mnpf --kill-child --mount-proc bash "$here/cluster.sh" "$work" 3 -- python3 "$here/cases.py" "$work" "$@" &
 cluster=$!
 status=0

@@ -13,7 +13,7 @@ lacking() { echo "SKIPPED: tests/slurm: $1"; [ "${TRUETAIL_STRICT:-}" != 1 ]; ex
 [ "$(id -u)" = 0 ] || skipped "it makes namespaces, which needs root"
 unshare -mnpf --kill-child true 2> /dev/null || skipped "this machine allows no new namespaces"
 for program in python3 ip unshare setpriv munged slurmctld slurmd sbatch; do
-    command -v $program > /dev/null || lacking "no $program; tools/apt-without-services.sh slurmctld slurmd slurm-client munge"
+    command -v $program > /dev/null || lacking "no $program; tests/slurm/install.sh installs what Debian has"
 done
 
 binary=${TRUETAIL_SLURM_BINARY:-}

@@ -55,7 +55,8 @@ pub struct Progress {
 
 /// What the steps need of the world.
 pub trait Kubectl {
-    /// Runs kubectl with these words and this input, and returns what it printed.
+    /// Runs kubectl with these words and this input, and returns what it printed. It takes its time: at most what
+    /// `--request-timeout` says for each request, else a minute.
     ///
     /// # Errors
     /// What it said instead, in one line.

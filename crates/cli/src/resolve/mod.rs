@@ -9,6 +9,6 @@ pub mod load;
 pub mod request;
 pub mod run;
 pub mod scenario;
-mod stream;
+pub mod stream;
 pub mod stripe;
 pub mod tls;

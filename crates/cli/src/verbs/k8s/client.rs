@@ -53,7 +53,9 @@ impl Client<'_> {
 
 impl Kubectl for Client<'_> {
     fn call(&self, words: &[String], input: &str) -> Result<String, String> {
-        let limited: Vec<_> = words.iter().cloned().chain(["--request-timeout=60s".to_owned()]).collect();
+        let limit =
+            (!words.iter().any(|word| word.starts_with("--request-timeout"))).then_some("--request-timeout=60s");
+        let limited: Vec<_> = words.iter().cloned().chain(limit.map(str::to_owned)).collect();
         let mut child = self.start(&limited)?;
         // A kubectl that reads nothing ends with a message of its own.
         let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
