@@ -278,7 +278,7 @@ fn to_stop_drains_and_to_stop_again_ends_at_once() {
     assert_eq!((outcome.stopped, cluster.kept.borrow().clone()), (true, vec![1, 2]), "both were drained and gathered");
     assert!(cluster.second() < 20);
     let deaf = Script { ends_at: None, node_dies_at: Some(8), ..GOOD };
-    let twice = Cluster { stop_at: vec![9, 12], ..Cluster::of([GOOD, deaf]) };
+    let twice = Cluster { stop_at: vec![9, 12], patience: 0, ..Cluster::of([GOOD, deaf]) };
     let lost = Cluster::lost(&drive_on(&twice).unwrap());
     assert!(lost[&2].contains("was not waited for"), "{lost:?}");
 }
