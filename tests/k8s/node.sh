@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One node of cluster.sh: containerd and kubelet, in the namespaces in which it was started: node.sh WORK I NET
+# One node of cluster.sh: containerd and kubelet, in the namespaces in which it was started: node.sh WORK I NET. Its control groups
+# are called $GROUP-I.
 set -eu
 W=$1; I=$2; NET=$3; D=$W/node$I; export PATH=$W/bin:$PATH
 ip link set lo up; ip addr add $NET.$((10+I))/24 dev eth0; ip link set eth0 up; ip route add default via $NET.1
@@ -32,9 +33,9 @@ echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv4/conf/eth0/pr
 containerd -c "$D/containerd.toml" > "$W/log/containerd$I" 2>&1 &
 for _ in $(seq 200); do ctr version >/dev/null 2>&1 && break; sleep 0.05; done
 for f in "$W"/images/*.tar; do ctr -n k8s.io images import "$f"; done
-for c in /sys/fs/cgroup/*/; do mkdir -p "$c/tt-node$I"; done
+for c in /sys/fs/cgroup/*/; do mkdir -p "$c/$GROUP-$I"; done
 cp /sys/fs/cgroup/cpuset/cpuset.cpus /sys/fs/cgroup/cpuset/cpuset.mems /run/ 2>/dev/null || :
-for f in cpuset.cpus cpuset.mems; do cat /sys/fs/cgroup/cpuset/$f > /sys/fs/cgroup/cpuset/tt-node$I/$f; done
+for f in cpuset.cpus cpuset.mems; do cat /sys/fs/cgroup/cpuset/$f > /sys/fs/cgroup/cpuset/$GROUP-$I/$f; done
 cat > "$D/kubelet.yaml" <<T
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -43,7 +44,7 @@ readOnlyPort: 0
 authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
 authorization: {mode: AlwaysAllow}
 cgroupDriver: cgroupfs
-cgroupRoot: /tt-node$I
+cgroupRoot: /$GROUP-$I
 enforceNodeAllocatable: [pods]
 failCgroupV1: false
 failSwapOn: false

@@ -35,14 +35,15 @@ work=${TRUETAIL_K8S_WORK:-$(mktemp -d)}
 mkdir -p "$work/images"
 work=$(cd "$work" && pwd)
 cluster=
+export GROUP=truetail-k8s-$$
 
 # The namespaces take processes, mounts and interfaces with them; control groups belong to the machine.
 cleanup() {
     [ -z "$cluster" ] || kill -KILL "$cluster" 2> /dev/null || true
     wait
     for _ in $(seq 50); do
-        find /sys/fs/cgroup/*/tt-node* -depth -type d -exec rmdir {} + 2> /dev/null || true
-        [ -n "$(find /sys/fs/cgroup -maxdepth 2 -name 'tt-node*' -print -quit)" ] || break
+        find /sys/fs/cgroup/*/"$GROUP"-* -depth -type d -exec rmdir {} + 2> /dev/null || true
+        [ -n "$(find /sys/fs/cgroup -maxdepth 2 -name "$GROUP-*" -print -quit)" ] || break
         sleep 0.1
     done
     [ -n "${TRUETAIL_K8S_WORK:-}" ] || rm -rf "$work"
