@@ -131,7 +131,7 @@ def one_run(way, flags, options):
     trips = sorted([before["round_trip_ns"], after["round_trip_ns"]])
     level = "mixed" if trips[1] > trips[0] * machine.SAME_LEVEL else "far" if trips[0] >= machine.FAR_FROM_NS else "near"
     lags = run.lags_us(seen, RATE, False)
-    tally = json.loads((folder / "json").read_text())["tally"]
+    tally = json.loads((folder / "run.json").read_text())["tally"]
     seconds = [run.at(lags[first : first + RATE], 0.99) for first in range(0, len(lags) - RATE + 1, RATE)]
     return {"way": way, "level": level, "switches_per_s": switches, "responses": tally["responses"], "p99_of_seconds_us": seconds, "p99_us": statistics.median(seconds), **{f"whole_p{q}_us": run.at(lags, q / 100) for q in (50, 99, 99.9)}}
 

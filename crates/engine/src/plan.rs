@@ -31,8 +31,8 @@ pub struct Plan {
     pub samples: SamplesOptions,
     /// The clock that takes the end of a response time. The kernel's exists on Linux only.
     pub end_clock: EndClock,
-    /// What workers do between two requests.
-    pub timing: Timing,
+    /// How exactly requests are sent.
+    pub precision: Precision,
     /// Connections are reused where the server allows it; otherwise each request opens a connection of its own and has to
     /// contain `Connection: close`. Not used in HTTP/2, which always reuses connections.
     pub keep_alive: bool,
@@ -42,6 +42,15 @@ pub struct Plan {
     pub observer: Option<ObserverFactory>,
     /// Open files that this process needs during the run for other things: truetail opens no connections in their place.
     pub other_files: u64,
+}
+
+/// How exactly requests are sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Precision {
+    /// What workers do between two requests.
+    pub timing: Timing,
+    /// Workers have real-time priority, so that other programs on this machine do not delay them. Linux only.
+    pub realtime: bool,
 }
 
 /// Requests per second for each worker, where the number of threads is left to the engine: about half of what a core of a
@@ -101,7 +110,7 @@ impl Plan {
             threads: None,
             samples: SamplesOptions::default(),
             end_clock: EndClock::Kernel,
-            timing: Timing::Auto,
+            precision: Precision { timing: Timing::Auto, realtime: false },
             keep_alive: true,
             max_streams: None,
             observer: None,

@@ -13,7 +13,7 @@ use crate::Plan;
 use crate::checkpoint::Mailbox;
 use crate::connection::timestamps;
 use crate::control::Control;
-use crate::host::surroundings;
+use crate::host::{self, surroundings};
 use crate::live::Live;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::ObserverFactory;
@@ -93,7 +93,8 @@ impl WithProtocol for RunPlan<'_> {
             output.snapshot.merge(&published);
         }
         output.generator.end_clock = plan.effective_end_clock();
-        output.generator.timing = plan.timing;
+        output.generator.timing = plan.precision.timing;
+        output.generator.realtime = plan.precision.realtime;
         output.generator.connections_available = cap.of_this_machine();
         output.generator.surroundings = surroundings::since(&before);
         Ok(output)
@@ -123,8 +124,10 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
         let ledger = ledger_of(plan, workload, control);
         let events = Events::new(plan.observer.as_ref().map(ObserverFactory::observer));
         let protocol = protocol.clone();
-        let work =
-            move || work(config, |config, reactor| Worker::new(config, driver, ledger, protocol, events, reactor));
+        let realtime = plan.precision.realtime;
+        let work = move || {
+            work(config, realtime, |config, reactor| Worker::new(config, driver, ledger, protocol, events, reactor))
+        };
         match thread::Builder::new().name(format!("truetail-{}", share.index)).spawn(work) {
             Ok(worker) => running.push(worker),
             Err(source) => {
@@ -141,9 +144,13 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
 /// What a worker does, in its thread.
 fn work<P: Protocol>(
     config: WorkerConfig,
+    realtime: bool,
     worker: impl FnOnce(WorkerConfig, Reactor) -> Worker<P>,
 ) -> Result<WorkerResult, WorkerError> {
     let others = StopsTheOthers(Some(config.control.clone()));
+    if realtime {
+        host::run_at_real_time().map_err(WorkerError::SettingUp)?;
+    }
     let reactor = Reactor::new().map_err(WorkerError::SettingUp)?;
     let result = worker(config, reactor).run().map_err(WorkerError::Running)?;
     others.may_go_on();
@@ -167,7 +174,7 @@ fn config_of(
         connections: share.of(u64::from(workload.limits.connections.unwrap_or(1))),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
-        timing: plan.timing,
+        timing: plan.precision.timing,
         model: workload.model.kind(),
         has_own_cap: plan.effective_cap().of_this_machine().is_some(),
         control: control.clone(),

@@ -120,6 +120,10 @@ pub struct RunArgs {
     /// Trade precision of sending against CPU time [default: auto]
     #[arg(long, value_name = "HOW", help_heading = "Generator")]
     pub timing: Option<TimingName>,
+    /// Give workers real-time priority, so that other programs on this machine do not delay them. Linux; needs root or
+    /// CAP_SYS_NICE
+    #[arg(long, help_heading = "Generator")]
+    pub realtime: bool,
     /// Number of worker threads [default: what the load needs, at most one per CPU]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Generator")]
     pub threads: Option<u32>,

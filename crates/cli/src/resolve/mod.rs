@@ -3,6 +3,7 @@
 
 mod checks;
 mod flow;
+mod generator;
 mod input;
 pub mod lab;
 pub mod load;

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use truetail_analysis::gates::PlannedRun;
 use truetail_engine::{Plan, TooFewFiles};
-use truetail_run::{EndClock, Timing};
+use truetail_run::EndClock;
 
-use super::{checks, flow, load, request, stream, stripe, tls};
+use super::{checks, flow, generator, load, request, stream, stripe, tls};
 use crate::args::live::LiveArgs;
-use crate::args::run::{RunArgs, TimingName, WarmupValue};
+use crate::args::run::{RunArgs, WarmupValue};
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
@@ -90,7 +90,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let gating = Gating::resolve(args.gates.clone())?;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
-    let timing = timing(&args)?;
+    let timing = generator::timing(&args)?;
     let mut target = match &flow {
         Some(flow) => request::of_flow(&args, flow)?,
         None => request::target(&args)?,
@@ -104,7 +104,8 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     if args.user_timestamps {
         plan.end_clock = EndClock::User;
     }
-    plan.timing = timing;
+    plan.precision.timing = timing;
+    plan.precision.realtime = generator::realtime(&args, &plan)?;
     plan.check_open_files().map_err(too_few_files)?;
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let notes = tls::notes(&args);
@@ -135,24 +136,6 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         command,
     })
-}
-
-/// Refuses `cheap` without kernel receive stamps: answers would get the time of the next tick.
-fn timing(args: &RunArgs) -> Result<Timing> {
-    match args.timing {
-        Some(TimingName::Cheap) if args.unix_socket.is_some() => Err(usage_error(
-            "--timing cheap and --unix-socket contradict each other: cheap reads answers once a millisecond and needs \
-             receive timestamps of the kernel, which Unix sockets do not have; leave one out",
-        )),
-        Some(TimingName::Cheap) if args.user_timestamps => Err(usage_error(
-            "--timing cheap and --user-timestamps contradict each other: cheap reads answers once a millisecond and needs \
-             receive timestamps of the kernel; leave one out",
-        )),
-        Some(TimingName::Cheap) => Ok(Timing::Cheap),
-        Some(TimingName::Precise) => Ok(Timing::Precise),
-        Some(TimingName::Balanced) => Ok(Timing::Balanced),
-        Some(TimingName::Auto) | None => Ok(Timing::Auto),
-    }
 }
 
 fn printed(args: &RunArgs) -> Printed {

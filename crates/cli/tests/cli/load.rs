@@ -1,7 +1,7 @@
 //! What is sent is what was asked for.
 
 use super::raw_server::RawServer;
-use super::support::{ServeProcess, TestDir, assert_balanced, feed};
+use super::support::{ServeProcess, TestDir, assert_balanced, assert_complete, feed};
 
 /// Runs against a healthy server, and gives run.json and how many requests the server saw.
 fn offered(arguments: &[&str]) -> (serde_json::Value, usize) {
@@ -118,4 +118,34 @@ fn a_run_says_whose_clock_ended_it_and_what_auto_cut() {
     assert_eq!(run["generator"]["end_clock"], "user");
     let notes = run["notes"].as_array().expect("notes");
     assert!(notes.iter().any(|note| note.as_str().is_some_and(|n| n.starts_with("--warmup auto: "))), "{notes:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn workers_get_real_time_priority_or_the_run_is_refused() {
+    let server =
+        RawServer::start(Some("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), "\r\n\r\n");
+    let dir = TestDir::new();
+    let output = dir.truetail(&[
+        "run",
+        &server.url,
+        "-r",
+        "100",
+        "-n",
+        "5",
+        "--quiet",
+        "--details",
+        "--realtime",
+        "--out",
+        "run",
+    ]);
+    if output.code == Some(1) {
+        // Who may not do it learns what would help, before any load.
+        assert_eq!(output.stderr.lines().count(), 1, "{output:?}");
+        assert!(output.stderr.contains("setcap cap_sys_nice"), "{output:?}");
+        return;
+    }
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.stdout.contains(" timing, real-time priority, "), "{output:?}");
+    assert_eq!(assert_complete(&dir.path().join("run"))["generator"]["realtime"], true);
 }

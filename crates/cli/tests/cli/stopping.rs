@@ -71,6 +71,7 @@ fn mistakes() {
     for (arguments, says) in [
         (vec!["-r", "10", "--until", "p99 5"], "such as 'p99 ±5%'"),
         (vec!["-r", "10", "--timing", "cheap", "--user-timestamps"], "leave one out"),
+        (vec!["-r", "10", "--realtime", "--timing", "precise", "--threads", "1024"], "use fewer --threads"),
         (vec!["-r", "10", "--until", "p42 ±5%"], "no quantile"),
         (vec!["--model", "closed", "--users", "2", "--stop-when-saturated"], "use it with --model open"),
     ] {

@@ -1,6 +1,7 @@
 //! Facts about this machine and this process. A fact is `None` where the system does not tell it.
 
 pub(crate) mod surroundings;
+mod thread_priority;
 
 use std::fs;
 
@@ -8,6 +9,8 @@ use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_run::{CpuTime, HostInfo};
+
+pub use thread_priority::{lower_thread_priority, run_at_real_time};
 
 /// The limits on open files of this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,13 +76,6 @@ pub(crate) fn thread_cpu() -> CpuTime {
 pub fn thread_cpu_time() -> Nanos {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Nanos(time.tv_sec as u64 * NANOS_PER_SECOND + time.tv_nsec as u64)
-}
-
-/// Lowers the priority of the calling thread, so that the workers of a run go first. Without effect on systems other than
-/// Linux.
-pub fn lower_thread_priority() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
 }
 
 /// The most memory, in bytes, that was resident in this process so far.

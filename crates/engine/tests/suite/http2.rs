@@ -57,7 +57,7 @@ fn answers_bear_the_kernels_stamp() {
 fn in_batches_answers_wake_the_worker_and_requests_wait_for_their_tick() {
     let server = Honest::start(100, NOTHING, b"ok".to_vec());
     let mut plan = in_http2(open(&server.url(), 5000.0, 500));
-    plan.timing = truetail_run::Timing::Cheap;
+    plan.precision.timing = truetail_run::Timing::Cheap;
     let measured = run(&plan);
     assert_eq!((measured.snapshot.tally.responses, server.seen()), (500, 500));
 }

@@ -194,7 +194,7 @@ fn a_worker_that_sleeps_obeys_too() {
     ] {
         let puppet = Puppet::start(|_| Act::Send(ok()));
         let mut plan = open(&puppet.url(), 1.0 / 60.0, 3);
-        plan.timing = timing;
+        plan.precision.timing = timing;
         let began = std::time::Instant::now();
         let measured = run_until_seen(plan, &puppet, 1, end);
         assert_eq!((measured.snapshot.tally.planned, measured.cut_short), (1, true), "{timing:?}");
@@ -250,7 +250,7 @@ fn every_timing_keeps_the_schedule() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
     for timing in [Timing::Precise, Timing::Balanced, Timing::Auto, Timing::Cheap] {
         let mut open = open(&puppet.url(), 400.0, 400);
-        open.timing = timing;
+        open.precision.timing = timing;
         let measured = run(&open);
         assert_eq!((measured.snapshot.tally.responses, measured.generator.timing), (400, timing));
         let samples = &measured.snapshot.samples;
@@ -259,7 +259,7 @@ fn every_timing_keeps_the_schedule() {
             "{timing:?}"
         );
         let mut closed = closed(&puppet.url(), 4, 200);
-        closed.timing = timing;
+        closed.precision.timing = timing;
         assert_eq!(run(&closed).snapshot.tally.responses, 200, "{timing:?}");
     }
 }
@@ -270,7 +270,7 @@ fn auto_sends_in_ticks_where_the_rate_is_high() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
     let ran = |rate, requests| {
         let mut plan = open(&puppet.url(), rate, requests);
-        (plan.timing, plan.threads) = (Timing::Auto, Some(1));
+        (plan.precision.timing, plan.threads) = (Timing::Auto, Some(1));
         plan.workload.limits.connections = Some(64);
         let measured = run(&plan);
         assert_eq!(measured.snapshot.tally.responses, requests);
@@ -301,7 +301,7 @@ fn in_batches_what_waits_for_a_place_goes_as_soon_as_there_is_one() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
     let mut plan = open(&puppet.url(), 100_000.0, 1000);
     plan.workload.limits.connections = Some(1);
-    plan.timing = Timing::Cheap;
+    plan.precision.timing = Timing::Cheap;
     plan.threads = Some(1);
     let measured = run(&plan);
     assert_eq!(measured.snapshot.tally.responses, 1000);

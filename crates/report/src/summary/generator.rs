@@ -24,8 +24,9 @@ pub fn generator(run: &Run, findings: &Findings) -> Option<LabelledText> {
         n => format!("{} threads", number::count(n.into())),
     };
     let text = format!(
-        "{} timing, {threads}, {} of CPU time per request · lag p50 {}, p99 {}",
+        "{} timing{}, {threads}, {} of CPU time per request · lag p50 {}, p99 {}",
         generator.timing.name(),
+        if generator.realtime { ", real-time priority" } else { "" },
         number::time(cpu_ns / issued),
         lag(0.5),
         lag(0.99),

@@ -39,6 +39,9 @@ pub struct GeneratorStats {
     /// How its workers waited for the next request.
     #[serde(default)]
     pub timing: Timing,
+    /// All its workers had real-time priority.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub realtime: bool,
     /// Requests that were held back so that several could be sent in one go; `None`: none were, or the timing was not
     /// [`Timing::Auto`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,6 +98,7 @@ impl GeneratorStats {
         if part.timing.precision() < self.timing.precision() {
             self.timing = part.timing;
         }
+        self.realtime &= part.realtime;
         self.open_files_limit = either(self.open_files_limit, part.open_files_limit, u64::min);
         self
     }

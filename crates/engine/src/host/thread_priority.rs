@@ -1,0 +1,62 @@
+//! Which thread goes first. On systems other than Linux all are equal, and none can have real-time priority.
+
+use std::io;
+
+/// Lowers the priority of the calling thread, so that the workers of a run go first.
+pub fn lower_thread_priority() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
+}
+
+/// Gives the calling thread real-time priority, the lowest there is: it goes before all threads that have none.
+///
+/// # Errors
+/// Where this process may not do so.
+pub fn run_at_real_time() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    return linux::set_policy(libc::SCHED_RR, 1);
+    #[cfg(not(target_os = "linux"))]
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io;
+
+    use syscalls::{Sysno, syscall};
+
+    /// The system call itself, because not every C library passes it on.
+    pub(super) fn set_policy(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
+        const CALLING_THREAD: usize = 0;
+        // SAFETY: the kernel reads a `sched_param` at the last argument, which is one `int`, and keeps no pointer to it.
+        let set = unsafe { syscall!(Sysno::sched_setscheduler, CALLING_THREAD, policy, &raw const priority) };
+        set.map(|_| ()).map_err(|error| io::Error::from_raw_os_error(error.into_raw()))
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// Policy and priority of the calling thread: fields 41 and 40 of its `stat` (proc_pid_stat(5)).
+    fn scheduling() -> (i32, i32) {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("what every process may read");
+        let fields: Vec<i64> = stat
+            .rsplit_once(')')
+            .map(|(_, after)| after.split_whitespace().map(|field| field.parse().unwrap_or(-1)).collect())
+            .expect("a name in brackets");
+        (fields[41 - 3] as i32, fields[40 - 3] as i32)
+    }
+
+    #[test]
+    fn real_time_is_for_the_calling_thread_or_refused() {
+        let other = std::thread::spawn(|| (run_at_real_time().map_err(|error| error.kind()), scheduling()));
+        match other.join().expect("no assertion in it") {
+            (Ok(()), seen) => assert_eq!(seen, (libc::SCHED_RR, 1)),
+            (Err(kind), (policy, _)) => {
+                assert_eq!((kind, policy), (io::ErrorKind::PermissionDenied, libc::SCHED_OTHER));
+            }
+        }
+        assert_eq!(scheduling().0, libc::SCHED_OTHER);
+    }
+}
