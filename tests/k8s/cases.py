@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -71,6 +72,23 @@ class Naming:
     def seen(self):
         self.server.shutdown()
         return self.paths
+
+
+def answer_dns():
+    """Every name has the address of the bridge, for as long as this process lives."""
+    port = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    port.bind((BRIDGE, 53))
+
+    def serve():
+        while True:
+            query, client = port.recvfrom(512)
+            question = query[12 : query.index(0, 12) + 5]
+            is_address = question[-4:-2] == b"\0\1"
+            record = b"\xc0\x0c\0\1\0\1" + (60).to_bytes(4, "big") + b"\0\4" + socket.inet_aton(BRIDGE)
+            head = query[:2] + b"\x81\x80\0\1" + (b"\0\1" if is_address else b"\0\0") + b"\0\0\0\0"
+            port.sendto(head + question + (record if is_address else b""), client)
+
+    threading.Thread(target=serve, daemon=True).start()
 
 
 def processes(*words):
@@ -212,7 +230,9 @@ def gathered(name):
 def case_rendered(port):
     """`truetail k8s render | kubectl apply` needs no more of truetail than a merge; each row of a file in the image is sent once"""
     server = Naming(port)
-    server.url += "/row/{{id}}"
+    # A name, which the static binary looks up by itself.
+    answer_dns()
+    server.url = f"http://service.test:{port}/row/{{{{id}}}}"
     apply("rendered", server, "--start-at", "+12s", "-r", 200, "-d", "9s", "--data-from", "/rows.csv")
     out, run = gathered("rendered")
     tally = balanced(run)

@@ -12,6 +12,8 @@ step() { printf '%s  %s\n' "$(date -u +%H:%M:%S)" "$*" >&2; }
 mkdir -p "$W/log" "$W/pki" "$W/bin"
 cd "$W"
 mount -t tmpfs tmpfs /run
+# What pods find in their /etc/resolv.conf: the server of cases.py.
+echo "nameserver $NET.1" > resolv.conf
 ip link set lo up
 ip link add br0 type bridge
 ip addr add $NET.1/24 dev br0

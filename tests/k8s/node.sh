@@ -50,6 +50,7 @@ failCgroupV1: false
 failSwapOn: false
 containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
 podLogsDir: $D/logs
+resolvConf: $W/resolv.conf
 makeIPTablesUtilChains: false
 evictionHard: {memory.available: "100Mi", nodefs.available: "1%"}
 nodeStatusUpdateFrequency: 5s
