@@ -359,6 +359,8 @@ pub struct MirrorGenerator {
     pub busiest_worker_cpu_ns: u64,
     pub surroundings: BTreeMap<String, Option<u64>>,
     pub timing: String,
+    #[serde(default)]
+    pub realtime: bool,
     pub ticks: Option<MirrorTicks>,
     pub clock_reading_ns: Option<u64>,
     pub unstamped: u64,

@@ -78,7 +78,7 @@ fn facts_of_two_machines_add_up() {
     let generator = b.facts.generator.as_mut().unwrap();
     generator.pauses = (1..=100).map(|n| Pause { worker: 0, at_ns: n, length_ns: n * 1_000_000 }).collect();
     (generator.pause_count, generator.peak_memory_bytes) = (100, None);
-    (generator.timing, generator.connections_available) = (Timing::Balanced, Some(7));
+    (generator.timing, generator.realtime, generator.connections_available) = (Timing::Balanced, false, Some(7));
     generator.ticks = Some(Ticks { longest_ns: 3, requests: 5 });
 
     let merged = merge(vec![a.clone(), b]).unwrap().facts;
@@ -91,7 +91,10 @@ fn facts_of_two_machines_add_up() {
     assert_eq!((generator.pauses.len(), generator.peak_memory_bytes), (LONGEST_PAUSES, None));
     assert_eq!(generator.pauses[0], Pause { worker: 2, at_ns: 100, length_ns: 100_000_000 });
     // No more precise than the least precise part, which is that of `support::generator`.
-    assert_eq!((generator.timing, generator.connections_available), (Timing::Auto, Some(1010)));
+    assert_eq!(
+        (generator.timing, generator.realtime, generator.connections_available),
+        (Timing::Auto, false, Some(1010))
+    );
     assert_eq!(generator.ticks, Some(Ticks { longest_ns: 180_000, requests: 905 }));
     assert_eq!(
         merged.notes,

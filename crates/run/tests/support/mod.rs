@@ -144,6 +144,7 @@ pub fn generator() -> GeneratorStats {
         streams: Some(truetail_run::Http2Stats { peak: 37, allowed: Some(128), sent_again: 5 }),
         stray_answers: 0,
         timing: truetail_run::Timing::Auto,
+        realtime: true,
         ticks: Some(truetail_run::Ticks { longest_ns: 180_000, requests: 900 }),
         clock_reading_ns: Some(21),
         end_clock: EndClock::Kernel,
