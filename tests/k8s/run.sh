@@ -22,7 +22,7 @@ for program in go python3 ip nsenter unshare setpriv openssl etcd containerd run
 done
 [ -x /usr/lib/cni/ptp ] || lacking "no CNI plugins; tests/k8s/install.sh installs them"
 
-kubernetes=$("$here/kubernetes.sh")
+kubernetes=$(timeout 1500 "$here/kubernetes.sh") || lacking "Kubernetes could not be built from its sources"
 
 binary=${TRUETAIL_K8S_BINARY:-}
 if [ -z "$binary" ]; then
