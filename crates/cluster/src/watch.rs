@@ -138,7 +138,7 @@ impl<'a, K: Kubectl> Watch<'a, K> {
                 Err(error) => error,
             };
         }
-        Err(format!("{} ended without a result{}: {why}", pod.described(self.job.shards), how_ended(&pod.state)))
+        Err(format!("{} ended without a whole result{}: {why}", pod.described(self.job.shards), how_ended(&pod.state)))
     }
 
     fn lose_the_rest(&mut self, what: &str) {
@@ -198,6 +198,7 @@ fn last_words(log: &str) -> String {
     match last_line(log).map(|line| (ShardLine::of(line), line)) {
         Some((Some(ShardLine::Running(sent)), _)) => format!("; {}", sent.in_words()),
         Some((Some(ShardLine::Waiting), _)) => "; it had not begun".to_owned(),
+        Some((None, line)) if line.starts_with("truetail.pack/") => String::new(),
         Some((None, line)) => format!("; the last line of its log: {line}"),
         None => "; its log is empty".to_owned(),
     }

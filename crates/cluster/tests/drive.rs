@@ -235,7 +235,7 @@ fn what_is_lost_is_named_and_the_rest_is_there() {
     let lost = Cluster::lost(&drive_on(&cluster).unwrap());
     assert_eq!(cluster.kept.borrow().clone(), [1]);
     assert!(
-        lost[&2].contains("stripe 2/4 (pod load-1 on node1) ended without a result (Error, exit code 137)"),
+        lost[&2].contains("stripe 2/4 (pod load-1 on node1) ended without a whole result (Error, exit code 137)"),
         "{lost:?}"
     );
     assert!(lost[&2].contains("connection refused"), "{lost:?}");

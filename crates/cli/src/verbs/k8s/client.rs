@@ -85,7 +85,12 @@ impl Kubectl for Client<'_> {
     }
 
     fn keep(&self, stripe: u32, log: &str) -> Result<(), String> {
-        self.shelf.keep(stripe, log)
+        let is_complete = self.shelf.keep(stripe, log)?;
+        // Its books end where it was stopped, so that the rest of its stripe would be missing without a word.
+        if is_complete || self.stops() > 0 {
+            return Ok(());
+        }
+        Err("it was stopped before the end of the load, as when it is evicted".to_owned())
     }
 
     fn unix_ns(&self) -> u64 {
