@@ -3,6 +3,9 @@
 # make lint   format, clippy, structure (tests/tidy.py)
 # make test-tools   the tests that need other people's load tools and servers, which it installs first
 # make test-browser   the pages in Chromium, by tests/browser; needs Chromium, Node.js and npm
+# make test-k8s   truetail k8s on a real Kubernetes of three nodes, which it builds from source first; needs root, Go and Debian's
+#             packages
+# make test-slurm   the script for Slurm on a real Slurm of four nodes; needs root and Debian's packages
 # make tools  installs those load tools and servers, from package registries
 # make bench  truetail beside wrk, wrk2 and oha, about 25 minutes on a machine with nothing else to do
 # make instructions   instructions a request, counted by valgrind: a line in bench/results/instructions.csv
@@ -14,7 +17,7 @@
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test test-tools test-browser lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
+.PHONY: demo test test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -46,6 +49,16 @@ test-tools: tools
 test-browser:
 	@tools/install.sh chromium node || echo "not everything could be installed that the tests in a browser need"
 	tests/browser/run.sh
+
+# Without root, or on a machine that allows no new namespaces, it says SKIPPED. So it does without Go or the programs of a node,
+# which is a failure with TRUETAIL_STRICT=1.
+test-k8s:
+	@tests/k8s/install.sh || echo "not everything could be installed that a node needs"
+	tests/k8s/run.sh
+
+test-slurm:
+	@tests/slurm/install.sh || echo "not everything could be installed that Slurm needs"
+	tests/slurm/run.sh
 
 # Quick when all are there.
 tools:

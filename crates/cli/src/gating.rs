@@ -5,8 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use truetail_analysis::gates::{self, Gate, PlannedRun, Reading, RunOutcome};
-use truetail_engine::Plan;
+use truetail_analysis::gates::{self, Gate, PlannedRun, RunOutcome};
 use truetail_report::{junit, markdown_summary};
 use truetail_run::{Findings, GateFinding, GateState, Run};
 
@@ -44,11 +43,7 @@ impl Gating {
     ///
     /// # Errors
     /// The first of them, and what would help.
-    pub fn refuse_undecidable(&self, plan: &Plan, has_checks: bool, reading: Reading) -> Result<()> {
-        let planned = PlannedRun {
-            has_sessions: plan.is_scripted(),
-            ..PlannedRun::of(&plan.workload, &plan.offered(), has_checks, reading)
-        };
+    pub fn refuse_undecidable(&self, planned: &PlannedRun<'_>) -> Result<()> {
         match self.gates.iter().find_map(|gate| planned.objection(gate)) {
             Some(objection) => Err(usage_error(format!("--fail-if {objection}"))),
             None => Ok(()),

@@ -55,7 +55,8 @@ pub struct Progress {
 
 /// What the steps need of the world.
 pub trait Kubectl {
-    /// Runs kubectl with these words and this input, and returns what it printed.
+    /// Runs kubectl with these words and this input, and returns what it printed. It takes its time: at most what
+    /// `--request-timeout` says for each request, else a minute.
     ///
     /// # Errors
     /// What it said instead, in one line.
@@ -67,7 +68,7 @@ pub trait Kubectl {
     /// Keeps the log of an ended shard, which holds its packed run.
     ///
     /// # Errors
-    /// If it holds none that is whole, or it cannot be kept.
+    /// If it holds none that is whole, it cannot be kept, or somebody else than the user ended the shard early.
     fn keep(&self, stripe: u32, log: &str) -> Result<(), String>;
 
     /// The wall clock, nanoseconds since 1970 UTC.

@@ -34,6 +34,13 @@ pub struct Sent {
     pub sent_per_second: f64,
 }
 
+impl Sent {
+    /// `it had sent 35 requests 0.7s after the start`.
+    pub(crate) fn in_words(&self) -> String {
+        format!("it had sent {} requests {:.1}s after the start", self.sent, self.elapsed_ns as f64 / 1e9)
+    }
+}
+
 impl ShardLine {
     /// The line, without its end.
     pub fn to_line(&self) -> String {

@@ -15,6 +15,8 @@ use crate::shard_line::{Sent, ShardLine};
 const LOOK_EVERY: Nanos = Nanos::from_secs(1);
 /// A log is asked for so often, because its end may not have arrived with the end of the pod.
 const TRIES: u32 = 3;
+/// A node that does not answer may not hold up the results of the others: its pods then have no progress to show.
+const PROGRESS_LIMIT: &str = "--request-timeout=5s";
 
 /// The shards of a load that has begun.
 pub(crate) struct Watch<'a, K> {
@@ -49,16 +51,17 @@ impl<'a, K: Kubectl> Watch<'a, K> {
     pub(crate) fn until_all_ended(&mut self) -> bool {
         let mut stopping = false;
         loop {
+            // What came up during a look is followed by another one: kubectl may have taken its time.
+            let is_late = self.deadline.is_some_and(|deadline| self.kubectl.unix_ns() >= deadline);
+            let stops = self.kubectl.stops();
             self.look();
             if self.fates.len() as u32 == self.job.shards {
                 return stopping;
             }
-            let stops = self.kubectl.stops();
             if stops > 0 && !stopping {
                 stopping = true;
                 self.stop();
             }
-            let is_late = self.deadline.is_some_and(|deadline| self.kubectl.unix_ns() >= deadline);
             if stops > 1 || is_late {
                 self.lose_the_rest(if is_late { "did not end in time" } else { "was not waited for" });
                 return stopping;
@@ -105,10 +108,10 @@ impl<'a, K: Kubectl> Watch<'a, K> {
     /// The fate of a stripe, if it has one by now.
     fn decide(&mut self, stripe: u32) {
         match self.pods.get(&stripe) {
-            None => self.lose(
-                stripe,
-                format!("stripe {stripe}/{} has lost its pod: it was evicted or deleted", self.job.shards),
-            ),
+            None => {
+                let (of, so_far) = (self.job.shards, self.so_far(stripe));
+                self.lose(stripe, format!("stripe {stripe}/{of} has lost its pod: it was evicted or deleted{so_far}"));
+            }
             Some(pod) if matches!(pod.state, PodState::Ended { .. }) => {
                 let pod = pod.clone();
                 match self.gather(&pod) {
@@ -130,12 +133,12 @@ impl<'a, K: Kubectl> Watch<'a, K> {
             why = match log {
                 Ok(log) => match self.kubectl.keep(pod.stripe, &log) {
                     Ok(()) => return Ok(()),
-                    Err(error) => format!("{error}; the last line of its log: {}", last_line(&log).unwrap_or("(none)")),
+                    Err(error) => format!("{error}{}", last_words(&log)),
                 },
                 Err(error) => error,
             };
         }
-        Err(format!("{} ended without a result{}: {why}", pod.described(self.job.shards), how_ended(&pod.state)))
+        Err(format!("{} ended without a whole result{}: {why}", pod.described(self.job.shards), how_ended(&pod.state)))
     }
 
     fn lose_the_rest(&mut self, what: &str) {
@@ -143,9 +146,14 @@ impl<'a, K: Kubectl> Watch<'a, K> {
             if !self.fates.contains_key(&stripe) {
                 let described = self.pods.get(&stripe).map(|pod| pod.described(self.job.shards));
                 let which = described.unwrap_or_else(|| format!("stripe {stripe}/{}", self.job.shards));
-                self.lose(stripe, format!("{which} {what}"));
+                self.lose(stripe, format!("{which} {what}{}", self.so_far(stripe)));
             }
         }
+    }
+
+    /// How far a stripe was when it was last heard of, as the end of a sentence.
+    fn so_far(&self, stripe: u32) -> String {
+        self.sent.get(&stripe).map_or(String::new(), |sent| format!("; {}", sent.in_words()))
     }
 
     /// One look at the last lines of all logs.
@@ -154,8 +162,9 @@ impl<'a, K: Kubectl> Watch<'a, K> {
         let fate = |wanted: fn(&Fate) -> bool| self.fates.values().filter(|fate| wanted(fate)).count() as u32;
         let (gathered, lost) = (fate(|fate| *fate == Fate::Gathered), fate(|fate| *fate != Fate::Gathered));
         if gathered + lost < of {
+            let selector = self.job.selector();
             let asked =
-                ["logs", "-l", &self.job.selector(), "-c", CONTAINER, "--tail=1", "--prefix", "--ignore-errors"];
+                ["logs", "-l", &selector, "-c", CONTAINER, "--tail=1", "--prefix", "--ignore-errors", PROGRESS_LIMIT];
             let lines = self.kubectl.call(&words(asked), "").unwrap_or_default();
             for pod in self.pods.values() {
                 let prefix = format!("[pod/{}/{CONTAINER}] ", pod.name);
@@ -181,5 +190,16 @@ impl<'a, K: Kubectl> Watch<'a, K> {
                 sent_per_second: sum.sent_per_second + if runs { one.sent_per_second } else { 0.0 },
             }
         })
+    }
+}
+
+/// What the end of a log without a result says, as the end of a sentence.
+fn last_words(log: &str) -> String {
+    match last_line(log).map(|line| (ShardLine::of(line), line)) {
+        Some((Some(ShardLine::Running(sent)), _)) => format!("; {}", sent.in_words()),
+        Some((Some(ShardLine::Waiting), _)) => "; it had not begun".to_owned(),
+        Some((None, line)) if line.starts_with("truetail.pack/") => String::new(),
+        Some((None, line)) => format!("; the last line of its log: {line}"),
+        None => "; its log is empty".to_owned(),
     }
 }

@@ -39,6 +39,8 @@ struct Cluster {
     began_at: Cell<Option<u64>>,
     stopped_at: Cell<Option<u64>>,
     stop_at: Vec<u64>,
+    /// How many seconds kubectl waits for the logs of a node that does not answer.
+    patience: u64,
     kept: RefCell<Vec<u32>>,
     told: RefCell<Vec<Event>>,
     asked: RefCell<Vec<String>>,
@@ -55,6 +57,7 @@ impl Cluster {
             began_at: Cell::new(None),
             stopped_at: Cell::new(None),
             stop_at: Vec::new(),
+            patience: 5,
             kept: RefCell::default(),
             told: RefCell::default(),
             asked: RefCell::default(),
@@ -102,7 +105,10 @@ impl Cluster {
         match self.began_at.get() {
             None if self.second() < script.ready_at => "truetail: preparing".to_owned(),
             None => ShardLine::Waiting.to_line(),
-            Some(_) => ShardLine::Running(Sent { sent: 10, sent_per_second: 5.0, ..Sent::default() }).to_line(),
+            Some(_) => {
+                ShardLine::Running(Sent { elapsed_ns: SECOND, sent: 10, sent_per_second: 5.0, ..Sent::default() })
+                    .to_line()
+            }
         }
     }
 
@@ -127,6 +133,10 @@ impl Kubectl for Cluster {
             }
             ["get", "pods", ..] => Ok(self.pods()),
             ["logs", "-l", ..] => {
+                assert!(words.iter().any(|word| word.starts_with("--request-timeout=")), "{words:?}");
+                if self.pods.iter().any(|script| script.node_dies_at.is_some_and(|at| self.second() >= at)) {
+                    self.pause(Nanos::from_secs(self.patience));
+                }
                 let all = (0..self.pods.len()).filter(|index| self.is_there(&self.pods[*index]));
                 Ok(all.map(|index| format!("[pod/load-{index}/truetail] {}\n", self.log(index))).collect())
             }
@@ -225,13 +235,25 @@ fn what_is_lost_is_named_and_the_rest_is_there() {
     let lost = Cluster::lost(&drive_on(&cluster).unwrap());
     assert_eq!(cluster.kept.borrow().clone(), [1]);
     assert!(
-        lost[&2].contains("stripe 2/4 (pod load-1 on node1) ended without a result (Error, exit code 137)"),
+        lost[&2].contains("stripe 2/4 (pod load-1 on node1) ended without a whole result (Error, exit code 137)"),
         "{lost:?}"
     );
     assert!(lost[&2].contains("connection refused"), "{lost:?}");
     assert!(lost[&3].contains("stripe 3/4 has lost its pod"), "{lost:?}");
-    assert!(lost[&4].contains("on node3) did not end in time"), "{lost:?}");
+    assert!(lost[&3].ends_with("; it had sent 10 requests 1.0s after the start"), "{lost:?}");
+    assert!(lost[&4].contains("on node3) did not end in time; it had sent 10 requests"), "{lost:?}");
     assert!(cluster.forced.get(), "a node that is gone confirms nothing");
+}
+
+#[test]
+fn a_node_that_does_not_answer_costs_nobody_else_a_result() {
+    let silent = Script { node_dies_at: Some(12), ..GOOD };
+    for patience in [5, 60, 600] {
+        let cluster = Cluster { patience, ..Cluster::of([GOOD, silent, GOOD]) };
+        let lost = Cluster::lost(&drive_on(&cluster).unwrap());
+        assert_eq!((cluster.kept.borrow().clone(), lost.len()), (vec![1, 3], 1), "{lost:?}");
+        assert!(lost[&2].contains("on node1) did not end in time"), "{lost:?}");
+    }
 }
 
 #[test]
@@ -256,7 +278,7 @@ fn to_stop_drains_and_to_stop_again_ends_at_once() {
     assert_eq!((outcome.stopped, cluster.kept.borrow().clone()), (true, vec![1, 2]), "both were drained and gathered");
     assert!(cluster.second() < 20);
     let deaf = Script { ends_at: None, node_dies_at: Some(8), ..GOOD };
-    let twice = Cluster { stop_at: vec![9, 12], ..Cluster::of([GOOD, deaf]) };
+    let twice = Cluster { stop_at: vec![9, 12], patience: 0, ..Cluster::of([GOOD, deaf]) };
     let lost = Cluster::lost(&drive_on(&twice).unwrap());
     assert!(lost[&2].contains("was not waited for"), "{lost:?}");
 }

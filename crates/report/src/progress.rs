@@ -26,9 +26,9 @@ pub struct RunProgress {
     pub in_flight: u64,
     /// Requests begun per second, lately.
     pub sent_per_second: f64,
-    /// Median response time so far; `None` before the first answer.
+    /// Median response time so far; `None` where it is not known, as before the first answer.
     pub p50: Option<Nanos>,
-    /// p99 of the response time so far; `None` before the first answer.
+    /// p99 of the response time so far; `None` where it is not known, as before the first answer.
     pub p99: Option<Nanos>,
 }
 
@@ -89,8 +89,7 @@ pub fn progress_text(progress: &RunProgress, style: Style) -> String {
 
 /// The parts, the most important first: later ones are left out first.
 fn parts(progress: &RunProgress) -> Vec<String> {
-    let quantile =
-        |name, value: Option<Nanos>| format!("{name} {}", value.map_or("–".to_owned(), |value| number::time(value.0)));
+    let quantile = |name, value: Option<Nanos>| value.map(|value| format!("{name} {}", number::time(value.0)));
     let waiting = progress.planned.saturating_sub(progress.sent);
     let waiting = (waiting > 0).then(|| format!("waiting {}", number::count(waiting)));
     [
@@ -98,8 +97,8 @@ fn parts(progress: &RunProgress) -> Vec<String> {
         Some(number::rate(progress.sent_per_second)),
         Some(format!("in flight {}", number::count(progress.in_flight))),
         waiting,
-        Some(quantile("p50", progress.p50)),
-        Some(quantile("p99", progress.p99)),
+        quantile("p50", progress.p50),
+        quantile("p99", progress.p99),
         Some(format!("errors {}", number::count(progress.failed))),
     ]
     .into_iter()
@@ -157,7 +156,7 @@ mod tests {
     #[test]
     fn before_the_first_answer_and_without_an_end() {
         let line = progress_line(&RunProgress::default(), Style { width: 120, ..Style::default() });
-        assert_eq!(line, "0s  0/s  in flight 0  p50 –  p99 –  errors 0");
+        assert_eq!(line, "0s  0/s  in flight 0  errors 0");
         let counted = RunProgress { requests: Some(500), sent: 250, planned: 250, ..RunProgress::default() };
         assert!(progress_line(&counted, Style { width: 120, unicode: false, ..Style::default() }).starts_with("====="));
     }

@@ -19,8 +19,8 @@ const DEVIATIONS: f64 = 5.0;
 pub struct PlannedRun<'a> {
     /// What is to be offered.
     pub workload: &'a Workload,
-    /// The targets: name, and share of the arrivals in (0, 1].
-    pub targets: Vec<(String, f64)>,
+    /// The targets: name, and share of the arrivals in (0, 1]; `None` where they are not known yet.
+    pub targets: Option<Vec<(String, f64)>>,
     /// Answers are checked.
     pub has_checks: bool,
     /// How answers are read.
@@ -49,7 +49,7 @@ impl<'a> PlannedRun<'a> {
         };
         let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
         let share = |weight: u32| f64::from(weight) / all as f64;
-        let targets = offered.target_names().into_iter().zip(weights.into_iter().map(share)).collect();
+        let targets = Some(offered.target_names().into_iter().zip(weights.into_iter().map(share)).collect());
         PlannedRun { workload, targets, has_checks, reading, has_sessions: false }
     }
 
@@ -69,10 +69,13 @@ impl<'a> PlannedRun<'a> {
         }
         let share = match gate.target() {
             None => 1.0,
-            Some(name) => match self.targets.iter().find(|(known, _)| known == name) {
-                Some((_, share)) => *share,
-                None => return Some(self.no_such_target(gate, name)),
-            },
+            Some(name) => {
+                let targets = self.targets.as_deref()?;
+                match targets.iter().find(|(known, _)| known == name) {
+                    Some((_, share)) => *share,
+                    None => return Some(no_such_target(gate, name, targets)),
+                }
+            }
         };
         // How many gaps a stream has is not known before; each has one first event.
         let (GateMetric::Time(_, Statistic::Quantile(q))
@@ -86,11 +89,6 @@ impl<'a> PlannedRun<'a> {
         let needs_n = min_sample_size(q);
         let planned = self.most_arrivals((needs_n as f64 / share).ceil() as u64)?;
         (most_of(planned, share) < needs_n).then(|| self.too_few(gate, needs_n, planned, share))
-    }
-
-    fn no_such_target(&self, gate: &Gate, name: &str) -> String {
-        let names: Vec<String> = self.targets.iter().map(|(name, _)| format!("'{name}'")).collect();
-        format!("'{gate}': there is no target '{name}'; there is {}", names.join(", "))
     }
 
     fn too_few(&self, gate: &Gate, needs_n: u64, planned: u64, share: f64) -> String {
@@ -144,6 +142,11 @@ impl<'a> PlannedRun<'a> {
             }
         }
     }
+}
+
+fn no_such_target(gate: &Gate, name: &str, targets: &[(String, f64)]) -> String {
+    let names: Vec<String> = targets.iter().map(|(name, _)| format!("'{name}'")).collect();
+    format!("'{gate}': there is no target '{name}'; there is {}", names.join(", "))
 }
 
 /// The most arrivals of `n` that a target with this share may get.

@@ -51,7 +51,8 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             count(arrivals)
         ),
         ValidityIssue::StripesMissing { ref missing, of, .. } => format!(
-            "{} of {of} stripes {} missing: {}. Their arrivals were never sent, so the server met a lower load than planned",
+            "{} of {of} stripes {} missing: {}. What they sent is not known: their arrivals count as never sent, and the \
+             server may have met less load than planned",
             missing.len(),
             if missing.len() == 1 { "is" } else { "are" },
             truetail_run::ranges(missing)

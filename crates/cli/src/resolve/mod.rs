@@ -12,6 +12,6 @@ pub mod request;
 mod rows;
 pub mod run;
 pub mod scenario;
-mod stream;
+pub mod stream;
 pub mod stripe;
 pub mod tls;

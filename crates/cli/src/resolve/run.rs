@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use truetail_analysis::gates::Reading;
+use truetail_analysis::gates::PlannedRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::EndClock;
 
@@ -135,15 +135,13 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
     let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
-    let has_llm = args.streams.llm.is_some();
+    let reading = stream::reading(&args.streams);
     let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
     let sessions = flow::sessions(flow, args.seed, &mut plan);
-    let reading = match (&streams, has_llm) {
-        (None, _) => Reading::Whole,
-        (Some(_), false) => Reading::Streams,
-        (Some(_), true) => Reading::Llm,
-    };
-    gating.refuse_undecidable(&plan, checks.is_some(), reading)?;
+    gating.refuse_undecidable(&PlannedRun {
+        has_sessions: plan.is_scripted(),
+        ..PlannedRun::of(&plan.workload, &plan.offered(), checks.is_some(), reading)
+    })?;
     Ok(ResolvedRun {
         plan,
         notes,

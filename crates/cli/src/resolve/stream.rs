@@ -1,5 +1,6 @@
 //! The streams of a run.
 
+use truetail_analysis::gates::Reading;
 use truetail_engine::Plan;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream};
@@ -43,6 +44,15 @@ pub fn streams(args: StreamArgs, plan: &mut Plan, cut_warmup: bool) -> Result<Op
         None => observer,
     });
     Ok(Some(streams))
+}
+
+/// How answers are read, so that gates can be known to fit.
+pub fn reading(args: &StreamArgs) -> Reading {
+    match (args.llm, args.stream) {
+        (Some(_), _) => Reading::Llm,
+        (None, Some(_)) => Reading::Streams,
+        (None, None) => Reading::Whole,
+    }
 }
 
 /// Refuses options that have no effect without streams, or without language models.

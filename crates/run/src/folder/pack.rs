@@ -33,7 +33,7 @@ const END: &str = "truetail.pack/1 end";
 /// Bytes of the archive in a line: a multiple of 3, so that only the last line is padded.
 const BYTES_A_LINE: usize = 720;
 /// An archive that unpacks to more is refused: no run is so large, and a small text must not fill the memory.
-const MOST_UNPACKED: u64 = 1 << 30;
+const MOST_UNPACKED: u64 = 256 << 20;
 
 /// The run as text. Where that takes more than `most_bytes`, single requests are left out; `false` says so.
 ///

@@ -16,7 +16,7 @@ fn a_sample_that_is_too_small_leaves_a_gate_open_and_says_what_it_takes() {
 fn planned(scenario: &Scenario) -> PlannedRun<'_> {
     PlannedRun {
         workload: &scenario.workload,
-        targets: vec![("GET /".to_owned(), 1.0)],
+        targets: Some(vec![("GET /".to_owned(), 1.0)]),
         has_checks: false,
         has_sessions: false,
         reading: Reading::Whole,
@@ -52,11 +52,13 @@ fn targets_and_checks_that_are_not_there_are_refused_before_the_load() {
     planned.has_checks = true;
     assert_eq!(planned.objection(&gate("check-failures > 1%")), None);
     // 60 000 arrivals, of which one in twenty is its: enough for p99, not for p99.9.
-    planned.targets = vec![("GET /a".to_owned(), 0.95), ("GET /b".to_owned(), 0.05)];
+    planned.targets = Some(vec![("GET /a".to_owned(), 0.95), ("GET /b".to_owned(), 0.05)]);
     assert_eq!(planned.objection(&gate("p99{GET /b} > 50ms")), None);
     let too_few = planned.objection(&gate("p99.9{GET /b} > 50ms")).expect("some 3 000 are expected");
     assert!(too_few.contains("needs 3688 measured arrivals of its target"), "{too_few}");
     assert_eq!(planned.objection(&gate("p99.9{GET /a} > 50ms")), None);
+    planned.targets = None;
+    assert_eq!(planned.objection(&gate("p99.9{GET /nothing} > 50ms")), None, "nobody knows yet");
 }
 
 /// Where the answers decide how many requests there are, nobody knows before.

@@ -53,7 +53,9 @@ impl Client<'_> {
 
 impl Kubectl for Client<'_> {
     fn call(&self, words: &[String], input: &str) -> Result<String, String> {
-        let limited: Vec<_> = words.iter().cloned().chain(["--request-timeout=60s".to_owned()]).collect();
+        let limit =
+            (!words.iter().any(|word| word.starts_with("--request-timeout"))).then_some("--request-timeout=60s");
+        let limited: Vec<_> = words.iter().cloned().chain(limit.map(str::to_owned)).collect();
         let mut child = self.start(&limited)?;
         // A kubectl that reads nothing ends with a message of its own.
         let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
@@ -83,7 +85,12 @@ impl Kubectl for Client<'_> {
     }
 
     fn keep(&self, stripe: u32, log: &str) -> Result<(), String> {
-        self.shelf.keep(stripe, log)
+        let is_complete = self.shelf.keep(stripe, log)?;
+        // Its books end where it was stopped, so that the rest of its stripe would be missing without a word.
+        if is_complete || self.stops() > 0 {
+            return Ok(());
+        }
+        Err("it was stopped before the end of the load, as when it is evicted".to_owned())
     }
 
     fn unix_ns(&self) -> u64 {

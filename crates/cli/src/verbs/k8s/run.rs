@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::OsString;
 
+use truetail_analysis::gates::PlannedRun;
 use truetail_cluster::{ClockOffset, DriveError, Fate, Outcome, Patience, ShardOutcome, Start, drive};
 use truetail_model::time::Nanos;
 use truetail_run::{Holes, Run};
@@ -18,6 +19,7 @@ use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::gating::{self, Gating};
 use crate::output_folder::OutputFolder;
 use crate::resolve::run::save_to;
+use crate::resolve::stream;
 use crate::verbs::merge::merged;
 use crate::verbs::run::show;
 use crate::{command_line, output, page, progress, signals};
@@ -36,6 +38,14 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
     let whole = of_the_whole(&args)?;
     let load = SharedLoad::resolve(&args.job, args.load.words(|name| !OF_THE_WHOLE.contains(&name)))?;
     let gating = Gating::resolve(whole.gates.clone())?;
+    gating.refuse_undecidable(&PlannedRun {
+        workload: &load.workload,
+        // A file in the image may name them.
+        targets: None,
+        has_checks: !whole.checks.checks.is_empty(),
+        reading: stream::reading(&whole.streams),
+        has_sessions: false,
+    })?;
     whole.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     let save_to = save_to(&whole)?;
     OutputFolder::check(&save_to)?;

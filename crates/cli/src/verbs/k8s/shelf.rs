@@ -36,18 +36,19 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// Keeps the log of a pod that holds a whole packed run.
+    /// Keeps the log of a pod that holds a whole packed run. False if that run was stopped before the end of its schedule.
     ///
     /// # Errors
     /// If it does not, or cannot be written.
-    pub(super) fn keep(&self, stripe: u32, log: &str) -> std::result::Result<(), String> {
+    pub(super) fn keep(&self, stripe: u32, log: &str) -> std::result::Result<bool, String> {
         if !folder::is_packed(log) {
             return Err("its log holds no packed run".to_owned());
         }
         let file = self.file(stripe);
         let written = fs::create_dir_all(&self.folder).and_then(|()| fs::write(&file, log));
         written.map_err(|error| format!("cannot write {}: {error}", file.display()))?;
-        folder::load_run_file(&file).map(drop).map_err(|error| error.to_string())
+        let run = folder::load_run_file(&file).map_err(|error| error.to_string())?;
+        Ok(!run.interrupted || run.cut_short == Some(false))
     }
 
     /// Where the log of a stripe is.

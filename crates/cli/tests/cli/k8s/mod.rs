@@ -50,6 +50,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_created() {
         ("render http://a/ --shards 8 --image i --start-at +9s --name A_b", "no name of a Job"),
         ("run http://a/ --shards 2 --image i --memory much", "no amount"),
         ("run http://a/ --shards 2 --image i --until p99±5%", "--until"),
+        ("run http://a/ --shards 2 --image i --fail-if check-failures>1%", "needs a check"),
+        ("run http://a/ --shards 2 --image i -d 1s --fail-if p99.9>1s", "this load plans 100"),
     ] {
         let output = dir.truetail(&[&["k8s"], &words(line)[..], &["-r", "100"]].concat());
         assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{line}: {output:?}");
