@@ -144,7 +144,7 @@ fn ended_by(signal: Signal, gates: &[&str]) -> (Option<i32>, Value) {
     let arguments = ["run", &served.api(), "-r", "200", "-d", "10m", "--out", "here"];
     let command = dir.command_by(&["env", "--default-signal=INT,TERM"], &[&arguments[..], gates].concat());
     let mut running = TestProcess::start(command);
-    running.wait_for_stderr("p99");
+    running.wait_for_stderr("in flight");
     running.signal(signal);
     let output = running.end();
     let run = assert_complete(&dir.path().join("here"));

@@ -9,7 +9,7 @@ fn a_server_that_is_killed_changes_outcomes_only() {
     let served = ServeProcess::start(&dir, "01-healthy");
     let arguments = ["run", &served.api(), "-r", "500", "-d", "2500ms", "--json", "--out", "here"];
     let mut running = TestProcess::start(dir.command(&arguments));
-    running.wait_for_stderr("p99");
+    running.wait_for_stderr("in flight");
     let port = served.port();
     // Dropped, it is killed by SIGKILL; its port must not become that of another test's server.
     drop(served);

@@ -14,7 +14,7 @@ fn stopped_by(signal: Signal, dir: &TestDir, served: &ServeProcess) -> serde_jso
     let arguments = ["run", &served.api(), "-r", "200", "-d", "10m", "--json", "--out", "here"];
     // Where the tests themselves run under nohup, SIGHUP is ignored; this sees to it that it is not.
     let mut running = TestProcess::start(dir.command_by(&["env", "--default-signal=HUP,INT"], &arguments));
-    running.wait_for_stderr("p99");
+    running.wait_for_stderr("in flight");
     running.signal(signal);
     let output = running.end();
     let run = output.json();
@@ -50,7 +50,7 @@ fn under_nohup_the_end_of_the_terminal_changes_nothing() {
     let served = ServeProcess::start(&dir, "01-healthy");
     let arguments = ["run", &served.api(), "-r", "100", "-n", "300", "--json", "--no-save"];
     let mut running = TestProcess::start(dir.command_after("trap '' HUP", &arguments));
-    running.wait_for_stderr("p99");
+    running.wait_for_stderr("in flight");
     running.signal(Signal::SIGHUP);
     let output = running.end();
     let run = output.json();
@@ -85,7 +85,7 @@ fn the_second_stops_at_once() {
     // Without the second signal this would take ten minutes more.
     arguments.extend(["--timeout", "none", "--drain", "10m"]);
     let mut running = TestProcess::start(dir.command(&arguments));
-    running.wait_for_stderr("p99");
+    running.wait_for_stderr("in flight");
     running.signal(Signal::SIGTERM);
     running.wait_for_stderr("stopping");
     running.signal(Signal::SIGINT);
@@ -110,7 +110,7 @@ fn after_the_last_arrival_nothing_is_cut_short() {
     arguments.extend(["--timeout", "none", "--drain", "10m"]);
     let mut running = TestProcess::start(dir.command(&arguments));
     // The first line comes long after the twentieth millisecond, and nobody answers.
-    running.wait_for_stderr("p99");
+    running.wait_for_stderr("in flight");
     for _ in 0..2 {
         running.signal(Signal::SIGTERM);
         running.wait_for_stderr("stopping");

@@ -33,7 +33,7 @@ impl Pair {
         let (url, rate) = (served.api(), RATE.to_string());
         let arguments = ["run", &url, "-r", &rate, "-d", "5s", "--json", "--no-save"];
         let mut running = TestProcess::start(dir.command(&[&arguments, mode].concat()));
-        running.wait_for_stderr("p99");
+        running.wait_for_stderr("in flight");
         Pair { served, running }
     }
 }
