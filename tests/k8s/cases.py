@@ -233,7 +233,7 @@ def case_rendered(port):
     # A name, which the static binary looks up by itself.
     answer_dns()
     server.url = f"http://service.test:{port}/row/{{{{id}}}}"
-    apply("rendered", server, "--start-at", "+12s", "-r", 200, "-d", "9s", "--data-from", "/rows.csv")
+    apply("rendered", server, "--start-at", "+30s", "-r", 200, "-d", "9s", "--data-from", "/rows.csv")
     out, run = gathered("rendered")
     tally = balanced(run)
     assert (tally["planned"], tally["never_issued"]) == (1800, 0), run["shards"]
@@ -248,10 +248,10 @@ def case_late(port):
     """A pod that starts 3 s late leaves out what it missed; the others do not wait for it"""
     server = Server(WORK, port)
     send(signal.SIGSTOP, "kubelet", "--hostname-override node2")
-    start = time.time() + 12
+    start = time.time() + 30
     try:
-        apply("late", server, "--start-at", instant(12), "-r", 200, "-d", "10s")
-        time.sleep(start + 3 - time.time())
+        apply("late", server, "--start-at", instant(30), "-r", 200, "-d", "10s")
+        time.sleep(max(0, start + 3 - time.time()))
     finally:
         send(signal.SIGCONT, "kubelet", "--hostname-override node2")
     _, run = gathered("late")

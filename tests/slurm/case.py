@@ -21,7 +21,7 @@ def main():
     programs.mkdir()
     (programs / "truetail").symlink_to(TRUETAIL)
     server = Server(WORK, 8080)
-    start = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=8)
+    start = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=20)
     job = {
         **os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "OUT": str(WORK / "runs"), "START": start.strftime("%Y-%m-%dT%H:%M:%SZ"),
     }

@@ -58,7 +58,8 @@ impl<'a, K: Kubectl> Watch<'a, K> {
             if self.fates.len() as u32 == self.job.shards {
                 return stopping;
             }
-            if stops > 0 && !stopping {
+            // The first wish to stop is heeded at once; a second one only after another look.
+            if self.kubectl.stops() > 0 && !stopping {
                 stopping = true;
                 self.stop();
             }

@@ -53,6 +53,14 @@ impl<'a> PlannedRun<'a> {
         PlannedRun { workload, targets, has_checks, reading, has_sessions: false }
     }
 
+    /// The same where arrivals have their targets from a recording: how many of those that are offered belong to a target is
+    /// not known, so it may be all.
+    #[must_use]
+    pub fn with_unknown_shares(mut self) -> PlannedRun<'a> {
+        self.targets.iter_mut().flatten().for_each(|(_, share)| *share = 1.0);
+        self
+    }
+
     /// Why this gate would stay open whatever the service does, and what would help; `None` where it may be decided.
     pub fn objection(&self, gate: &Gate) -> Option<String> {
         if gate.is_about_checks() && !self.has_checks {

@@ -138,7 +138,7 @@ fn limits(args: &RunArgs) -> Limits {
 }
 
 /// Refuses a warm-up that leaves nothing to measure.
-fn refuse_endless_warmup(model: &LoadModel, warmup: Nanos) -> Result<()> {
+pub(super) fn refuse_endless_warmup(model: &LoadModel, warmup: Nanos) -> Result<()> {
     let too_long = |end: String| {
         Err(usage_error(format!("--warmup {warmup} leaves nothing to measure: the last request is due at {end}")))
     };

@@ -9,7 +9,7 @@ pub mod lab;
 pub mod load;
 mod replay;
 pub mod request;
-mod rows;
+pub mod rows;
 pub mod run;
 pub mod scenario;
 pub mod stream;

@@ -37,6 +37,19 @@ pub fn of_flow(args: &RunArgs, text: &str) -> Result<Option<SessionRows>> {
     Ok(Some(SessionRows { columns, values, order: request::order(args), seed }))
 }
 
+/// Refuses `--feed once` for a verb that makes several runs, each of which would begin with the first row again.
+///
+/// # Errors
+/// Where it was given.
+pub fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
+    match feed {
+        Some(FeedName::Once) => Err(usage_error(format!(
+            "--feed once has no meaning in 'truetail {verb}': each of its runs begins with the first row again; use truetail run"
+        ))),
+        Some(FeedName::InOrder | FeedName::Random) | None => Ok(()),
+    }
+}
+
 /// Ends the load with the last of so many rows, where each is used once. Returns what is to be said of rows that do not suffice.
 ///
 /// # Errors

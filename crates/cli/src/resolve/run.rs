@@ -8,7 +8,7 @@ use truetail_run::EndClock;
 
 use super::{checks, flow, generator, load, replay, request, rows, stream, stripe, tls};
 use crate::args::live::LiveArgs;
-use crate::args::run::{RunArgs, WarmupValue};
+use crate::args::run::{FeedName, RunArgs, WarmupValue};
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
@@ -42,15 +42,15 @@ pub enum Printed {
 pub enum Trial {
     /// A request and its whole answer.
     Request,
-    /// A connection without a request: a stream may last for as long as it likes.
+    /// A connection without a request: a stream may last for as long as it likes, and a row that is used once is the load's.
     Connection,
     /// Nothing.
     Nothing,
 }
 
 impl Trial {
-    fn of(no_preflight: bool, is_stream: bool) -> Trial {
-        match (no_preflight, is_stream) {
+    fn of(no_preflight: bool, spares_requests: bool) -> Trial {
+        match (no_preflight, spares_requests) {
             (true, _) => Trial::Nothing,
             (false, true) => Trial::Connection,
             (false, false) => Trial::Request,
@@ -120,6 +120,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     };
     tls::secure(&mut target, &args)?;
     let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload)?;
+    load::refuse_endless_warmup(&workload.model, workload.warmup)?;
     let mut plan = Plan::new(workload, target);
     (plan.stripe, plan.start_at_unix_ns) = (stripe, start_at_unix_ns);
     plan.keep_alive = !args.no_keepalive;
@@ -138,14 +139,16 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let reading = stream::reading(&args.streams);
     let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
     let sessions = flow::sessions(flow, args.seed, &mut plan);
-    gating.refuse_undecidable(&PlannedRun {
+    let offered = plan.offered();
+    let planned = PlannedRun {
         has_sessions: plan.is_scripted(),
-        ..PlannedRun::of(&plan.workload, &plan.offered(), checks.is_some(), reading)
-    })?;
+        ..PlannedRun::of(&plan.workload, &offered, checks.is_some(), reading)
+    };
+    gating.refuse_undecidable(&if replay.is_some() { planned.with_unknown_shares() } else { planned })?;
     Ok(ResolvedRun {
         plan,
         notes,
-        trial: Trial::of(args.no_preflight, streams.is_some()),
+        trial: Trial::of(args.no_preflight, streams.is_some() || args.feed == Some(FeedName::Once)),
         observed: Observed { checks, streams, sessions },
         gating,
         save_to,

@@ -226,7 +226,23 @@ fn a_load_ends_with_the_last_row_that_is_used_once_also_in_stripes() {
         ["run", &target, "--data-from", "users.csv", "--feed", "once", "-r", "50", "-d", "200ms", "--json", "--quiet"];
     let plain = dir.truetail(&[&plain[..], &["--no-save"]].concat()).json();
     assert_eq!(plain["tally"]["planned"], 3, "{plain}");
-    assert_eq!(server.count("GET /cy "), 1);
+    // What is tried before the load spends none of them.
+    assert_eq!([server.count("GET /007 "), server.count("GET /cy ")], [1, 1]);
+}
+
+#[test]
+fn rows_are_not_used_once_where_each_run_would_begin_with_the_first() {
+    let dir = TestDir::new();
+    dir.file("rows.csv", "user,id\na,1\n");
+    let (url, once) = ("http://127.0.0.1:9/{{id}}", ["--data-from", "rows.csv", "--feed", "once"]);
+    for words in [
+        [&["capacity", url, "--slo", "p99 < 50ms", "--"][..], &once].concat(),
+        [&["ab", url, url, "-r", "10"][..], &once].concat(),
+    ] {
+        let output = dir.truetail(&words);
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
+        assert!(output.stderr.contains("--feed once has no meaning in 'truetail "), "{output:?}");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::measure::{MeasuredRun, RunContext, measure_under};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
 use crate::resolve::load::DEFAULT_SEED;
+use crate::resolve::rows::refuse_once;
 use crate::resolve::run::{ResolvedRun, resolve};
 use crate::signals::{CurrentRun, SignalHandler, stop_runs_on_signal};
 use crate::verbs::comparison;
@@ -45,7 +46,9 @@ impl<'a> Runner<'a> {
         }
         let given = args.run.value_of("seed").map(|seed| seed.parse());
         let seed = given.transpose().map_err(usage_error)?.unwrap_or(DEFAULT_SEED);
-        let mut second = resolve(args.run.run_args(&args.b, &[])?)?;
+        let of_second = args.run.run_args(&args.b, &[])?;
+        refuse_once(of_second.feed, "ab")?;
+        let mut second = resolve(of_second)?;
         let first = resolve(args.run.run_args(&args.a, &[])?)?;
         // Each run asks its side anew. Here B is asked before all runs of A.
         preflight(&mut second.plan, second.trial, None)?;

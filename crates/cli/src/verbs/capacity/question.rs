@@ -15,6 +15,7 @@ use crate::args::run_options::given_in_run;
 use crate::args::{CliAction, Command, parse};
 use crate::error::{Result, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
+use crate::resolve::rows::refuse_once;
 use crate::resolve::run::{ResolvedRun, Trial, resolve};
 use crate::{command_line, output};
 
@@ -64,6 +65,7 @@ impl Asked {
         let max_time = args.max_time.unwrap_or(DEFAULT_MAX_TIME);
         let limits = limits(&args, max_time)?;
         let run_args = run_args(&args)?;
+        refuse_once(run_args.feed, "capacity")?;
         let target = command_line::of_run(&run_args);
         let resolved: ResolvedRun = resolve(run_args)?;
         resolved.notes.iter().for_each(|note| output::note(note));
