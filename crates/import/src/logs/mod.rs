@@ -7,7 +7,7 @@ mod words;
 
 use truetail_run::{ForeignRequest, ForeignView};
 
-use crate::rows::number::{Finest, Measured};
+use crate::rows::number::{Measured, Usual};
 use crate::rows::{RunFacts, Taken};
 
 pub(crate) use json::{AccessJson, ENDS};
@@ -17,8 +17,8 @@ pub(crate) use words::Words;
 /// What all of them have in common.
 #[derive(Default)]
 struct ServerSeen {
-    starts: Finest,
-    durations: Finest,
+    starts: Usual,
+    durations: Usual,
 }
 
 impl ServerSeen {

@@ -142,15 +142,23 @@ struct Head<'l> {
 
 impl<'l> Head<'l> {
     fn of(line: &'l [u8], words: &Words) -> Result<Head<'l>, Wrong> {
-        let at = words.first(Kind::Bracketed, 0).ok_or(NO_SUCH_LINE)?;
-        let time = instant(words.get(line, at)).map_err(|why| Wrong::Number("time", why))?;
-        let request = words.first(Kind::Quoted, at).ok_or(NO_SUCH_LINE)?;
+        let first = words.first(Kind::Bracketed, 0).ok_or(NO_SUCH_LINE)?;
+        let request = words.first(Kind::Quoted, first).ok_or(NO_SUCH_LINE)?;
+        let read = |at: usize| instant(innermost(words.get(line, at)));
+        // The last one: a user, whose name anybody can choose, and the address of a server may stand before it.
+        let at = words.between(Kind::Bracketed, first, request).rev().find(|at| read(*at).is_ok()).unwrap_or(first);
+        let time = read(at).map_err(|why| Wrong::Number("time", why))?;
         let status = words.get(line, request + 1);
         if whole(status).is_err() {
             return Err(Wrong::Number("status", NotUsable::NoNumber));
         }
         Ok(Head { at, time, request, status })
     }
+}
+
+/// What stands behind the last bracket that opens, as in `[a [22/Nov/2026:11:00:06 +0000]`, where `[a` is the user.
+fn innermost(word: &[u8]) -> &[u8] {
+    memchr::memrchr(b'[', word).map_or(word, |at| &word[at + 1..])
 }
 
 /// Envoy: the word with the bytes received. Istio has three words more before it.
@@ -182,11 +190,16 @@ pub(crate) fn logged_request<'l>(line: &'l [u8], words: &Words) -> Result<Logged
         // The word behind the client, its program and the number of the request.
         (None, words.get(line, received(line, words, request) + 7))
     } else {
-        let has_host = at == 4 && is_address(words.get(line, 1));
-        let host = if has_host { words.get(line, 0) } else { &[] };
-        (request_time(line, words, request + 3).ok(), host)
+        (request_time(line, words, request + 3).ok(), host_in_front(line))
     };
     Ok(LoggedRequest { time, took, is_start: at == 0, request: words.get(line, request), host })
+}
+
+/// What stands before the address of the client; empty where the line begins with that.
+fn host_in_front(line: &[u8]) -> &[u8] {
+    let mut words = line.split(|byte| *byte == b' ');
+    let (host, client) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    if is_address(client) { host } else { &[] }
 }
 
 fn is_address(word: &[u8]) -> bool {
@@ -197,10 +210,11 @@ fn time_in_millis(text: &[u8]) -> Result<Measured, Wrong> {
     time(text, Unit::Millis).map_err(|why| Wrong::Number("duration", why))
 }
 
+/// A word behind status and bytes, and none in quotes: what clients say of themselves is in quotes.
 fn request_time(line: &[u8], words: &Words, from: usize) -> Result<Measured, Wrong> {
     let named = |word: &'_ [u8]| TIME_NAMES.iter().find_map(|name| word.strip_prefix(*name)).map(<[u8]>::len);
-    let named = words.from(line, from).find_map(|word| named(word).map(|length| &word[word.len() - length..]));
-    let found = named.or_else(|| words.from(line, from).find(|word| has_three_decimals(word)));
+    let named = words.plain(line, from).find_map(|word| named(word).map(|length| &word[word.len() - length..]));
+    let found = named.or_else(|| words.plain(line, from).find(|word| has_three_decimals(word)));
     let text = found.ok_or(Wrong::Missing("request time"))?.trim_ascii();
     time(text, Unit::Seconds).map_err(|why| Wrong::Number("request time", why))
 }

@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 impl Words {
-    /// Splits a line. A backslash within quotes keeps the quote behind it.
+    /// Splits a line. A backslash within quotes keeps the quote behind it, unless it is itself behind one.
     pub fn split(&mut self, line: &[u8]) {
         self.bounds.clear();
         let mut at = 0;
@@ -52,9 +52,14 @@ impl Words {
         (from..self.bounds.len()).find(|index| self.bounds[*index].kind == kind)
     }
 
-    /// All words from an index on.
-    pub fn from<'l>(&self, line: &'l [u8], from: usize) -> impl Iterator<Item = &'l [u8]> {
-        self.bounds.get(from..).unwrap_or_default().iter().map(|word| &line[word.start..word.end])
+    /// Where the words of a kind are, of those from `from` on and before `to`.
+    pub fn between(&self, kind: Kind, from: usize, to: usize) -> impl DoubleEndedIterator<Item = usize> {
+        (from..to.min(self.bounds.len())).filter(move |index| self.bounds[*index].kind == kind)
+    }
+
+    /// The plain words from an index on.
+    pub fn plain<'l>(&self, line: &'l [u8], from: usize) -> impl Iterator<Item = &'l [u8]> {
+        self.between(Kind::Plain, from, usize::MAX).map(|index| self.get(line, index))
     }
 }
 
@@ -63,9 +68,14 @@ fn end_of(line: &[u8], start: usize, kind: Kind) -> usize {
     let length = match kind {
         Kind::Plain => memchr::memchr2(b' ', b'\t', rest),
         Kind::Bracketed => memchr::memchr(b']', rest),
-        Kind::Quoted => memchr::memchr_iter(b'"', rest).find(|at| *at == 0 || rest[at - 1] != b'\\'),
+        Kind::Quoted => memchr::memchr_iter(b'"', rest).find(|at| !is_escaped(&rest[..*at])),
     };
     length.map_or(line.len(), |length| start + length)
+}
+
+/// What comes behind this text is escaped: it ends with an odd number of backslashes.
+fn is_escaped(text: &[u8]) -> bool {
+    text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 #[cfg(test)]
@@ -79,9 +89,19 @@ mod tests {
         let line = br#"1.2.3.4 - [a b] "GET /\"x HTTP/1.1" 200 "" rt=0.1"#;
         let mut words = Words::default();
         words.split(line);
-        let all: Vec<_> = words.from(line, 0).map(String::from_utf8_lossy).collect();
+        let all: Vec<_> = (0..words.bounds.len()).map(|at| String::from_utf8_lossy(words.get(line, at))).collect();
         assert_eq!(all, ["1.2.3.4", "-", "a b", "GET /\\\"x HTTP/1.1", "200", "", "rt=0.1"]);
         assert_eq!((words.first(Kind::Bracketed, 0), words.first(Kind::Quoted, 3)), (Some(2), Some(3)));
+        assert_eq!(words.plain(line, 3).collect::<Vec<_>>(), [&b"200"[..], b"rt=0.1"]);
+    }
+
+    #[test]
+    fn a_backslash_that_is_escaped_keeps_no_quote() {
+        let line = br#""a\\" "b\\\" c" d"#;
+        let mut words = Words::default();
+        words.split(line);
+        let all: Vec<_> = (0..words.bounds.len()).map(|at| String::from_utf8_lossy(words.get(line, at))).collect();
+        assert_eq!(all, [r"a\\", r#"b\\\" c"#, "d"]);
     }
 
     proptest! {
@@ -89,7 +109,7 @@ mod tests {
         fn any_line_has_words(line in prop::collection::vec(prop::sample::select(b"a \"[]\\".to_vec()), 0..30)) {
             let mut words = Words::default();
             words.split(&line);
-            prop_assert!(words.from(&line, 0).map(<[u8]>::len).sum::<usize>() <= line.len());
+            prop_assert!((0..words.bounds.len()).map(|at| words.get(&line, at).len()).sum::<usize>() <= line.len());
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Numbers and durations from bytes, without allocation and exact to the nanosecond.
 
+use std::collections::BTreeMap;
+
 /// Why a field gives no number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NotUsable {
@@ -75,6 +77,28 @@ impl Finest {
     /// Nanoseconds; 1 where nothing was seen.
     pub fn ns(self) -> u64 {
         self.0.unwrap_or(1)
+    }
+}
+
+/// The coarsest of the resolutions that a notable part of the times has. One odd line does not decide for a whole log, nor do the
+/// few times that end in zeros that are not written.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Usual(BTreeMap<u64, u64>);
+
+/// One time in so many is a notable part.
+const NOTABLE: u64 = 5;
+
+impl Usual {
+    /// Looks at a time.
+    pub fn see(&mut self, time: Measured) {
+        *self.0.entry(time.resolution_ns).or_default() += 1;
+    }
+
+    /// Nanoseconds; 1 where nothing was seen.
+    pub fn ns(&self) -> u64 {
+        let all: u64 = self.0.values().sum();
+        let notable = self.0.iter().rev().find(|(_, count)| *count * NOTABLE >= all);
+        notable.or(self.0.first_key_value()).map_or(1, |(resolution_ns, _)| *resolution_ns)
     }
 }
 

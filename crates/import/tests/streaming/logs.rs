@@ -32,6 +32,17 @@ fn nginx_in_three_formats_says_the_same() {
 }
 
 #[test]
+fn what_clients_send_is_no_time_of_nginx() {
+    let line = |user: &str, agent: &str| {
+        format!("6.6.6.6 - {user} [20/Nov/2026:06:55:45 +0000] \"GET / HTTP/1.1\" 200 3 \"-\" \"{agent}\" 0.010\n")
+    };
+    let text = [line("-", "-"), line("[1700000000.123]", "99999999.999"), line("[", "rt=7")].concat();
+    let (run, requests) = import("nginx-log", text.as_bytes());
+    assert!(requests.len() == 3 && requests.iter().all(|request| *request == requests[0]), "{requests:?}");
+    assert_eq!((run.clock.start_resolution_ns, run.clock.duration_resolution_ns), (1_000_000_000, 1_000_000));
+}
+
+#[test]
 fn a_log_without_request_time_is_told_what_it_lacks() {
     let error = recognise(&file("import/nginx/1.22.1/combined.log")).err().expect("it has no request time");
     assert!(error.near.iter().any(|(format, why)| *format == "nginx-log" && why.contains("$request_time")), "{error}");

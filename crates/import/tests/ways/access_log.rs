@@ -60,6 +60,58 @@ fn each_format_says_when_requests_came_and_what_they_asked_for() {
 }
 
 #[test]
+fn no_client_sets_the_time_of_its_line() {
+    let time = "[22/Nov/2026:11:00:06 +0000]";
+    let read = |line: &str| {
+        let text =
+            format!("10.0.0.1 - - [22/Nov/2026:11:00:05 +0000] \"GET /a HTTP/1.1\" 200 3 \"-\" \"-\" 0.000\n{line}\n");
+        shown(&log(&text, &options()), Placement::AtOnce)
+    };
+    for user in ["[1700000000.123]", "[1700000000.123", "[", "a [b] c", "[1700000000] [x"] {
+        let line = format!("6.6.6.6 - {user} {time} \"GET /b HTTP/1.1\" 200 3 \"-\" \"-\" 0.100");
+        assert_eq!(read(&line), ["0ms GET /a", "900ms GET /b"], "{user}");
+    }
+    for (host, wanted) in [("[::1]:80", "[::1]:80"), ("shop.test:80", "shop.test:80")] {
+        let line = format!("{host} 6.6.6.6 - a b {time} \"GET /b HTTP/1.1\" 200 3 \"-\" \"-\" 0.100");
+        assert_eq!(read(&line), ["0ms GET /a".to_owned(), format!("900ms GET /b {wanted}")]);
+    }
+    // Nor how long it took.
+    for (referer, agent) in
+        [("-", "99999.999"), ("rt=5", "rt=7"), ("\\\\", "99.999 "), ("request_time=1", "\\x22 5.000")]
+    {
+        for took in ["0.100", "rt=0.100"] {
+            let line = format!("6.6.6.6 - - {time} \"GET /b HTTP/1.1\" 200 3 \"{referer}\" \"{agent}\" {took}");
+            assert_eq!(read(&line), ["0ms GET /a", "900ms GET /b"], "{referer} {agent}");
+        }
+        let line = format!("6.6.6.6 - - {time} \"GET /b HTTP/1.1\" 200 3 \"{referer}\" \"{agent}\"");
+        assert_eq!(read(&line), ["0ms GET /a", "1000ms GET /b"], "{referer} {agent}");
+    }
+}
+
+#[test]
+fn one_line_does_not_set_the_resolution_of_a_log() {
+    let odd = "[2026-11-22T11:00:00.000Z] \"GET /odd HTTP/2\" 200 - 0 3 10 9 \"-\" \"c\" \"id\" \"-\" \"u\"\n";
+    let text: String = (0..10).map(|n| combined(0, &format!("GET /{n} HTTP/1.1"))).collect();
+    let read = log(&[odd, &text].concat(), &options());
+    assert!(read.notes("f", Placement::Even, false)[1].contains("exact to 1s"));
+    let shown = shown(&read, Placement::Even);
+    assert_eq!(
+        (shown[0].as_str(), shown[1].as_str(), shown[10].as_str()),
+        ("0ms GET /odd", "49ms GET /0", "949ms GET /9")
+    );
+
+    let fine: String = (0..9).map(|n| odd.replace("00.000", &format!("0{n}.12{n}"))).collect();
+    let read = log(&[&fine, &*combined(0, "GET /a HTTP/1.1")].concat(), &options());
+    assert!(read.notes("f", Placement::Even, false)[1].contains("exact to 1ms"));
+}
+
+#[test]
+fn times_at_the_end_of_all_times_are_placed() {
+    let text = "1.1.1.1 - - [18446744073] \"GET / HTTP/1.1\" 200 3\n".repeat(4);
+    assert_eq!(log(&text, &options()).arrivals(Placement::Even).len(), 4);
+}
+
+#[test]
 fn captured_logs_of_nginx_are_read_also_compressed() {
     for name in ["access.json", "combined.log", "named.log", "timed.log"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/import/nginx/1.22.1").join(name);

@@ -21,7 +21,7 @@ use truetail_model::time::Nanos;
 
 use crate::head::HEAD;
 use crate::rows::Lines;
-use crate::rows::number::Finest;
+use crate::rows::number::Usual;
 use crate::{ImportError, gzip, read_head};
 
 use left_out::{Cause, LeftOut};
@@ -55,7 +55,7 @@ pub struct AccessLog {
     /// Different requests.
     asked: Vec<Asked>,
     from_ns: Option<u64>,
-    resolution: Finest,
+    resolution: Usual,
     /// Lines that say when the request came.
     timed: u64,
     hosts: BTreeMap<String, u64>,
@@ -141,7 +141,8 @@ impl AccessLog {
                 number
             }
         };
-        self.lines.push(Taken { logged_ns: logged.time.ns, took_ns, asked: number });
+        let resolution_ns = u32::try_from(logged.time.resolution_ns).unwrap_or(u32::MAX);
+        self.lines.push(Taken { logged_ns: logged.time.ns, took_ns, resolution_ns, asked: number });
         Ok(())
     }
 

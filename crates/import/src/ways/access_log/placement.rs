@@ -12,6 +12,8 @@ pub(super) struct Taken {
     pub(super) logged_ns: u64,
     /// To be taken off that time, which is that of the end then.
     pub(super) took_ns: u64,
+    /// How exact that time is.
+    pub(super) resolution_ns: u32,
     /// The number of what it asks for.
     pub(super) asked: u32,
 }
@@ -28,15 +30,21 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// The start of each line in nanoseconds since 1970, and what it asks for, in no particular order.
+    /// The start of each line in nanoseconds since 1970, and what it asks for, in no particular order. No line lies farther from
+    /// its time than the log or the line itself is inexact.
     pub(super) fn starts(self, lines: &[Taken], resolution_ns: u64) -> Vec<(u64, u32)> {
         let mut lines = lines.to_vec();
-        lines.sort_by_key(|line| line.logged_ns);
+        lines.sort_by_key(|line| (line.logged_ns, line.resolution_ns));
         let mut starts = Vec::with_capacity(lines.len());
-        for together in lines.chunk_by(|a, b| a.logged_ns == b.logged_ns) {
-            let offsets = self.offsets(together[0].logged_ns, together.len(), resolution_ns);
-            let start =
-                |(line, offset): (&Taken, u64)| ((line.logged_ns + offset).saturating_sub(line.took_ns), line.asked);
+        for together in lines.chunk_by(|a, b| (a.logged_ns, a.resolution_ns) == (b.logged_ns, b.resolution_ns)) {
+            let offsets = self.offsets(
+                together[0].logged_ns,
+                together.len(),
+                resolution_ns.min(together[0].resolution_ns.into()),
+            );
+            let start = |(line, offset): (&Taken, u64)| {
+                (line.logged_ns.saturating_add(offset).saturating_sub(line.took_ns), line.asked)
+            };
             starts.extend(together.iter().zip(offsets).map(start));
         }
         starts
