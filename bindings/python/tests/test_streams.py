@@ -23,7 +23,8 @@ def test_streams_have_their_books() -> None:
     streams = result.streams
     assert streams is not None
     assert streams["tally"]["complete"] == streams["tally"]["planned"] == 10
-    assert streams["events"] == 50 and streams["stalls"] >= 10
+    # Where the machine holds both ends up, events that came apart are read together.
+    assert streams["events"] == 50 and streams["stalls"] + streams["coalesced_gaps"] >= 10
     assert [gate.state for gate in result.gates] == ["holds", "holds"]
     assert plain.streams is None and plain.count == 10
 

@@ -210,8 +210,10 @@ fn routes(flow: &Flow, changing: &BTreeSet<VariableId>, service: &Service) -> Re
         let route = if is_whole { Some(service.route_of(&known)) } else { service.route_of_beginning(&known) };
         route.ok_or_else(|| {
             let help = "write the beginning of the path out, as far as it tells the routes apart";
-            let problem =
-                format!("which [[service.route]] {} has depends on answers, which a simulation has none of", step.url);
+            let problem = format!(
+                "which [[service.route]] {} has is not the same in all sessions, or depends on answers",
+                step.url
+            );
             FlowError::new(step.line, format!("{problem}; {help}"))
         })
     };

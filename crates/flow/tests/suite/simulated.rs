@@ -213,7 +213,7 @@ fn what_cannot_be_simulated_is_refused() {
             captured,
             load,
             routes,
-            "line 6: which [[service.route]] http://127.0.0.1:1/items/{{id}} has depends on answers",
+            "line 6: which [[service.route]] http://127.0.0.1:1/items/{{id}} has is not the same in all sessions, or depends on answers",
         ),
         (compared, load, "baseline = \"1ms\"", "line 9: status is compared with a value that comes from answers"),
         ("GET {{host}}/a\n", load, "baseline = \"1ms\"\n[service.stream]\nevents = 3", "no streams"),

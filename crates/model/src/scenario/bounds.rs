@@ -14,6 +14,9 @@ pub(super) struct WorkloadBounds {
 }
 
 impl WorkloadBounds {
+    /// Those of a route. The sessions of a flow go on after the last of them has arrived, each with as many requests as it has steps.
+    pub(super) const NOT_KNOWN: WorkloadBounds = WorkloadBounds { end: None, max_arrivals: None };
+
     pub(super) fn of(workload: &Workload) -> WorkloadBounds {
         let end = workload.model.horizon().duration.map(|duration| Timestamp(duration.0));
         match &workload.model {

@@ -5,22 +5,18 @@ use super::bounds::WorkloadBounds;
 use super::faults;
 use super::fields::{Field, Section};
 use super::keys::Keys;
-use crate::service::{Route, Service, Variation};
+use crate::service::{Fault, Gate, Route, Service, Variation};
 use crate::time::Nanos;
 
 /// Reads the routes of `service`, whose other keys were read.
-pub(super) fn read(
-    routes: &Field<'_>,
-    service: &Service,
-    bounds: &WorkloadBounds,
-) -> Result<Vec<Route>, ScenarioError> {
+pub(super) fn read(routes: &Field<'_>, service: &Service) -> Result<Vec<Route>, ScenarioError> {
     if service.stream.is_some() {
         return Err(routes.error("a service whose answers are streams has no routes; leave one of the two out"));
     }
     let mut read: Vec<Route> = Vec::new();
     for section in routes.sections("[[service.route]]")? {
         let path = section.require("path", "for example path = \"/login\"")?;
-        let route = read_route(&section, service, bounds)?;
+        let route = read_route(&section, service)?;
         if let Some(earlier) = read.iter().find(|earlier| earlier.meets(&route.path)) {
             let problem = format!("every request for it belongs to the route {} before it", earlier.path);
             return Err(path.error(format!("\"{}\" never gets a request: {problem}", route.path)));
@@ -30,7 +26,7 @@ pub(super) fn read(
     Ok(read)
 }
 
-fn read_route(section: &Section<'_>, service: &Service, bounds: &WorkloadBounds) -> Result<Route, ScenarioError> {
+fn read_route(section: &Section<'_>, service: &Service) -> Result<Route, ScenarioError> {
     let path = path(&section.require("path", "for example path = \"/login\"")?)?;
     let baseline = match section.get("baseline") {
         None => service.baseline,
@@ -43,10 +39,26 @@ fn read_route(section: &Section<'_>, service: &Service, bounds: &WorkloadBounds)
     };
     let faults = match section.get("fault") {
         None => Vec::new(),
-        Some(field) => faults::read(&field.sections("[[service.route.fault]]")?, bounds)?,
+        Some(field) => read_faults(&field, service)?,
     };
     section.no_more_keys()?;
     Ok(Route { path, baseline, faults })
+}
+
+/// The faults of a route. Where requests wait for one of the service's places, none may be held before that: its place would
+/// stand empty, and the requests of other routes would wait for it.
+fn read_faults(field: &Field<'_>, service: &Service) -> Result<Vec<Fault>, ScenarioError> {
+    let faults = faults::read(&field.sections("[[service.route.fault]]")?, &WorkloadBounds::NOT_KNOWN)?;
+    let holds_arrivals = |fault: &Fault| {
+        matches!(fault, Fault::Stall { gate: Gate::Arrivals, .. } | Fault::RecurringStall { gate: Gate::Arrivals, .. })
+    };
+    if service.concurrency.is_some() && faults.iter().any(holds_arrivals) {
+        return Err(field.error(
+            "a route of a service with 'concurrency' cannot hold arrivals; use gate = \"answers\", or give the stall to the \
+             whole service",
+        ));
+    }
+    Ok(faults)
 }
 
 fn path(field: &Field<'_>) -> Result<String, ScenarioError> {

@@ -36,7 +36,7 @@ pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Ser
         check_faults(faults, &service)?;
     }
     if let Some(routes) = &routes {
-        service.routes = routes::read(routes, &service, bounds)?;
+        service.routes = routes::read(routes, &service)?;
         check_faults(routes, &service)?;
     }
     Ok(service)

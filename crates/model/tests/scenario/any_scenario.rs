@@ -154,7 +154,7 @@ prop_compose! {
     fn route()(
         end in "[a-z/]{0,5}[*]?",
         baseline in nanos(1, u64::MAX),
-        faults in proptest::collection::vec(any_fault(&[Gate::Answers, Gate::Arrivals]), 0..3),
+        faults in proptest::collection::vec(any_fault(&[Gate::Answers]), 0..3),
     ) -> Route {
         Route { path: end, baseline, faults }
     }

@@ -190,6 +190,8 @@ fn routes_that_say_nothing_are_refused() {
     refused(&route(twice), 10, &["\"/a/b\" never gets a request", "the route /a* before it"]);
     let fault = "path = '/a'\n[[service.route.fault]]\nkind = 'stall'\nfor = '1s'";
     refused(&route(fault), 9, &["missing key 'at' in [[service.route.fault]]"]);
+    let arrivals = "path = '/a'\n[[service.route.fault]]\nkind = 'stall'\nat = '0s'\nfor = '1s'\ngate = 'arrivals'";
+    refused(&file("", &format!("concurrency = 1\n[[service.route]]\n{arrivals}")), 10, &["cannot hold arrivals"]);
     let events = "path = '/a'\n[[service.route.fault]]\nkind = 'stall'\nat = '0s'\nfor = '1s'\ngate = 'events'";
     refused(&route(events), 7, &["answers are streams"]);
     refused(&format!("{}\n[service.stream]", route("path = '/a'")), 7, &["has no routes"]);
