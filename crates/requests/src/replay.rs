@@ -17,7 +17,7 @@ const MOST_TARGETS: usize = 20;
 const LEAST_SHARE: u64 = 100;
 /// Most remarks of a file that are kept, and most characters of each.
 const MOST_NOTES: usize = 10;
-const MOST_NOTE_CHARS: usize = 500;
+const MOST_NOTE_CHARS: usize = 1_000;
 /// How a remark begins that belongs into the result of a run.
 const NOTE: &str = "# note: ";
 

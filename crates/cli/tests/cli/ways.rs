@@ -127,6 +127,26 @@ fn what_contradicts_a_recording_is_refused() {
     }
 }
 
+#[test]
+fn the_result_never_replaces_what_is_read() {
+    let dir = TestDir::new();
+    dir.file("a.log", &access_log());
+    dir.file("a.har", &archive());
+    std::fs::hard_link(dir.path().join("a.log"), dir.path().join("b.log")).unwrap();
+    for (arguments, says) in [
+        (["flow", "from-access-log", "a.log", "-o", "./a.log"], "--out ./a.log is the file that is read"),
+        (["flow", "from-access-log", "a.log", "-o", "b.log"], "--out b.log is the file that is read"),
+        (["flow", "from-har", "a.har", "-o", "a.har"], "--out a.har is the file that is read"),
+        // The place is looked at first: this log does not even exist.
+        (["flow", "from-access-log", "missing.log", "-o", "no/a.replay"], "there is no folder no"),
+    ] {
+        let output = dir.truetail(&arguments);
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
+        assert!(output.stderr.contains(says), "{says}: {output:?}");
+    }
+    assert_eq!(std::fs::read_to_string(dir.path().join("a.log")).unwrap(), access_log());
+}
+
 /// What a browser did: a page, a login after two tenths of a second, JSON, and a script that it loaded by itself.
 fn archive() -> String {
     let entry = |ms: u32, method: &str, path: &str, kind: &str, data: Value| {

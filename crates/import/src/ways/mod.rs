@@ -8,6 +8,34 @@ pub use har::{HarFlow, HarOptions, flow_of_har};
 
 use crate::rows::instant::instant;
 
+/// Most names that a remark lists, and most characters of each.
+const MOST_NAMES: usize = 5;
+const MOST_NAME_CHARS: usize = 60;
+
+/// A remark as it can be shown: names in a recording may hold what moves the cursor of a terminal.
+fn shown(remark: &str) -> String {
+    remark.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The first of these names, separated by commas.
+fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = if names.len() > MOST_NAMES { ", …" } else { "" };
+    let first: Vec<String> = names.take(MOST_NAMES).map(shortened).collect();
+    format!("{}{more}", first.join(", "))
+}
+
+fn shortened(name: String) -> String {
+    match name.char_indices().nth(MOST_NAME_CHARS) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
+}
+
+/// `1 line`, `2 lines`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Nanoseconds since 1970 of a point in time as files write it: `2026-11-20T06:00:00Z`, `20/Nov/2026:06:00:00 +0000` or a Unix
 /// time.
 pub fn unix_ns(text: &str) -> Option<u64> {

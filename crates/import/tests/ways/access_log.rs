@@ -146,7 +146,7 @@ fn what_is_left_out_is_counted_by_cause() {
     let read = log(&text, &limited);
     assert_eq!(shown(&read, Placement::AtOnce), ["0ms GET /a"]);
     let notes = read.notes("a.log", Placement::AtOnce, false);
-    let wanted = "1 of 7 lines of a.log are arrivals; left out: 1 not understood (line 6), 1 without a request that can be sent (line 4), \
+    let wanted = "1 of 7 lines of a.log is an arrival; left out: 1 not understood (line 6), 1 without a request that can be sent (line 4), \
                   1 with another method than GET, HEAD, OPTIONS, DELETE, POST, PUT and PATCH (line 5), 2 POST, PUT or PATCH, whose bodies \
                   are not in the log (--empty-bodies sends them without) (first in line 2), 1 of another time (line 8)";
     assert_eq!(notes[0], wanted);
@@ -154,7 +154,7 @@ fn what_is_left_out_is_counted_by_cause() {
     let all = AccessLogOptions { empty_bodies: true, ..options() };
     assert_eq!(shown(&log(&text, &all), Placement::AtOnce).len(), 4);
 
-    for (text, wanted) in [("", "the log is empty"), ("x\n", "none of 1 lines becomes an arrival: 1 not understood")] {
+    for (text, wanted) in [("", "the log is empty"), ("x\n", "the only line becomes no arrival: 1 not understood")] {
         let error = read_access_log(&mut text.as_bytes(), &options()).unwrap_err().to_string();
         assert!(error.contains(wanted), "{error}");
     }

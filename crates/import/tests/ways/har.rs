@@ -113,18 +113,34 @@ fn what_is_no_step_is_counted_by_cause() {
         ]
     };
     let flow = made(entries(), &HarOptions::default()).unwrap();
-    let wanted = "1 requests to https://shop.example of a.har; left out: 1 not understood, 1 no exchange of HTTP, 1 without an answer, \
+    let wanted = "1 request to https://shop.example of a.har; left out: 1 not understood, 1 no exchange of HTTP, 1 without an answer, \
                   1 whose body was not recorded, 1 images, style sheets, scripts and fonts (--assets keeps them), \
                   1 of other origins (https://cdn.example)";
     assert_eq!(flow.notes[0], wanted);
     assert!(flow.notes[1].contains("no recorded answer set are left out: sid, theme"), "{:?}", flow.notes);
     assert_eq!(made(entries(), &HarOptions { assets: true, origin: None }).unwrap().requests, 2);
-    let of_cdn = HarOptions { assets: false, origin: Some("https://CDN.example/".to_owned()) };
-    assert!(steps(&made(entries(), &of_cdn).unwrap()).starts_with("GET {{host}}/a\n"));
+    for origin in ["https://CDN.example/", "https://cdn.example:443", "HTTPS://me@cdn.example:443/"] {
+        let of_cdn = HarOptions { assets: false, origin: Some(origin.to_owned()) };
+        assert!(steps(&made(entries(), &of_cdn).unwrap()).starts_with("GET {{host}}/a\n"), "{origin}");
+    }
     let nowhere = HarOptions { assets: false, origin: Some("https://nowhere.example".to_owned()) };
     assert!(made(entries(), &nowhere).unwrap_err().contains("left out: 1 not understood"));
     assert!(made(Vec::new(), &HarOptions::default()).unwrap_err().contains("no request"));
     assert!(flow_of_har(b"{\"log\": 1}", "a.har", &HarOptions::default()).is_err());
+}
+
+#[test]
+fn remarks_are_short_and_hold_no_control_characters() {
+    let cookies = format!("a\u{1b}[31mRED=1; {}=1; c=1; d=1; e=1; f=1", "b".repeat(500));
+    let sent: Vec<_> = (0..9).map(|n| (format!("X-Api-Key-{n}"), "1")).collect();
+    let sent: Vec<_> = sent.iter().map(|(name, value)| (&**name, *value)).chain([("cookie", &*cookies)]).collect();
+    let flow =
+        made(vec![entry(0, "GET", "/", json!({"request": {"headers": headers(&sent)}}))], &HarOptions::default());
+    let flow = flow.unwrap();
+    assert!(!flow.notes.concat().contains(char::is_control), "{:?}", flow.notes);
+    assert!(flow.notes.iter().all(|note| note.len() < 400), "{:?}", flow.notes);
+    assert!(flow.notes[1].contains("a [31mRED, bbb") && flow.notes[1].contains("…, c, d, e, …;"), "{:?}", flow.notes);
+    assert!(flow.notes[2].contains("X-Api-Key-4 (1), …;"), "{:?}", flow.notes);
 }
 
 #[test]
@@ -154,6 +170,28 @@ fn bodies_are_kept_as_they_were() {
         (form, json!({"text": "a=+b"}), "Content-Type: application/x-www-form-urlencoded; charset=utf-8\n`a=+b`\n"),
     ] {
         assert_eq!(body(mime, data), format!("POST {{{{host}}}}/\n{wanted}HTTP 200\n"), "{mime}");
+    }
+}
+
+#[test]
+fn a_list_that_looks_like_a_section_is_a_body() {
+    for body in [
+        "[null]",
+        "[true]",
+        "[ false ]",
+        "[\nnull\n]",
+        "[[true]]",
+        "[1, null]",
+        "[\n[false]\n]",
+        "{\"a\":\n[true]}",
+        "[]",
+    ] {
+        let data = json!({"mimeType": "application/json", "text": body});
+        let flow = made(vec![entry(0, "POST", "/", json!({"request": {"postData": data}}))], &HarOptions::default());
+        let read = parsed(&flow.unwrap());
+        let requests = read.requests();
+        let bytes = requests.bytes(requests.choose(0));
+        assert!(bytes.ends_with(format!("\r\n\r\n{body}").as_bytes()), "{}", String::from_utf8_lossy(bytes));
     }
 }
 

@@ -6,7 +6,7 @@ use truetail_import::ways::{AccessLogOptions, Placement, read_access_log};
 use truetail_model::time::Nanos;
 use truetail_requests::{RecordedRequest, write_replay};
 
-use super::deliver::deliver;
+use super::deliver::{check_out, deliver};
 use crate::args::flow_verb::{FromAccessLogArgs, Spread};
 use crate::error::{ExitCode, Result, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
@@ -23,6 +23,7 @@ pub(super) fn from_access_log(args: &FromAccessLogArgs) -> Result<ExitCode> {
     {
         return Err(usage_error("--to is not after --from, so that there is no time between them"));
     }
+    check_out(args.out.as_deref(), &args.file)?;
     let options = AccessLogOptions {
         from_ns: args.from,
         to_ns: args.to,
@@ -39,7 +40,8 @@ pub(super) fn from_access_log(args: &FromAccessLogArgs) -> Result<ExitCode> {
     let text = write_replay(&notes, requests.iter().map(|(at, request)| (*at, request)));
     let file = args.out.as_ref().map_or_else(|| "FILE".to_owned(), |file| file.display().to_string());
     let next = format!(
-        "{count} arrivals in {:.3} s; replay them with: truetail run http://127.0.0.1:8080 --replay {file}",
+        "{count} arrival{} in {:.3} s; replay them with: truetail run http://127.0.0.1:8080 --replay {file}",
+        if count == 1 { "" } else { "s" },
         last.as_secs_f64()
     );
     deliver(&text, args.out.as_deref(), &[notes, vec![next]].concat())

@@ -1,10 +1,30 @@
 //! Where the result goes.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::error::{ExitCode, Result, runtime_error};
+use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::{gating, output};
+
+/// Refuses a place for the result that cannot be one, before anything is read.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn check_out(out: Option<&Path>, input: &Path) -> Result<()> {
+    let Some(out) = out else { return Ok(()) };
+    gating::check_place("--out", out)?;
+    if is_same(out, input) {
+        return Err(usage_error(format!("--out {} is the file that is read; name another one", out.display())));
+    }
+    Ok(())
+}
+
+/// The same file, also by another name of it. A pipe or a terminal may be both.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let (Ok(of_a), Ok(of_b)) = (fs::metadata(a), fs::metadata(b)) else { return false };
+    of_a.is_file() && (of_a.dev(), of_a.ino()) == (of_b.dev(), of_b.ino())
+}
 
 /// Writes what was made to a file, or to standard output, and remarks on it to standard error.
 ///
@@ -14,7 +34,6 @@ pub(super) fn deliver(text: &str, out: Option<&Path>, notes: &[String]) -> Resul
     match out {
         None => output::print(text)?,
         Some(file) => {
-            gating::check_place("--out", file)?;
             fs::write(file, text)
                 .map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))?;
         }

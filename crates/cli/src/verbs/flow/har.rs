@@ -2,7 +2,7 @@
 
 use truetail_import::ways::{HarOptions, flow_of_har};
 
-use super::deliver::deliver;
+use super::deliver::{check_out, deliver};
 use crate::args::flow_verb::FromHarArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::resolve::input;
@@ -12,6 +12,7 @@ use crate::resolve::input;
 /// # Errors
 /// If the archive cannot be read, nothing of it is taken, or the result cannot be written.
 pub(super) fn from_har(args: &FromHarArgs) -> Result<ExitCode> {
+    check_out(args.out.as_deref(), &args.file)?;
     let shown = args.file.display();
     let bytes = input::bytes(&args.file)?;
     let name = args.file.file_name().unwrap_or_default().to_string_lossy();

@@ -4,17 +4,19 @@
 //! |---|---|
 //! | `line` | what a line says of its request |
 //! | `request` | method and target, as they were logged |
+//! | `distinct` | what the lines asked for, each kept once |
 //! | `left_out` | lines that become no arrival, by cause |
 //! | `placement` | where arrivals lie inside the resolution of the log |
 //! | `notes` | what is to be said of the arrivals |
 
+mod distinct;
 mod left_out;
 mod line;
 mod notes;
 mod placement;
 mod request;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{BufReader, Cursor, Read};
 
 use truetail_model::time::Nanos;
@@ -24,6 +26,7 @@ use crate::rows::Lines;
 use crate::rows::number::Usual;
 use crate::{ImportError, gzip, read_head};
 
+use distinct::Distinct;
 use left_out::{Cause, LeftOut};
 use line::LineReader;
 use placement::Taken;
@@ -83,7 +86,7 @@ pub fn read_access_log(input: &mut dyn Read, options: &AccessLogOptions) -> Resu
 
 impl AccessLog {
     fn read(&mut self, lines: &mut Lines<'_>, options: &AccessLogOptions) -> Result<(), ImportError> {
-        let (mut reader, mut known) = (LineReader::new(), HashMap::new());
+        let (mut reader, mut known) = (LineReader::new(), Distinct::new());
         lines.skip_byte_order_mark()?;
         while let Some(span) = lines.peek_line()? {
             let place = lines.place();
@@ -100,8 +103,12 @@ impl AccessLog {
                 let help = "take a part of the log with --from and --to";
                 return Err(ImportError::content(place, format!("more than {MOST_ARRIVALS} requests; {help}")));
             }
+            if let Some(why) = known.too_many() {
+                return Err(ImportError::content(place, why));
+            }
             lines.take(span)?;
         }
+        self.asked = known.into_requests();
         Ok(())
     }
 
@@ -109,7 +116,7 @@ impl AccessLog {
         &mut self,
         bytes: &[u8],
         reader: &mut LineReader,
-        known: &mut HashMap<Asked, u32>,
+        known: &mut Distinct,
         options: &AccessLogOptions,
     ) -> Result<(), Cause> {
         let logged = reader.read(bytes)?;
@@ -132,15 +139,7 @@ impl AccessLog {
                 None => drop(self.hosts.insert(host.clone(), 1)),
             }
         }
-        let number = match known.get(&asked) {
-            Some(number) => *number,
-            None => {
-                let number = self.asked.len() as u32;
-                self.asked.push(asked.clone());
-                known.insert(asked, number);
-                number
-            }
-        };
+        let number = known.number(asked);
         let resolution_ns = u32::try_from(logged.time.resolution_ns).unwrap_or(u32::MAX);
         self.lines.push(Taken { logged_ns: logged.time.ns, took_ns, resolution_ns, asked: number });
         Ok(())

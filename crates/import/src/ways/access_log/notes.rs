@@ -5,16 +5,15 @@ use truetail_run::FilePlace;
 
 use super::{AccessLog, Placement};
 use crate::ImportError;
-
-/// Most hosts that are named.
-const MOST_HOSTS: usize = 5;
+use crate::ways::{counted, listed, shortened, shown};
 
 impl AccessLog {
     /// What is to be said of the arrivals: how many, how they were placed, and what was left out. `keeps_host`: each request is sent
     /// with its own host.
     pub fn notes(&self, file: &str, placement: Placement, keeps_host: bool) -> Vec<String> {
         let (taken, left_out) = (self.lines.len() as u64, self.left_out.total());
-        let of_all = format!("{taken} of {} lines of {file} are arrivals", taken + left_out);
+        let are = if taken == 1 { "is an arrival" } else { "are arrivals" };
+        let of_all = format!("{taken} of {} of {file} {are}", counted(taken + left_out, "line"));
         let counts = if left_out == 0 { of_all } else { format!("{of_all}; left out: {}", self.left_out.text()) };
         let resolution = Nanos(self.resolution.ns());
         let placed =
@@ -22,6 +21,7 @@ impl AccessLog {
         [Some(counts), Some(placed), self.times(), self.hosts(keeps_host), self.damage.clone()]
             .into_iter()
             .flatten()
+            .map(|note| shown(&note))
             .collect()
     }
 
@@ -35,8 +35,8 @@ impl AccessLog {
                     .to_owned(),
             ),
             timed if timed < taken => Some(format!(
-                "{} of the lines do not say how long the request took; there, the logged time counts as that of the arrival",
-                taken - timed
+                "{} not say how long the request took; there, the logged time counts as that of the arrival",
+                if taken - timed == 1 { "1 of the lines does".to_owned() } else { format!("{} of the lines do", taken - timed) }
             )),
             _ => None,
         }
@@ -48,10 +48,9 @@ impl AccessLog {
         }
         let mut most: Vec<_> = self.hosts.iter().collect();
         most.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let named: Vec<_> = most.iter().take(MOST_HOSTS).map(|(host, count)| format!("{host} ({count})")).collect();
-        let more = if most.len() > MOST_HOSTS { ", …" } else { "" };
+        let named = listed(most.iter().map(|(host, count)| format!("{} ({count})", shortened((*host).clone()))));
         let sent = if keeps_host { "each is sent with its own" } else { "none is sent with its own" };
-        Some(format!("requests of {} hosts: {}{more}; {sent}", most.len(), named.join(", ")))
+        Some(format!("requests of {} hosts: {named}; {sent}", most.len()))
     }
 
     /// Nothing of the log was taken.
@@ -59,6 +58,7 @@ impl AccessLog {
         let place = FilePlace { byte: 0, line: 1 };
         let what = match self.left_out.total() {
             0 => "the log is empty".to_owned(),
+            1 => format!("the only line becomes no arrival: {}", self.left_out.text()),
             left_out => format!("none of {left_out} lines becomes an arrival: {}", self.left_out.text()),
         };
         ImportError::content(place, what)

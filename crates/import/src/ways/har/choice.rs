@@ -2,6 +2,7 @@
 
 use super::entry::Recorded;
 use super::left_out::{Cause, LeftOut};
+use super::text::split_url;
 
 /// Endings of paths of what a browser loads by itself.
 const ASSETS: [&str; 20] = [
@@ -20,8 +21,7 @@ impl Choice {
     pub(super) fn of(all: Vec<Recorded>, origin: Option<&str>, keeps_assets: bool, mut left_out: LeftOut) -> Choice {
         let page = all.iter().find(|recorded| recorded.is_page()).or(all.first());
         let of_page = || page.map_or_else(String::new, |recorded| recorded.origin.clone());
-        let given = origin.map(|origin| origin.trim_end_matches('/').to_ascii_lowercase());
-        let origin = given.unwrap_or_else(of_page);
+        let origin = origin.map_or_else(of_page, normalised);
         let mut steps = Vec::new();
         for recorded in all {
             if recorded.origin != origin {
@@ -42,6 +42,12 @@ impl Choice {
             Some(text) => format!("no request of it can be a step of a flow; left out: {text}"),
         }
     }
+}
+
+/// An origin as those of entries are written.
+fn normalised(origin: &str) -> String {
+    let origin = origin.trim().to_ascii_lowercase();
+    split_url(&origin).map_or(origin, |(origin, _)| origin)
 }
 
 impl Recorded {

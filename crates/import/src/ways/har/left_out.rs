@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most other origins that are named.
-const MOST_ORIGINS: usize = 5;
+use crate::ways::listed;
 
 /// Why an entry is no step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,10 +52,8 @@ impl LeftOut {
     /// `3 without an answer, 2 of other origins (https://a)`; `None` where nothing is left out.
     pub(super) fn text(&self) -> Option<String> {
         let causes = self.causes.iter().map(|(cause, count)| format!("{count} {}", cause.text()));
-        let named: Vec<_> = self.origins.iter().take(MOST_ORIGINS).map(String::as_str).collect();
-        let more = if self.origins.len() > MOST_ORIGINS { ", …" } else { "" };
-        let origins =
-            (self.of_origins > 0).then(|| format!("{} of other origins ({}{more})", self.of_origins, named.join(", ")));
+        let named = || listed(self.origins.iter().cloned());
+        let origins = (self.of_origins > 0).then(|| format!("{} of other origins ({})", self.of_origins, named()));
         let parts: Vec<String> = causes.chain(origins).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }

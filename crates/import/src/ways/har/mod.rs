@@ -15,6 +15,7 @@ mod secrets;
 mod text;
 
 use crate::ImportError;
+use crate::ways::{counted, shown};
 use crate::whole::{har_entries, place_of};
 
 use choice::Choice;
@@ -81,7 +82,7 @@ fn write(name: &str, choice: &Choice) -> HarFlow {
     ];
     for line in notes.iter().chain(&usage) {
         hurl.push_str("# ");
-        hurl.extend(line.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        hurl.push_str(line);
         hurl.push('\n');
     }
     HarFlow { hurl: hurl + &steps, notes, requests: choice.steps.len() }
@@ -89,9 +90,14 @@ fn write(name: &str, choice: &Choice) -> HarFlow {
 
 fn notes(name: &str, choice: &Choice, overlapping: usize, secrets: &Secrets) -> Vec<String> {
     let left_out = choice.left_out.text().map_or_else(String::new, |text| format!("; left out: {text}"));
-    let whole = format!("{} requests to {} of {name}{left_out}", choice.steps.len(), choice.origin);
+    let requests = counted(choice.steps.len() as u64, "request");
+    let whole = format!("{requests} to {} of {name}{left_out}", choice.origin);
     let together = (overlapping > 0).then(|| {
         format!("{overlapping} of them began before the one before had ended; a flow sends them one after the other, without think time")
     });
-    [Some(whole), together, secrets.cookies_note(), secrets.note()].into_iter().flatten().collect()
+    [Some(whole), together, secrets.cookies_note(), secrets.note()]
+        .into_iter()
+        .flatten()
+        .map(|note| shown(&note))
+        .collect()
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use truetail_requests::redacted_header;
 
 use super::entry::Recorded;
+use crate::ways::{listed, shortened};
 
 /// Names of what may grant access, and of cookies that no recorded answer set.
 pub(super) struct Secrets {
@@ -27,22 +28,21 @@ impl Secrets {
 
     /// What may grant access.
     pub(super) fn note(&self) -> Option<String> {
-        let named: Vec<_> = self.names.iter().map(|(name, count)| format!("{name} ({count})")).collect();
-        (!named.is_empty()).then(|| {
+        let named = self.names.iter().map(|(name, count)| format!("{} ({count})", shortened(name.clone())));
+        (!self.names.is_empty()).then(|| {
             format!(
                 "it holds what may grant access: {}; put variables in their place before others read it",
-                named.join(", ")
+                listed(named)
             )
         })
     }
 
     /// Cookies without which the recording cannot be repeated.
     pub(super) fn cookies_note(&self) -> Option<String> {
-        let named: Vec<_> = self.unset_cookies.iter().map(String::as_str).collect();
-        (!named.is_empty()).then(|| {
+        (!self.unset_cookies.is_empty()).then(|| {
             format!(
                 "cookies that no recorded answer set are left out: {}; the recording began inside a session, so record the login too",
-                named.join(", ")
+                listed(self.unset_cookies.iter().cloned())
             )
         })
     }

@@ -60,10 +60,15 @@ fn escaped(text: &str, is_safe: impl Fn(char) -> bool) -> String {
 /// An object or a list that Hurl reads as it is written.
 fn is_plain_json(body: &str) -> bool {
     let body = body.trim();
-    if !body.starts_with(['{', '[']) || body.contains("{{") || body.len() > LONGEST_JSON {
+    if !body.starts_with(['{', '[']) || is_like_section(body) || body.contains("{{") || body.len() > LONGEST_JSON {
         return false;
     }
     serde_json::from_str::<serde_json::Value>(body).is_ok_and(|json| depth(&json) <= DEEPEST_JSON)
+}
+
+/// `[null]`: it begins like the name of a section, such as `[Form]`.
+fn is_like_section(body: &str) -> bool {
+    body.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 fn depth(json: &serde_json::Value) -> usize {
@@ -96,6 +101,8 @@ mod tests {
         assert_eq!(key("user[name]: x"), r"user\u{5b}name\u{5d}\u{3a}\u{20}x");
         assert_eq!(body_text(" {\"a\": {\"b\": 1}} "), "{\"a\": {\"b\": 1}}");
         assert_eq!(body_text("{\"a\": \"{{b}}\"}"), "`\\u{7b}\"a\": \"\\u{7b}\\u{7b}b\\u{7d}\\u{7d}\"\\u{7d}`");
+        assert_eq!(body_text("[null, 1]"), "`[null, 1]`");
+        assert_eq!(body_text("[\n[true]]"), "[\n[true]]");
         assert_eq!(body_text("a\n`b`"), "`a\\u{a}\\u{60}b\\u{60}`");
     }
 }
