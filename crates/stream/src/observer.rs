@@ -113,8 +113,8 @@ impl StreamObserver {
     fn sample(&mut self, request: u32, ending: StreamEnding, (start, end): (Timestamp, Timestamp)) {
         let Slot { clocks, answer, marks: Some(marks), .. } = &self.slots[request as usize] else { return };
         let intended = clocks.intended_start;
-        let end = end.max(intended);
-        self.found.detail.sampled.offer(intended.0, end.0, || SampledStream {
+        let (start, end) = (start.max(intended), end.max(intended));
+        self.found.detail.sampled.offer_sent(intended.0, start.0, end.0, || SampledStream {
             intended_start_ns: intended.0,
             actual_start_ns: start.0,
             end_ns: end.0,
@@ -216,7 +216,9 @@ impl Observer for StreamObserver {
         let (clocks, answer) = (slot.clocks, slot.answer);
         slot.parser.give_back_room();
         let span = (ended.start, ended.end);
-        if let Some(ending) = self.count(clocks, answer, ended.outcome, is_whole, span) {
+        let ending = self.count(clocks, answer, ended.outcome, is_whole, span);
+        let was_sent = !matches!(ended.outcome, Outcome::ConnectFailed(_));
+        if let Some(ending) = ending.filter(|_| was_sent) {
             self.sample(request, ending, span);
         }
     }

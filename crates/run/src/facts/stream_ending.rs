@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How a stream ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamEnding {
     /// See the field of this name in [`StreamTally`](crate::StreamTally), as for all others.

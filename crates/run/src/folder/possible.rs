@@ -11,7 +11,7 @@ use crate::{GeneratorStats, LONGEST_PAUSES, TargetBooks};
 /// More arrivals than a run can have: a million a second for nine years. Sums over many runs do not overflow.
 pub(crate) const MOST_ARRIVALS: u64 = 1 << 48;
 /// Longer than a run can be, in nanoseconds: 36 years.
-pub(super) const LONGEST_NS: u64 = 1 << 60;
+pub(crate) const LONGEST_NS: u64 = 1 << 60;
 /// More bytes than the answers that were kept can have: an exbibyte.
 pub(crate) const MOST_BYTES: u64 = 1 << 60;
 
