@@ -9,6 +9,7 @@ mod facts;
 mod findings;
 pub mod folder;
 mod foreign;
+mod limits;
 mod merge;
 pub mod wire;
 

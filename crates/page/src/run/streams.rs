@@ -18,9 +18,12 @@ use crate::table::Table;
 /// The section; `None` where answers were not read as streams.
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     let series = page.series.streams.as_ref()?;
-    let is_llm = page.run.facts.stream.as_ref().is_some_and(|streams| streams.llm.is_some());
-    let heading = if is_llm { "Streams of the language model" } else { "Streams" };
+    let heading = if is_llm(page) { "Streams of the language model" } else { "Streams" };
     Some(Section { id: "streams", heading, content: content(page, series) })
+}
+
+fn is_llm(page: &RunPage<'_>) -> bool {
+    page.run.facts.stream.as_ref().is_some_and(|streams| streams.llm.is_some())
 }
 
 fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
@@ -37,8 +40,8 @@ fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
                 table: objectives(series),
             }.markup())
         }
-        @if series.time.columns == 0 {
-            (none("Gaps over time and single streams are not known: no event came, or the run was saved without them."))
+        @if let Some(why) = without_gaps(page, series) {
+            (none(why))
         } @else {
             (Figure {
                 name: "event-gaps",
@@ -55,9 +58,19 @@ fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
                 picture: pictures::waterfall(series),
                 caption: "A few streams from their intended starts on: the slowest, the one in the middle of a random sample, and \
                           some others of that sample. Only requests that were sent are among them.",
-                table: streams(series),
+                table: streams(page, series),
             }.markup())
         }
+    }
+}
+
+/// Why there is no picture of gaps; `None` where there is one.
+fn without_gaps(page: &RunPage<'_>, series: &StreamSeries) -> Option<&'static str> {
+    let is_kept = page.run.facts.stream.as_ref().is_some_and(|streams| streams.detail.is_some());
+    match series.time.columns {
+        0 if is_kept => Some("No gap between events was read."),
+        0 => Some("Gaps over time and single streams are not known: the run was saved without them."),
+        _ => None,
     }
 }
 
@@ -116,11 +129,13 @@ fn edge(map: &HeatMap, row: usize) -> String {
     number::time((map.lowest_ns * map.row_factor.powf(row as f64)).round() as u64)
 }
 
-fn streams(series: &StreamSeries) -> Table {
+fn streams(page: &RunPage<'_>, series: &StreamSeries) -> Table {
+    let is_llm = is_llm(page);
     let row = |shown: &ShownStream| {
         let stream = &shown.stream;
         let since = |at_ns: u64| number::time(at_ns.saturating_sub(stream.intended_start_ns));
-        let first = stream.first_content_ns.or(stream.marks.first().map(|mark| mark.from_ns));
+        let first_event_ns = stream.marks.first().map(|mark| mark.from_ns);
+        let first = if is_llm { stream.first_content_ns } else { first_event_ns };
         let together = stream.marks.iter().fold(0, |sum: u64, mark| sum.saturating_add(mark.coalesced));
         [
             because(shown.because).to_owned(),
@@ -139,7 +154,7 @@ fn streams(series: &StreamSeries) -> Table {
         "how it ended",
         "due at, s",
         "sent after",
-        "first content",
+        if is_llm { "first content" } else { "first event" },
         "events",
         "read together",
         "longest gap",
@@ -148,6 +163,7 @@ fn streams(series: &StreamSeries) -> Table {
     Table::new("A few streams", heads).with_words(2).with_rows(series.sampled.iter().map(row))
 }
 
+/// Exact: however many events share marks, those before and after the longest gap do not.
 fn longest_gap(stream: &SampledStream) -> Option<u64> {
     stream.marks.windows(2).map(|pair| pair[1].from_ns.saturating_sub(pair[0].to_ns)).max()
 }

@@ -61,6 +61,7 @@ pub fn names() -> impl Strategy<Value = &'static str> {
     prop_oneof![
         5 => Just(folder::RUN),
         4 => Just(folder::SAMPLES),
+        4 => Just(folder::STREAMS),
         1 => Just(folder::TIMELINE),
         1 => Just(folder::HISTOGRAMS),
     ]

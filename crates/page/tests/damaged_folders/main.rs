@@ -3,6 +3,8 @@
 
 mod damage;
 mod exercise;
+#[path = "../../../run/tests/support/streams.rs"]
+mod streams;
 #[path = "../../../run/tests/support/mod.rs"]
 mod support;
 mod wild;
@@ -34,6 +36,9 @@ fn runs() -> Vec<Run> {
     ];
     runs.push(support::run(RecorderOptions::default(), &[]));
     runs.push(support::run(RecorderOptions::default(), &steady(1)[..1]));
+    let mut streamed = of(sampled, true, 2);
+    streamed.facts.stream = Some(streams::streams(streamed.snapshot.tally.planned));
+    runs.extend([streamed.clone(), streamed]);
     runs
 }
 
@@ -103,7 +108,9 @@ proptest! {
         let folder = FOLDERS.with(|folders| copied(folders[which.index(folders.len())].path()));
         for (name, damage) in &damage {
             let path = folder.path().join(name);
-            fs::write(&path, damage.apply(fs::read(&path).unwrap())).unwrap();
+            // Only some have streams.
+            let Ok(text) = fs::read(&path) else { continue };
+            fs::write(&path, damage.apply(text)).unwrap();
         }
         lost.inspect(|name| fs::remove_file(folder.path().join(name)).unwrap());
         is_refused_or_whole(folder.path());

@@ -61,7 +61,26 @@ pub fn heat_map(series: &RunSeries) -> Picture {
 /// Gaps between the events of streams by the time at which they ended and by length; darker where there are more. Above them,
 /// gaps that no event ended.
 pub fn event_gaps(series: &StreamSeries) -> Picture {
-    draw(&EVENT_GAPS, &series.gaps, &series.time)
+    let map = &series.gaps;
+    match open(map) {
+        open if open > 0 && map.rows == 0 && !map.cells.is_empty() => {
+            Sheet::nothing(EVENT_GAPS.title, &only_open(open))
+        }
+        _ => draw(&EVENT_GAPS, map, &series.time),
+    }
+}
+
+/// What is said where gaps began and none ended.
+fn only_open(open: u64) -> String {
+    match open {
+        1 => "1 gap began, and no event ended it.".to_owned(),
+        _ => format!("{} gaps began, and no event ended them.", number::count(open)),
+    }
+}
+
+/// How many are in the strip above the cells.
+fn open(map: &HeatMap) -> u64 {
+    map.unanswered.iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
 }
 
 fn draw(subject: &Subject, map: &HeatMap, time: &TimeAxis) -> Picture {
@@ -72,7 +91,7 @@ fn draw(subject: &Subject, map: &HeatMap, time: &TimeAxis) -> Picture {
     if map.rows == 0 {
         return Sheet::nothing(title, none);
     }
-    let unanswered = map.unanswered.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    let unanswered = open(map);
     let mut sheet = Sheet::new(title, subtitle, HEIGHT, &legend(subject, map, unanswered));
     let strip = (unanswered > 0).then(|| sheet.take(STRIP + STRIP_GAP));
     let frame = Frame::in_area(sheet.area, over_time::axis(time), times(subject, map));

@@ -27,7 +27,10 @@ pub fn pictures_of_run(run: &Run, findings: &Findings, series: &RunSeries) -> Ve
         pictures.push(("targets", targets(findings)));
     }
     if let Some(streams) = series.streams.as_ref().filter(|streams| streams.time.columns > 0) {
-        pictures.extend([("event-gaps", event_gaps(streams)), ("streams", waterfall(streams))]);
+        pictures.push(("event-gaps", event_gaps(streams)));
+    }
+    if let Some(streams) = series.streams.as_ref().filter(|streams| !streams.sampled.is_empty()) {
+        pictures.push(("streams", waterfall(streams)));
     }
     if let Some(streams) = series.streams.as_ref().filter(|streams| !streams.objectives.is_empty()) {
         pictures.push(("goodput", goodput(streams)));

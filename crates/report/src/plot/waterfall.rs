@@ -132,8 +132,9 @@ impl Row<'_> {
         }
     }
 
+    /// Where an instant is. What the clocks put after the end is at the end.
     fn x(&self, at_ns: u64) -> f64 {
-        self.frame.x(at_ns.saturating_sub(self.stream.intended_start_ns) as f64)
+        self.frame.x(at_ns.min(self.stream.end_ns).saturating_sub(self.stream.intended_start_ns) as f64)
     }
 
     fn width(&self, mark: &EventMark) -> f64 {

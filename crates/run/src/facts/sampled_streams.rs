@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event_marks::{EventMark, MOST_MARKS};
 use super::stream_ending::StreamEnding;
-use crate::folder::possible::LONGEST_NS;
+use crate::limits::LONGEST_NS;
 
 /// So many of the slowest are kept …
 const SLOWEST: usize = 4;

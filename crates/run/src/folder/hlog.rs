@@ -19,8 +19,8 @@ use truetail_model::time::Nanos;
 
 use super::LineError;
 use super::encoded::{self, DIGITS};
-use super::possible::MOST_ARRIVALS;
 use super::target_tag::TargetTag;
+use crate::limits::MOST_ARRIVALS;
 use crate::wire::v1::{self, IntervalWidth};
 use crate::{Facts, StreamFacts};
 

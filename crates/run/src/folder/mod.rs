@@ -8,7 +8,7 @@ mod failed_answers;
 mod hlog;
 mod load;
 mod pack;
-pub(crate) mod possible;
+mod possible;
 mod samples;
 mod save;
 mod source;

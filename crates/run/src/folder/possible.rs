@@ -5,15 +5,9 @@
 
 use truetail_model::record::{Metric, MetricPopulation, Tally, Unbalanced};
 
+use crate::limits::{LONGEST_NS, MOST_ARRIVALS};
 use crate::wire::v1::{Exact, RunFile};
 use crate::{GeneratorStats, LONGEST_PAUSES, TargetBooks};
-
-/// More arrivals than a run can have: a million a second for nine years. Sums over many runs do not overflow.
-pub(crate) const MOST_ARRIVALS: u64 = 1 << 48;
-/// Longer than a run can be, in nanoseconds: 36 years.
-pub(crate) const LONGEST_NS: u64 = 1 << 60;
-/// More bytes than the answers that were kept can have: an exbibyte.
-pub(crate) const MOST_BYTES: u64 = 1 << 60;
 
 /// What `run.json` says that no run can be.
 pub(super) fn check(run_file: &RunFile) -> Result<(), String> {

@@ -29,7 +29,7 @@ use truetail_model::record::{Cause, Outcome, RequestRecord, Samples, SamplesOpti
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::LineError;
-use super::possible::{LONGEST_NS, MOST_BYTES};
+use crate::limits::{LONGEST_NS, MOST_BYTES};
 use crate::wire::v1::SampleFacts;
 
 const ALL: &str = "all";

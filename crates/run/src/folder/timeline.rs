@@ -29,7 +29,7 @@ use truetail_model::record::{Distributions, Metric, SecondCounts, Snapshot, rank
 use truetail_model::time::Nanos;
 
 use super::LineError;
-use super::possible::MOST_ARRIVALS;
+use crate::limits::MOST_ARRIVALS;
 use crate::wire::v1::IntervalWidth;
 
 /// The counts of a row, in order.

@@ -2,7 +2,7 @@
 
 use truetail_model::driver::Stripe;
 
-use crate::folder::possible::{MOST_ARRIVALS, MOST_BYTES};
+use crate::limits::{MOST_ARRIVALS, MOST_BYTES};
 
 /// Why runs cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

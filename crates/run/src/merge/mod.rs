@@ -18,7 +18,7 @@ use truetail_model::time::Timestamp;
 
 pub use error::{MergeError, ranges};
 
-use crate::folder::possible::{MOST_ARRIVALS, MOST_BYTES};
+use crate::limits::{MOST_ARRIVALS, MOST_BYTES};
 use crate::wire::v1::IntervalWidth;
 use crate::{Run, Verdict};
 use facts::{add_facts, add_note};

@@ -3,67 +3,15 @@
 use truetail_model::record::RecorderOptions;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    Distribution, EventMark, Findings, LlmApi, LlmFacts, ObjectiveCounts, Run, SampledStream, SloCounts, StreamDetail,
-    StreamEnding, StreamFacts, StreamFindings, StreamKind, StreamTally, StreamTime, TokenCounts, folder, merge,
+    Distribution, Findings, LlmApi, LlmFacts, ObjectiveCounts, Run, SloCounts, StreamDetail, StreamFacts,
+    StreamFindings, StreamTime, TokenCounts, folder, merge,
 };
 
+#[path = "../support/streams.rs"]
+mod made;
+
 use crate::support;
-
-/// What is drawn of streams of which so many were complete.
-fn detail(complete: u64) -> StreamDetail {
-    let mut detail = StreamDetail::default();
-    for number in 0..2 * complete {
-        detail
-            .gaps
-            .record(Timestamp(number * 10_000_000), Nanos(if number % 2 == 0 { 10_000_003 } else { 700_000_003 }));
-    }
-    (0..2).for_each(|second| detail.gaps.record_open(Timestamp(second * 1_000_000_000)));
-    for number in 0..50 {
-        let intended_start_ns = number * 1_000_000;
-        let end_ns = intended_start_ns + 9_000_000;
-        detail.sampled.offer(intended_start_ns, end_ns, || SampledStream {
-            intended_start_ns,
-            actual_start_ns: intended_start_ns + 1,
-            end_ns,
-            ending: StreamEnding::Cut,
-            first_content_ns: Some(intended_start_ns + 7),
-            marks: vec![EventMark { from_ns: intended_start_ns + 7, to_ns: end_ns, events: 4, coalesced: 1 }],
-        });
-    }
-    detail
-}
-
-/// The streams of so many planned arrivals, of which two were cut after one event each, and three had no event.
-fn streams(planned: u64) -> StreamFacts {
-    let complete = planned - 5;
-    let mut facts = StreamFacts {
-        kind: StreamKind::Sse,
-        stall_ns: Some(500_000_000),
-        idle_timeout_ns: None,
-        end_mark: Some("[DONE]".to_owned()),
-        tally: StreamTally { planned, complete, cut: 2, idle: 3, ..StreamTally::default() },
-        events: complete * 4 + 2,
-        bytes: 12_345,
-        coalesced_gaps: complete,
-        stalls: 7,
-        llm: None,
-        times: Default::default(),
-        detail: Some(detail(complete)),
-    };
-    for (time, value, count) in [
-        (StreamTime::FirstEvent, 1_234_567, planned - 3),
-        (StreamTime::FirstEventCensored, 5_000_000_001, 3),
-        (StreamTime::LastEvent, 9_000_000_007, complete),
-        (StreamTime::EventGap, 10_000_003, complete),
-        (StreamTime::EventGap, 700_000_003, complete),
-        (StreamTime::EventGapCensored, 800_000_003, 2),
-        (StreamTime::LongestGap, 700_000_003, complete),
-        (StreamTime::LongestGapCensored, 800_000_003, 2),
-    ] {
-        facts.times.of_mut(time).record_n(Nanos(value), count);
-    }
-    facts
-}
+use made::streams;
 
 fn run_with_streams() -> (Run, Findings) {
     let mut run = support::run(RecorderOptions::default(), &support::steady(2));

@@ -33,11 +33,11 @@ pub(super) fn from_access_log(args: &FromAccessLogArgs) -> Result<ExitCode> {
     let log = with_progress(&args.file, &ImportOptions::default(), |input| read_access_log(input, &options))?;
     let name = args.file.file_name().map_or_else(|| "the log".to_owned(), |name| name.to_string_lossy().into_owned());
     let notes = log.notes(&name, placement, args.keep_host);
-    let arrivals = log.arrivals(placement);
+    let (arrivals, asked) = log.into_arrivals(placement);
     let last = arrivals.last().map_or(Nanos::ZERO, |(at, _)| *at);
     let count = arrivals.len();
-    let requests: Vec<_> = arrivals.into_iter().map(|(at, asked)| (at, recorded(asked, args.keep_host))).collect();
-    let text = write_replay(&notes, requests.iter().map(|(at, request)| (*at, request)));
+    let requests: Vec<_> = asked.into_iter().map(|asked| recorded(asked, args.keep_host)).collect();
+    let text = write_replay(&notes, arrivals.into_iter().map(|(at, number)| (at, &requests[number as usize])));
     let file = args.out.as_ref().map_or_else(|| "FILE".to_owned(), |file| file.display().to_string());
     let next = format!(
         "{count} arrival{} in {:.3} s; replay them with: truetail run http://127.0.0.1:8080 --replay {file}",
@@ -56,10 +56,6 @@ fn placement(args: &FromAccessLogArgs) -> Result<Placement> {
     }
 }
 
-fn recorded(asked: &Asked, keeps_host: bool) -> RecordedRequest {
-    RecordedRequest {
-        method: asked.method.clone(),
-        target: asked.target.clone(),
-        host: asked.host.clone().filter(|_| keeps_host),
-    }
+fn recorded(asked: Asked, keeps_host: bool) -> RecordedRequest {
+    RecordedRequest { method: asked.method, target: asked.target, host: asked.host.filter(|_| keeps_host) }
 }

@@ -147,13 +147,20 @@ impl AccessLog {
 
     /// When requests came, ascending, from the beginning of the recording on, and what each asked for.
     pub fn arrivals(&self, placement: Placement) -> Vec<(Nanos, &Asked)> {
+        self.placed(placement).into_iter().map(|(at, asked)| (at, &self.asked[asked as usize])).collect()
+    }
+
+    /// The same, each with the number of its request, and the different requests.
+    pub fn into_arrivals(self, placement: Placement) -> (Vec<(Nanos, u32)>, Vec<Asked>) {
+        (self.placed(placement), self.asked)
+    }
+
+    fn placed(&self, placement: Placement) -> Vec<(Nanos, u32)> {
         let mut starts = placement.starts(&self.lines, self.resolution.ns());
         starts.sort_by_key(|(start_ns, _)| *start_ns);
         let first = starts.first().map_or(0, |(start_ns, _)| *start_ns);
         // What was placed before the beginning of an hour belongs to it all the same.
         let origin = self.from_ns.unwrap_or(first);
-        let arrival =
-            |(start_ns, asked): (u64, u32)| (Nanos(start_ns.saturating_sub(origin)), &self.asked[asked as usize]);
-        starts.into_iter().map(arrival).collect()
+        starts.into_iter().map(|(start_ns, asked)| (Nanos(start_ns.saturating_sub(origin)), asked)).collect()
     }
 }
