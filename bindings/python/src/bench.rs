@@ -9,10 +9,11 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use truetail_engine::callable::{CallPlan, WaitStrategy, bench_here};
 use truetail_engine::{Control, RunOutput};
-use truetail_model::time::Nanos;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Limits;
 use truetail_report::{RunProgress, Style, number, progress_text};
 use truetail_run::{OfferedLoad, Run, RunSource};
+use truetail_stream::ItemStreams;
 
 use crate::arguments::{choice, count, positive_time, time, value_error, whole_number};
 use crate::calls::{CallFailures, FailureLog, PythonFunction};
@@ -25,6 +26,8 @@ use crate::result::RunResult;
 pub struct Bench {
     plan: CallPlan,
     control: Control,
+    /// The streams of an asynchronous generator.
+    streams: Option<ItemStreams>,
     stop_requested: AtomicBool,
     created: Instant,
 }
@@ -32,11 +35,11 @@ pub struct Bench {
 #[pymethods]
 impl Bench {
     #[new]
-    #[pyo3(signature = (*, asynchronous, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
-                        session_length, workers, waiting, in_flight, timeout, drain, max_failures))]
+    #[pyo3(signature = (*, kind, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
+                        session_length, workers, waiting, in_flight, timeout, drain, max_failures, stall))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
-        asynchronous: bool,
+        kind: &str,
         rate: OptionalArg<'py>,
         duration: OptionalArg<'py>,
         warmup: Bound<'py, PyAny>,
@@ -53,21 +56,16 @@ impl Bench {
         timeout: OptionalArg<'py>,
         drain: Bound<'py, PyAny>,
         max_failures: OptionalArg<'py>,
+        stall: OptionalArg<'py>,
     ) -> PyResult<Bench> {
         let load =
             LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
-        let how = CallArguments {
-            asynchronous,
-            workers,
-            waiting: waiting.to_owned(),
-            in_flight,
-            timeout,
-            drain,
-            max_failures,
-        };
+        let kind = CallableKind::named(kind)?;
+        let how = CallArguments { kind, workers, waiting: waiting.to_owned(), in_flight, timeout, drain, max_failures };
         let plan = how.plan(&load)?;
+        let streams = kind.streams(stall.as_ref(), &plan)?;
         let stop_requested = AtomicBool::new(false);
-        Ok(Bench { plan, control: Control::new(), stop_requested, created: Instant::now() })
+        Ok(Bench { plan, control: Control::new(), streams, stop_requested, created: Instant::now() })
     }
 
     /// Calls `function` on this thread and, with more workers, on others. Returns the result, and the exception that ended
@@ -91,7 +89,7 @@ impl Bench {
 
     /// Starts to hand calls to the event loop of this thread.
     fn pump(&self, name: Option<String>) -> PyResult<Pump> {
-        Pump::start(self.plan.clone(), self.control.clone(), name)
+        Pump::start(self.plan.clone(), self.control.clone(), name, self.streams.clone())
     }
 
     /// The result of a finished run, and the exception that ended it early, if any.
@@ -150,6 +148,7 @@ impl Bench {
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
         let mut run = measured.into_run(RunSource::Callable, OfferedLoad { name, ..offered });
+        run.facts.stream = self.streams.as_ref().map(ItemStreams::facts);
         run.facts.interrupted = self.control.was_stopped();
         run.facts.notes = self.notes(py, &run, &failures);
         Ok((RunResult::new(py, run, failures.exceptions), failures.ended_by))
@@ -184,9 +183,41 @@ fn in_words(error: &Bound<'_, PyAny>) -> String {
     if text.is_empty() { name } else { format!("{name}: {text}") }
 }
 
+/// What is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CallableKind {
+    /// A function that returns when it is done.
+    Function,
+    /// An `async def` function.
+    Coroutine,
+    /// An `async def` function that yields.
+    Generator,
+}
+
+impl CallableKind {
+    fn named(name: &str) -> PyResult<CallableKind> {
+        let kinds = [
+            ("function", CallableKind::Function),
+            ("coroutine", CallableKind::Coroutine),
+            ("generator", CallableKind::Generator),
+        ];
+        choice("kind", name, &kinds)
+    }
+
+    /// The streams of a generator. Nothing else has any.
+    fn streams(self, stall: Option<&Bound<'_, PyAny>>, plan: &CallPlan) -> PyResult<Option<ItemStreams>> {
+        let stall = stall.map(|given| positive_time("stall", given)).transpose()?;
+        if self == CallableKind::Generator {
+            return Ok(Some(ItemStreams::new(stall, Timestamp(plan.workload.warmup.0))));
+        }
+        let problem = "it is about the items of an async generator; fn yields none";
+        stall.map_or(Ok(None), |_| Err(value_error("stall", problem)))
+    }
+}
+
 /// The arguments that belong to a callable and not to its load.
 struct CallArguments<'py> {
-    asynchronous: bool,
+    kind: CallableKind,
     workers: OptionalArg<'py>,
     waiting: String,
     in_flight: OptionalArg<'py>,
@@ -210,7 +241,7 @@ impl CallArguments<'_> {
             self.max_failures.as_ref().map(|given| whole_number("max_failures", given, 1)).transpose()?;
         let workers = match (&self.workers, load.users.as_ref()) {
             (Some(given), _) => count("workers", given)?,
-            (None, Some(users)) if !self.asynchronous => count("users", users)?,
+            (None, Some(users)) if self.kind == CallableKind::Function => count("users", users)?,
             (None, _) => 1,
         };
         let give_up_after = max_failures.and_then(NonZeroU64::new);
@@ -220,7 +251,7 @@ impl CallArguments<'_> {
 
     /// Refuses arguments of functions for async functions, and the other way round.
     fn refuse_contradictions(&self) -> PyResult<()> {
-        if self.asynchronous {
+        if self.kind != CallableKind::Function {
             let workers = self.workers.is_some();
             let problem = "async calls share one event loop; in_flight limits how many run at once";
             return if workers { Err(value_error("workers", problem)) } else { Ok(()) };

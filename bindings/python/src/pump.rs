@@ -9,10 +9,12 @@ use std::thread::{self, JoinHandle};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use truetail_engine::callable::{CallHandle, CallLauncher, CallPlan, bench_launched};
+use truetail_engine::callable::{CallEnd, CallHandle, CallLauncher, CallPlan, bench_launched};
 use truetail_engine::{Control, RunOutput};
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::time::Nanos;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_stream::ItemStreams;
 
 use crate::calls::{CallFailures, FailureLog};
 
@@ -31,22 +33,28 @@ pub struct Pump {
     failures: Arc<CallFailures>,
     timeout: Option<Nanos>,
     name: Option<String>,
+    streams: Option<ItemStreams>,
     thread: Mutex<Option<JoinHandle<RunOutput>>>,
 }
 
 impl Pump {
-    /// Starts the thread.
-    pub fn start(plan: CallPlan, control: Control, name: Option<String>) -> PyResult<Pump> {
+    /// Starts the thread. `streams`: the calls are of an asynchronous generator.
+    pub fn start(
+        plan: CallPlan,
+        control: Control,
+        name: Option<String>,
+        streams: Option<ItemStreams>,
+    ) -> PyResult<Pump> {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         waker.set_nonblocking(true)?;
         let queue = Queue::default();
-        let launcher = Launcher { waker, queue: Arc::clone(&queue) };
+        let launcher = Launcher { waker, queue: Arc::clone(&queue), streams: streams.clone() };
         let timeout = plan.workload.limits.timeout;
         let pump = move || bench_launched(&plan, &control, launcher);
         let thread = thread::Builder::new().name("truetail-pump".to_owned()).spawn(pump)?;
         let failures = Arc::default();
-        Ok(Pump { wake, queue, failures, timeout, name, thread: Mutex::new(Some(thread)) })
+        Ok(Pump { wake, queue, failures, timeout, name, streams, thread: Mutex::new(Some(thread)) })
     }
 
     /// Waits for the end of the run: what was measured, the name, the failures.
@@ -76,7 +84,11 @@ impl Pump {
     fn due(&self) -> PyResult<(Vec<AsyncCall>, bool)> {
         let over = self.drain_wakeups()?;
         let due = std::mem::take(&mut *lock(&self.queue));
-        let call = |ticket| AsyncCall { ticket: Mutex::new(Some(ticket)), failures: Arc::clone(&self.failures) };
+        let call = |ticket| AsyncCall {
+            ticket: Mutex::new(Some(ticket)),
+            failures: Arc::clone(&self.failures),
+            streams: self.streams.clone(),
+        };
         Ok((due.into_iter().map(call).collect(), over))
     }
 }
@@ -100,10 +112,14 @@ impl Pump {
 struct Launcher {
     waker: UnixStream,
     queue: Queue,
+    streams: Option<ItemStreams>,
 }
 
 impl CallLauncher for Launcher {
     fn launch(&mut self, ticket: CallHandle) {
+        if let Some(streams) = &self.streams {
+            streams.begin(ticket.arrival());
+        }
         let mut queue = lock(&self.queue);
         queue.push(ticket);
         if queue.len() == 1 {
@@ -111,13 +127,26 @@ impl CallLauncher for Launcher {
             let _ = self.waker.write(&[1]);
         }
     }
+
+    fn ended(&mut self, call: &CallEnd) {
+        if let Some(streams) = &self.streams {
+            streams.ended(call);
+        }
+    }
+
+    fn never_launched(&mut self, arrival: Arrival, end: Timestamp) {
+        if let Some(streams) = &self.streams {
+            streams.never_started(arrival, end);
+        }
+    }
 }
 
-/// One call of a coroutine function. Only the first reported outcome counts.
+/// One call of a coroutine function or an asynchronous generator. Only the first reported outcome counts.
 #[pyclass(module = "truetail._native", frozen)]
 pub struct AsyncCall {
     ticket: Mutex<Option<CallHandle>>,
     failures: Arc<CallFailures>,
+    streams: Option<ItemStreams>,
 }
 
 #[pymethods]
@@ -126,6 +155,13 @@ impl AsyncCall {
     fn begin(&self) {
         if let Some(ticket) = &mut *lock(&self.ticket) {
             ticket.begin();
+        }
+    }
+
+    /// The generator yielded an item. `had_to_wait`: it was not there yet when it was asked for.
+    fn item(&self, had_to_wait: bool) {
+        if let (Some(ticket), Some(streams)) = (&*lock(&self.ticket), &self.streams) {
+            streams.item(ticket.arrival(), ticket.now(), had_to_wait);
         }
     }
 

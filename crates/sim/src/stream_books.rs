@@ -33,7 +33,7 @@ impl StreamBooks {
             end_mark: is_model.then(|| END_MARK.to_owned()),
             tally: StreamTally::default(),
             events: 0,
-            bytes: 0,
+            bytes: None,
             coalesced_gaps: 0,
             stalls: 0,
             llm: None,

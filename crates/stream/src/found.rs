@@ -2,7 +2,7 @@
 
 use truetail_model::record::{CompactHistogram, Histogram};
 use truetail_model::time::Nanos;
-use truetail_run::{GapMap, LlmFacts, StreamDetail, StreamFacts, StreamTally, StreamTime, StreamTimes};
+use truetail_run::{GapMap, LlmFacts, StreamDetail, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes};
 
 use crate::options::StreamOptions;
 use crate::slo::Objective;
@@ -61,7 +61,7 @@ impl Found {
             end_mark: options.end_mark.clone(),
             tally: self.tally,
             events: self.events,
-            bytes: self.bytes,
+            bytes: (options.kind != StreamKind::Items).then_some(self.bytes),
             coalesced_gaps: self.coalesced_gaps,
             stalls: self.stalls,
             llm: self.llm.clone(),

@@ -12,11 +12,13 @@
 //! | `idle` | when streams that stand still are given up |
 //! | `observer` | all that at work in one worker of the engine |
 //! | `stream_run` | the streams of a run, over all workers |
+//! | `items` | streams whose events are items that a generator yields |
 
 mod chunk;
 mod event_parser;
 mod found;
 mod idle;
+mod items;
 mod llm_answer;
 mod observer;
 mod open_stream;
@@ -26,6 +28,7 @@ mod stream_run;
 
 pub use chunk::{Chunk, Usage, read_chunk};
 pub use event_parser::{EventParser, MOST_DATA_BYTES, ServerSentEvent};
+pub use items::ItemStreams;
 pub use options::{LlmOptions, StreamOptions};
 pub use slo::Objective;
 pub use stream_run::StreamRun;

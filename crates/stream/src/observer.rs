@@ -6,17 +6,14 @@ use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
-use truetail_run::{EventMarks, SampledStream, StreamEnding, StreamFacts, StreamKind};
+use truetail_run::{EventMarks, StreamEnding, StreamFacts, StreamKind};
 
 use crate::event_parser::EventParser;
 use crate::found::Found;
 use crate::idle::{IdleWatch, Look};
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
-use crate::open_stream::{Arrived, Clocks, Head};
+use crate::open_stream::{Arrived, Clocks, Head, MOST_MARKED, mark};
 use crate::options::StreamOptions;
-
-/// Of the streams that a worker has open at once, so many may be sampled: each takes 4 KiB of memory.
-const MOST_MARKED: usize = 2_048;
 
 /// The place of one request. Its room is used again.
 #[derive(Debug)]
@@ -39,14 +36,6 @@ impl Slot {
         (self.clocks, self.answer) = (clocks, LlmAnswer::default());
         self.marks.iter_mut().for_each(EventMarks::clear);
         self.generation = self.generation.wrapping_add(1);
-    }
-}
-
-/// An event comes now of a stream with these clocks, which do not know of it yet.
-#[inline]
-fn mark(marks: &mut Option<EventMarks>, clocks: &Clocks, now: Arrived) {
-    if let Some(marks) = marks {
-        marks.event(now.at.max(clocks.intended_start), clocks.is_coalesced(now));
     }
 }
 
@@ -110,18 +99,9 @@ impl StreamObserver {
     }
 
     /// Keeps the stream of a request that was sent, where it is one of those that are shown in full.
-    fn sample(&mut self, request: u32, ending: StreamEnding, (start, end): (Timestamp, Timestamp)) {
+    fn sample(&mut self, request: u32, ending: StreamEnding, span: (Timestamp, Timestamp)) {
         let Slot { clocks, answer, marks: Some(marks), .. } = &self.slots[request as usize] else { return };
-        let intended = clocks.intended_start;
-        let (start, end) = (start.max(intended), end.max(intended));
-        self.found.detail.sampled.offer_sent(intended.0, start.0, end.0, || SampledStream {
-            intended_start_ns: intended.0,
-            actual_start_ns: start.0,
-            end_ns: end.0,
-            ending,
-            first_content_ns: answer.first_content().map(|at| at.0),
-            marks: marks.all().to_vec(),
-        });
+        clocks.sample(marks, answer.first_content(), ending, span, &mut self.found);
     }
 
     fn look_later(&mut self, request: u32) {

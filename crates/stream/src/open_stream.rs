@@ -2,11 +2,22 @@
 
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{StreamEnding, StreamTime};
+use truetail_run::{EventMarks, SampledStream, StreamEnding, StreamTime};
 
 use crate::event_parser::ServerSentEvent;
 use crate::found::Found;
 use crate::options::StreamOptions;
+
+/// Of the streams that are open at once in one place, so many may be sampled: each takes 4 KiB of memory.
+pub(crate) const MOST_MARKED: usize = 2_048;
+
+/// An event comes now of a stream with these clocks, which do not know of it yet.
+#[inline]
+pub(crate) fn mark(marks: &mut Option<EventMarks>, clocks: &Clocks, now: Arrived) {
+    if let Some(marks) = marks {
+        marks.event(now.at.max(clocks.intended_start), clocks.is_coalesced(now));
+    }
+}
 
 /// What is known of the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,6 +125,11 @@ impl Clocks {
         self.last.is_some_and(|last| last.number == now.number)
     }
 
+    /// With what the last event came.
+    pub(crate) fn last(&self) -> Option<Arrived> {
+        self.last
+    }
+
     /// When the last event came.
     pub(crate) fn last_event(&self) -> Option<Timestamp> {
         self.last.map(|last| last.at)
@@ -181,6 +197,27 @@ impl Clocks {
             self.longest.into_iter().for_each(|longest| found.record(StreamTime::LongestGapCensored, longest));
         }
         ending
+    }
+
+    /// Keeps the measured stream, which was sent and [ended](Clocks::end), where it is one of those that are shown in full.
+    pub(crate) fn sample(
+        &self,
+        marks: &EventMarks,
+        first_content: Option<Timestamp>,
+        ending: StreamEnding,
+        (start, end): (Timestamp, Timestamp),
+        found: &mut Found,
+    ) {
+        let intended = self.intended_start;
+        let (start, end) = (start.max(intended), end.max(intended));
+        found.detail.sampled.offer_sent(intended.0, start.0, end.0, || SampledStream {
+            intended_start_ns: intended.0,
+            actual_start_ns: start.0,
+            end_ns: end.0,
+            ending,
+            first_content_ns: first_content.map(|at| at.0),
+            marks: marks.all().to_vec(),
+        });
     }
 
     fn ending(self, outcome: Outcome, is_complete: bool) -> StreamEnding {

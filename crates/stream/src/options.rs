@@ -48,6 +48,8 @@ impl StreamOptions {
     pub(crate) fn is_stream(&self, status: u16, fields: &FieldList) -> bool {
         match self.kind {
             StreamKind::Chunks => (200..300).contains(&status),
+            // They come from a generator, never in an answer of HTTP.
+            StreamKind::Items => false,
             StreamKind::Sse => {
                 let is_plain = |value: &[u8]| value.trim_ascii().eq_ignore_ascii_case(b"identity");
                 status == 200

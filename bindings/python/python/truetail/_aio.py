@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Awaitable, Callable
-from typing import Any, Optional
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from typing import Any, Optional, Union
 
 from truetail._interrupt import Interrupted, result_of
 from truetail._native import AsyncCall, Bench, Result
@@ -19,7 +19,69 @@ PATIENCE_S = 5.0
 """How long coroutines that are cancelled at the end of a run may take to finish."""
 
 
-def bench_in_a_new_loop(plan: Bench, fn: Callable[[], Any], name: Optional[str]) -> Result:
+class Coroutines:
+    """What an ``async def`` function gives."""
+
+    def __init__(self, fn: Callable[[], Awaitable[object]]) -> None:
+        self._fn = fn
+
+    async def call(self, _: AsyncCall) -> None:
+        await self._fn()
+
+
+class Items:
+    """What an ``async def`` function gives that yields."""
+
+    def __init__(self, fn: Callable[[], AsyncIterator[object]]) -> None:
+        self._fn = fn
+
+    async def call(self, call: AsyncCall) -> None:
+        """Takes all items, and tells of each."""
+        items: Any = self._fn()
+        try:
+            while True:
+                following = _Next(items.__anext__())
+                try:
+                    await following
+                except StopAsyncIteration:
+                    return
+                call.item(following.had_to_wait)
+        finally:
+            await items.aclose()
+
+
+AsyncFunction = Union[Coroutines, Items]
+
+
+class _Next:
+    """Awaits the next item, and notices whether it was there already.
+
+    A client that reads several items at once yields all but the first without giving the event loop a turn.
+    """
+
+    def __init__(self, item: Awaitable[object]) -> None:
+        self._item: Any = item
+        self.had_to_wait = False
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        steps = self._item.__await__()
+        step, sent = steps.send, None
+        while True:
+            try:
+                awaited = step(sent)
+            except StopIteration as last:
+                return last.value
+            self.had_to_wait = True
+            try:
+                step, sent = steps.send, (yield awaited)
+            except GeneratorExit:
+                steps.close()
+                raise
+            except BaseException as error:
+                step, sent = steps.throw, error
+
+
+def bench_in_a_new_loop(plan: Bench, fn: AsyncFunction, name: Optional[str]) -> Result:
     """Runs in an event loop of its own. Ctrl-C drains the run; a second one ends it at once."""
     try:
         asyncio.get_running_loop()
@@ -35,7 +97,7 @@ def _may_catch_ctrl_c() -> bool:
     return in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-async def _interruptible(plan: Bench, fn: Callable[[], Any], name: Optional[str], catch: bool) -> Result:
+async def _interruptible(plan: Bench, fn: AsyncFunction, name: Optional[str], catch: bool) -> Result:
     interrupts = 0
 
     def interrupt() -> None:
@@ -60,7 +122,7 @@ async def _interruptible(plan: Bench, fn: Callable[[], Any], name: Optional[str]
 
 
 async def drive(
-    plan: Bench, fn: Callable[[], Awaitable[object]], name: Optional[str]
+    plan: Bench, fn: AsyncFunction, name: Optional[str]
 ) -> tuple[Result, Optional[BaseException]]:
     """Starts due calls in the running loop until the run is over."""
     loop = asyncio.get_running_loop()
@@ -100,13 +162,13 @@ async def _cancel(tasks: dict[asyncio.Task[None], AsyncCall]) -> None:
         await asyncio.wait(list(tasks), timeout=PATIENCE_S)
 
 
-async def _measured(call: AsyncCall, fn: Callable[[], Awaitable[object]], timeout: Optional[float]) -> None:
+async def _measured(call: AsyncCall, fn: AsyncFunction, timeout: Optional[float]) -> None:
     call.begin()
     task, timer = asyncio.current_task(), None
     if timeout is not None and task is not None:
         timer = asyncio.get_running_loop().call_later(timeout, _time_out, call, task)
     try:
-        await fn()
+        await fn.call(call)
     except asyncio.CancelledError as error:
         # Has no effect on a call that timed out or was cut short.
         call.failed(error)

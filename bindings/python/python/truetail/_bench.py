@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import Any, Optional, Union
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Literal, Optional, Union
 
 from truetail import _aio
 from truetail._interrupt import result_of
@@ -16,7 +16,7 @@ from truetail._types import Model, Rate, Spacing, Time, Waiting
 
 
 def bench(
-    fn: Union[Callable[[], object], Callable[[], Awaitable[object]]],
+    fn: Union[Callable[[], object], Callable[[], Awaitable[object]], Callable[[], AsyncIterator[object]]],
     rate: Optional[Rate] = None,
     duration: Optional[Time] = "60s",
     warmup: Time = 0,
@@ -34,13 +34,15 @@ def bench(
     timeout: Optional[Time] = None,
     drain: Time = "30s",
     max_failures: Optional[int] = 1000,
+    stall: Optional[Time] = None,
     progress: bool = False,
 ) -> Result:
     """Calls ``fn()`` on a schedule, and measures each call from its intended start.
 
     A function is called on this thread, one call at a time; further ``workers`` are further threads. The interpreter's
     lock is held during a call and free between calls. Calls of an ``async def`` function overlap, in a new event loop;
-    where a loop is already running, use ``await bench_async(...)``.
+    where a loop is already running, use ``await bench_async(...)``. If it yields, each item is measured too:
+    ``Result.streams`` has the time to the first item, from the intended start, and the gaps between items.
 
     ``rate``            calls per second: ``1000``, ``"1.5k"``, ``"60/m"``; or a rate profile such as
                         ``"ramp:100..2000/60s"``. Required, except in the closed model
@@ -57,14 +59,15 @@ def bench(
     ``timeout``         an async call that takes longer is cancelled and counted as timed out
     ``drain``           how long to wait for outstanding calls at the end
     ``max_failures``    stop after this many failures in a row on one worker; ``None``: never
+    ``stall``           of an async generator: gaps between items of at least this are counted as stalls
     ``progress``        print progress on standard error
 
     An exception in ``fn`` is a failed call. ``Result.exceptions`` counts them by type, ``Result.first_exception`` is the
     first one, and ``Result.notes`` names it. Ctrl-C raises :class:`Interrupted` with what was measured so far.
     """
-    asynchronous = _is_async(fn)
+    kind = _kind_of(fn)
     plan = Bench(
-        asynchronous=asynchronous,
+        kind=kind,
         rate=rate,
         duration=duration,
         warmup=warmup,
@@ -81,15 +84,16 @@ def bench(
         timeout=timeout,
         drain=drain,
         max_failures=max_failures,
+        stall=stall,
     )
     with shown(plan, progress):
-        if asynchronous:
-            return _aio.bench_in_a_new_loop(plan, fn, _name_of(fn))
+        if kind != "function":
+            return _aio.bench_in_a_new_loop(plan, _calls(kind, fn), _name_of(fn))
         return result_of(plan.call(fn, _name_of(fn)))
 
 
 async def bench_async(
-    fn: Callable[[], Awaitable[object]],
+    fn: Union[Callable[[], Awaitable[object]], Callable[[], AsyncIterator[object]]],
     rate: Optional[Rate] = None,
     duration: Optional[Time] = "60s",
     warmup: Time = 0,
@@ -105,6 +109,7 @@ async def bench_async(
     timeout: Optional[Time] = None,
     drain: Time = "30s",
     max_failures: Optional[int] = 1000,
+    stall: Optional[Time] = None,
     progress: bool = False,
 ) -> Result:
     """Like :func:`bench`, in the event loop that is running: for clients that belong to it, and for notebooks.
@@ -112,10 +117,11 @@ async def bench_async(
     A native thread keeps the schedule. A call begins when its coroutine takes its first step. The time until the loop
     gets to it is generator lag, and part of the response time.
     """
-    if not _is_async(fn):
+    kind = _kind_of(fn)
+    if kind == "function":
         raise TypeError("fn: expected an async function; bench(fn) is for others")
     plan = Bench(
-        asynchronous=True,
+        kind=kind,
         rate=rate,
         duration=duration,
         warmup=warmup,
@@ -132,25 +138,37 @@ async def bench_async(
         timeout=timeout,
         drain=drain,
         max_failures=max_failures,
+        stall=stall,
     )
     with shown(plan, progress):
-        return result_of(await _aio.drive(plan, fn, _name_of(fn)))
+        return result_of(await _aio.drive(plan, _calls(kind, fn), _name_of(fn)))
 
 
-def _is_async(fn: Any) -> bool:
-    """Whether ``fn()`` gives a coroutine. Refuses objects that a call would not run."""
+_Kind = Literal["function", "coroutine", "generator"]
+
+
+def _calls(kind: _Kind, fn: Any) -> _aio.AsyncFunction:
+    return _aio.Items(fn) if kind == "generator" else _aio.Coroutines(fn)
+
+
+def _kind_of(fn: Any) -> _Kind:
+    """What ``fn()`` gives. Refuses objects that a call would not run."""
     if asyncio.iscoroutine(fn):
         fn.close()
         raise TypeError("fn: this is a coroutine, which runs once; pass the async function itself, without ()")
+    if inspect.isasyncgen(fn):
+        raise TypeError("fn: this is a generator, which runs once; pass the async function itself, without ()")
     if not callable(fn):
         raise TypeError(f"fn: {type(fn).__name__!r} is not callable; pass the function itself, without ()")
     target = fn
     while isinstance(target, functools.partial):
         target = target.func
     kinds = [target, getattr(target, "__call__", None)]
-    if any(inspect.isgeneratorfunction(kind) or inspect.isasyncgenfunction(kind) for kind in kinds):
-        raise TypeError("fn: this is a generator function; calling it runs nothing of it")
-    return any(inspect.iscoroutinefunction(kind) for kind in kinds)
+    if any(inspect.isgeneratorfunction(kind) for kind in kinds):
+        raise TypeError("fn: this is a generator function; calling it runs nothing of it. One that is 'async def' can be measured")
+    if any(inspect.isasyncgenfunction(kind) for kind in kinds):
+        return "generator"
+    return "coroutine" if any(inspect.iscoroutinefunction(kind) for kind in kinds) else "function"
 
 
 def _name_of(fn: object) -> Optional[str]:

@@ -258,9 +258,10 @@ class Server:
 
 @final
 class AsyncCall:
-    """One call of a coroutine function. Only the first reported outcome counts."""
+    """One call of a coroutine function or an async generator. Only the first reported outcome counts."""
 
     def begin(self) -> None: ...
+    def item(self, had_to_wait: bool) -> None: ...
     def answered(self) -> None: ...
     def failed(self, error: BaseException) -> None: ...
     def timed_out(self) -> None: ...
@@ -282,7 +283,7 @@ class Bench:
     def __new__(
         cls,
         *,
-        asynchronous: bool,
+        kind: Literal["function", "coroutine", "generator"],
         rate: Optional[Rate],
         duration: Optional[Time],
         warmup: Time,
@@ -299,6 +300,7 @@ class Bench:
         timeout: Optional[Time],
         drain: Time,
         max_failures: Optional[int],
+        stall: Optional[Time],
     ) -> Bench: ...
     def call(self, function: Any, name: Optional[str]) -> tuple[Result, Optional[BaseException]]: ...
     def pump(self, name: Optional[str]) -> Pump: ...

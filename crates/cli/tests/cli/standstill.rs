@@ -89,16 +89,10 @@ fn assert_when_and_how_long(run: &Value, meanwhile_s: f64) {
 #[test]
 fn of_the_server_is_the_servers() {
     for mode in MODES {
-        let dir = TestDir::new();
-        let Pair { running, served } = Pair::start(&dir, mode);
-        stop(|signal| served.signal(signal));
-        let output = running.end();
-        let run = output.json();
-        // A busy machine may stop the generator for a moment, too; of this second and a half it must not speak.
-        let paused_ms = run["generator"]["pauses"][0]["length_ns"].as_f64().unwrap_or(0.0) / 1e6;
-        assert!(paused_ms < OTHERS_MS, "{mode:?} {}", run["generator"]["pauses"]);
+        let (code, run) = undisturbed(mode);
+        let paused_ms = longest_pause_ms(&run);
         assert!(
-            run["verdict"]["state"] != "INVALID" || paused_ms > 5.0 && output.code == Some(4),
+            run["verdict"]["state"] != "INVALID" || paused_ms > 5.0 && code == Some(4),
             "{mode:?} {}",
             run["verdict"]
         );
@@ -109,4 +103,22 @@ fn of_the_server_is_the_servers() {
         assert_balanced(&run);
         assert_eq!(run["tally"]["responses"], 5 * RATE);
     }
+}
+
+/// A run whose server was stopped. A busy machine may stop the generator, too, even for a second: then it is tried again. A
+/// generator that took the second and a half of the server for its own would do so each time.
+fn undisturbed(mode: &[&str]) -> (Option<i32>, Value) {
+    let attempt = |_| {
+        let dir = TestDir::new();
+        let Pair { running, served } = Pair::start(&dir, mode);
+        stop(|signal| served.signal(signal));
+        let output = running.end();
+        (output.code, output.json())
+    };
+    let quiet = (0..4).map(attempt).find(|(_, run)| longest_pause_ms(run) < OTHERS_MS);
+    quiet.unwrap_or_else(|| panic!("{mode:?} the generator claims to have paused for {OTHERS_MS} ms each time"))
+}
+
+fn longest_pause_ms(run: &Value) -> f64 {
+    run["generator"]["pauses"][0]["length_ns"].as_f64().unwrap_or(0.0) / 1e6
 }

@@ -23,6 +23,26 @@ use crate::start::Start;
 pub trait CallLauncher {
     /// Starts a call now and does not wait for it. Its handle reports how it went, from any thread.
     fn launch(&mut self, handle: CallHandle);
+
+    /// A call that was launched has ended, or the run has while it was in flight. Called once for each call, by the thread
+    /// that launched it.
+    fn ended(&mut self, _call: &CallEnd) {}
+
+    /// The run ended at `end`, before a call was launched for this arrival.
+    fn never_launched(&mut self, _arrival: Arrival, _end: Timestamp) {}
+}
+
+/// How a call went, as its record has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallEnd {
+    /// The arrival that it was made for.
+    pub arrival: Arrival,
+    /// When it began.
+    pub actual_start: Timestamp,
+    /// When it ended.
+    pub end: Timestamp,
+    /// What became of it.
+    pub outcome: Outcome,
 }
 
 /// Reports how one call went. Dropping the handle reports that the call failed.
@@ -39,6 +59,11 @@ impl CallHandle {
     /// The arrival that the call is made for.
     pub fn arrival(&self) -> Arrival {
         self.start.arrival
+    }
+
+    /// The time on the clock of the run.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Sets the actual start to now. The time since the call was handed over, which its runtime took to run it, becomes
@@ -89,18 +114,18 @@ impl CallStarter {
         loop {
             match self.measurement.turn() {
                 (now, Directive::Start(start)) => launcher.launch(self.begin(start, now)),
-                (now, Directive::Wait { until }) => self.wait(now, until),
+                (now, Directive::Wait { until }) => self.wait(now, until, &mut launcher),
                 (_, Directive::Expired | Directive::Finished) => break,
             }
             while let Ok(ended) = self.receiver.try_recv() {
-                self.record(ended);
+                self.record(ended, &mut launcher);
             }
         }
         let end = self.measurement.clock.now();
         for (start, actual_start) in std::mem::take(&mut self.in_flight).into_values() {
-            self.measurement.ended(EndedCall { start, actual_start, end, outcome: Outcome::InFlightAtEnd });
+            self.count(EndedCall { start, actual_start, end, outcome: Outcome::InFlightAtEnd }, &mut launcher);
         }
-        self.measurement.finish(end)
+        self.measurement.finish_with(end, |arrival| launcher.never_launched(arrival, end))
     }
 
     fn begin(&mut self, start: DueRequest, now: Timestamp) -> CallHandle {
@@ -111,18 +136,24 @@ impl CallStarter {
     }
 
     /// Waits until `until` at the latest for a call to end.
-    fn wait(&mut self, now: Timestamp, until: Timestamp) {
+    fn wait(&mut self, now: Timestamp, until: Timestamp, launcher: &mut impl CallLauncher) {
         let until = self.measurement.sleep(now, until);
         match self.receiver.recv_timeout(until.since(now).into()) {
-            Ok(ended) => self.record(ended),
+            Ok(ended) => self.record(ended, launcher),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => unreachable!("a sender is held here"),
         }
     }
 
-    fn record(&mut self, ended: EndedCall) {
+    fn record(&mut self, ended: EndedCall, launcher: &mut impl CallLauncher) {
         if self.in_flight.remove(&ended.start.arrival.index).is_some() {
-            self.measurement.ended(ended);
+            self.count(ended, launcher);
         }
+    }
+
+    fn count(&mut self, ended: EndedCall, launcher: &mut impl CallLauncher) {
+        let EndedCall { start, actual_start, end, outcome } = ended;
+        self.measurement.ended(ended);
+        launcher.ended(&CallEnd { arrival: start.arrival, actual_start, end, outcome });
     }
 }

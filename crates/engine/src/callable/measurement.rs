@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use truetail_model::arrival::Arrival;
 use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::record::{Outcome, Recorder, RequestRecord};
 use truetail_model::time::{Clock, Nanos, Timestamp};
@@ -119,10 +120,16 @@ impl Measurement {
     }
 
     /// The run of this worker is over, and every call that was started has ended. Counts out what was never issued.
-    pub(super) fn finish(mut self, ended: Timestamp) -> WorkerResult {
+    pub(super) fn finish(self, ended: Timestamp) -> WorkerResult {
+        self.finish_with(ended, |_| {})
+    }
+
+    /// The same; `never_issued` is told of each of those.
+    pub(super) fn finish_with(mut self, ended: Timestamp, mut never_issued: impl FnMut(Arrival)) -> WorkerResult {
         while let Some(arrival) = self.driver.unissued() {
             self.recorder.plan(arrival.intended_start);
             self.recorder.record(&RequestRecord::never_issued(arrival, ended));
+            never_issued(arrival);
         }
         WorkerResult {
             recorder: self.recorder,

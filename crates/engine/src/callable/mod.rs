@@ -36,5 +36,5 @@ mod plan;
 pub use asynchronous::bench_async;
 pub use blocking::{CallWorker, CallWorkerResult, bench, bench_here};
 pub use call::{Call, CallOutcome, Callable};
-pub use launched::{CallHandle, CallLauncher, bench_launched};
+pub use launched::{CallEnd, CallHandle, CallLauncher, bench_launched};
 pub use plan::{CallPlan, WaitStrategy};

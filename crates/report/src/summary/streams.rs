@@ -82,6 +82,7 @@ fn events(streams: &StreamFacts) -> String {
     let what = match streams.kind {
         StreamKind::Sse => "events",
         StreamKind::Chunks => "chunks",
+        StreamKind::Items => "items",
     };
     let mut parts = vec![format!("{} {what}", number::count(streams.events))];
     if streams.coalesced_gaps > 0 {

@@ -15,6 +15,8 @@ pub enum StreamKind {
     Sse,
     /// Chunks of HTTP/1.1, frames of data of HTTP/2.
     Chunks,
+    /// What an asynchronous generator yields.
+    Items,
 }
 
 /// The streams of a run: how they ended, and their events. Arrivals of the warm-up are in none of it.
@@ -32,8 +34,8 @@ pub struct StreamFacts {
     pub tally: StreamTally,
     /// Events of all streams.
     pub events: u64,
-    /// Bytes of the bodies of all streams.
-    pub bytes: u64,
+    /// Bytes of the bodies of all streams; `None` where the events are items, whose bytes nobody sees.
+    pub bytes: Option<u64>,
     /// Gaps between events that were read at once: how long they are is not known.
     pub coalesced_gaps: u64,
     /// Gaps that lasted for `stall_ns` or longer, those that no event ended among them.
@@ -55,11 +57,11 @@ impl StreamFacts {
         self.tally.merge(&other.tally);
         let sums = [
             (&mut self.events, other.events),
-            (&mut self.bytes, other.bytes),
             (&mut self.coalesced_gaps, other.coalesced_gaps),
             (&mut self.stalls, other.stalls),
         ];
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
+        self.bytes = self.bytes.zip(other.bytes).map(|(sum, part)| sum.saturating_add(part));
         self.llm.iter_mut().zip(&other.llm).for_each(|(sum, part)| sum.merge(part));
         self.times.merge(&other.times);
         // What one part does not have is not known of the whole.

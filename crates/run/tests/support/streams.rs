@@ -39,7 +39,7 @@ pub fn streams(planned: u64) -> StreamFacts {
         end_mark: Some("[DONE]".to_owned()),
         tally: StreamTally { planned, complete, cut: 2, idle: 3, ..StreamTally::default() },
         events: complete * 4 + 2,
-        bytes: 12_345,
+        bytes: Some(12_345),
         coalesced_gaps: complete,
         stalls: 7,
         llm: None,

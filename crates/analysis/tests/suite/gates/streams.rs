@@ -17,7 +17,7 @@ fn of_streams(mut run: Run, failed: u64) -> Run {
         end_mark: None,
         tally: StreamTally { planned, complete: planned - failed, failed, ..StreamTally::default() },
         events: planned - failed + 9 * planned + 1,
-        bytes: 0,
+        bytes: Some(0),
         coalesced_gaps: 0,
         stalls: 0,
         llm: None,

@@ -1,0 +1,118 @@
+//! Streams whose events are items that an asynchronous generator yields. They have no bytes and no heads.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use truetail_engine::callable::CallEnd;
+use truetail_model::arrival::Arrival;
+use truetail_model::record::Outcome;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{EventMarks, StreamFacts, StreamKind};
+
+use crate::found::Found;
+use crate::open_stream::{Arrived, Clocks, Head, MOST_MARKED, mark};
+use crate::options::StreamOptions;
+
+/// The streams of a run. Clones are of the same run, and may be used by different threads.
+#[derive(Clone, Debug)]
+pub struct ItemStreams(Arc<Mutex<Books>>);
+
+#[derive(Debug)]
+struct Books {
+    options: StreamOptions,
+    measure_from: Timestamp,
+    found: Found,
+    /// By the index of the arrival.
+    open: HashMap<u64, ItemStream>,
+    /// How many items had to be waited for.
+    waited: u64,
+}
+
+#[derive(Debug)]
+struct ItemStream {
+    clocks: Clocks,
+    /// When its items came; `None` where [`MOST_MARKED`] others were open when it began.
+    marks: Option<EventMarks>,
+}
+
+impl ItemStreams {
+    /// Nothing yet. Arrivals before `measure_from` are in none of it. Gaps of at least `stall` are stalls.
+    pub fn new(stall: Option<Nanos>, measure_from: Timestamp) -> ItemStreams {
+        let options = StreamOptions { stall, ..StreamOptions::new(StreamKind::Items) };
+        let found = Found::new(&options);
+        ItemStreams(Arc::new(Mutex::new(Books { options, measure_from, found, open: HashMap::new(), waited: 0 })))
+    }
+
+    /// A generator is about to be started for this arrival.
+    pub fn begin(&self, arrival: Arrival) {
+        let mut books = self.lock();
+        let marks = (books.open.len() < MOST_MARKED).then(EventMarks::with_room);
+        let clocks = books.clocks(arrival);
+        books.open.insert(arrival.index, ItemStream { clocks, marks });
+    }
+
+    /// The generator of this arrival yielded an item at `at`. `had_to_wait`: it was not there yet when it was asked for. One
+    /// that was there came together with the one before, as far as anybody can know.
+    pub fn item(&self, arrival: Arrival, at: Timestamp, had_to_wait: bool) {
+        let Books { options, found, open, waited, .. } = &mut *self.lock();
+        let Some(ItemStream { clocks, marks }) = open.get_mut(&arrival.index) else { return };
+        let now = match clocks.last().filter(|_| !had_to_wait) {
+            Some(together) => together,
+            None => {
+                *waited += 1;
+                Arrived { number: *waited, at }
+            }
+        };
+        clocks.head = Head::OfStream;
+        mark(marks, clocks, now);
+        clocks.event(now, options, found);
+    }
+
+    /// The generator that was started for an arrival has ended, or the run has.
+    pub fn ended(&self, call: &CallEnd) {
+        let Books { options, found, open, .. } = &mut *self.lock();
+        let Some(ItemStream { mut clocks, marks }) = open.remove(&call.arrival.index) else { return };
+        if !clocks.is_measured {
+            return;
+        }
+        if matches!(call.outcome, Outcome::Response { .. }) {
+            clocks.head = Head::OfStream;
+        }
+        // An item may come between the end of the run and this.
+        let end = clocks.last_event().map_or(call.end, |last| last.max(call.end));
+        let is_complete = clocks.is_complete(call.outcome, true, options);
+        let ending = clocks.end(call.outcome, end, is_complete, options, found);
+        if let Some(marks) = marks {
+            clocks.sample(&marks, None, ending, (call.actual_start, end), found);
+        }
+    }
+
+    /// The run ended at `end`, before a generator was started for this arrival.
+    pub fn never_started(&self, arrival: Arrival, end: Timestamp) {
+        let books = &mut *self.lock();
+        let clocks = books.clocks(arrival);
+        if clocks.is_measured {
+            let end = end.max(arrival.intended_start);
+            clocks.end(Outcome::NeverIssued, end, false, &books.options, &mut books.found);
+        }
+    }
+
+    /// What was found. To be called after the run.
+    pub fn facts(&self) -> StreamFacts {
+        let books = self.lock();
+        books.found.facts(&books.options)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Books> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Books {
+    fn clocks(&self, arrival: Arrival) -> Clocks {
+        Clocks::new(arrival.intended_start, arrival.intended_start >= self.measure_from)
+    }
+}
+
+#[cfg(test)]
+mod tests;
