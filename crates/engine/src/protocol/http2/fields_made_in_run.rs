@@ -166,3 +166,92 @@ fn put_name(name: &[u8], first: u8, bits: u32, out: &mut Vec<u8>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::http2::hpack::Decoder;
+    use crate::target::method::Method;
+    use crate::target::request_set::TargetRequests;
+
+    const FIRST: &str = "GET /a HTTP/1.1\r\nHost: a.test\r\nUser-Agent: t\r\nAccept: */*\r\n\r\n";
+
+    fn made_in_run(first: &str) -> FieldsMadeInRun {
+        let mut step = TargetRequests::new(Method::Get, "http://a.test/a".to_owned(), 1);
+        step.push(first.as_bytes());
+        FieldsMadeInRun::new(RequestSet::of_steps(vec![step]).unwrap(), "http")
+    }
+
+    /// The block of a request in this form, what of it is no pseudo-header as its receiver reads it, and the form of the next.
+    fn block(
+        source: &mut FieldsMadeInRun,
+        decoder: &mut Decoder,
+        request: &str,
+        form: TableUse,
+    ) -> (Vec<u8>, Vec<String>, TableUse) {
+        let user = RequestId { target: 0, row: 3 };
+        *source.request_of(user.row) = request.as_bytes().to_vec();
+        let (mut out, made) = (Vec::new(), source.get(user));
+        let next = made.put(form, &mut out);
+        decoder.read(&out).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let fields = decoder.fields().unwrap().iter().map(|(name, value)| text(name) + "=" + &text(value));
+        (out, fields.collect(), next)
+    }
+
+    #[test]
+    fn what_steps_share_is_put_into_the_table_by_the_first_that_has_all_of_it() {
+        let (mut source, mut decoder) = (made_in_run(FIRST), Decoder::keeping_text());
+        let other = FIRST.replace("*/*", "text/html");
+        let (_, fields, next) = block(&mut source, &mut decoder, &other, TableUse::Insert);
+        assert_eq!((decoder.table_len(), next), (0, TableUse::Insert));
+        assert_eq!(fields, ["user-agent=t", "accept=text/html"]);
+        let (_, fields, next) = block(&mut source, &mut decoder, FIRST, next);
+        assert_eq!((decoder.table_len(), next), (3, TableUse::Indexed));
+        assert_eq!(fields, ["user-agent=t", "accept=*/*"]);
+        let (bytes, same, next) = block(&mut source, &mut decoder, FIRST, next);
+        // Method, scheme, authority, agent and accept by their places, and the path.
+        assert_eq!((bytes.len(), same, next), (5 + 2 + "/a".len(), fields, TableUse::Indexed));
+        let (_, fields, _) = block(&mut source, &mut decoder, &other, next);
+        assert_eq!(fields, ["user-agent=t", "accept=text/html"]);
+        let (_, plain, next) = block(&mut source, &mut decoder, FIRST, TableUse::Unused);
+        assert_eq!(plain, ["user-agent=t", "accept=*/*"]);
+        assert_eq!(next, TableUse::Unused);
+    }
+
+    #[test]
+    fn places_in_the_table_are_those_of_their_order_whatever_the_order_of_a_request_is() {
+        let (mut source, mut decoder) = (made_in_run(FIRST), Decoder::keeping_text());
+        let turned = "GET / HTTP/1.1\r\nAccept: */*\r\nUser-Agent: t\r\nHost: a.test\r\n\r\n";
+        let twice = FIRST.replace("Accept: */*\r\n", "Accept: */*\r\naccept: */*\r\n");
+        for request in [turned, &twice] {
+            let (_, fields, next) = block(&mut source, &mut decoder, request, TableUse::Insert);
+            assert_eq!((decoder.table_len(), next, fields.len() >= 2), (0, TableUse::Insert, true), "{request}");
+        }
+        block(&mut source, &mut decoder, FIRST, TableUse::Insert);
+        let (_, fields, _) = block(&mut source, &mut decoder, turned, TableUse::Indexed);
+        assert_eq!(fields, ["accept=*/*", "user-agent=t"]);
+        let (_, fields, _) = block(&mut source, &mut decoder, &twice, TableUse::Indexed);
+        assert_eq!(fields, ["user-agent=t", "accept=*/*", "accept=*/*"]);
+    }
+
+    #[test]
+    fn names_are_in_lower_case_and_what_is_about_the_connection_is_left_out() {
+        let mut decoder = Decoder::keeping_text();
+        let request = "POST /x?y HTTP/1.1\r\nHost: a.test\r\nX-Token: A: b\r\nConnection: keep-alive\r\nCookie: a=b; c=d\r\n\
+                       Content-Length: 4\r\n\r\nbody";
+        let mut source = made_in_run(FIRST);
+        let (_, fields, _) = block(&mut source, &mut decoder, request, TableUse::Unused);
+        assert_eq!(fields, ["x-token=A: b", "cookie=a=b; c=d", "content-length=4"]);
+        let made = source.get(RequestId { target: 0, row: 3 });
+        assert_eq!((made.body(), made.is_head_request()), (&b"body"[..], false));
+    }
+
+    #[test]
+    fn a_table_that_is_full_takes_no_more() {
+        let large = FIRST.replace("User-Agent: t", &format!("User-Agent: {}", "t".repeat(TABLE_SIZE)));
+        let source = made_in_run(&large);
+        let names: Vec<_> = source.shared.iter().map(|shared| shared.name.as_str()).collect();
+        assert_eq!(names, [":authority", "accept"]);
+    }
+}

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use truetail_model::record::{Cause, Outcome};
 
 use super::http1::Http1;
-use super::http2::{FieldBlocks, Http2};
+use super::http2::{FieldBlocks, FieldsMadeInRun, Http2};
+use super::made_in_run::MadeInRun;
 use super::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
 use crate::target::method::Method;
 use crate::target::request::Request;
@@ -42,6 +43,12 @@ trait Case {
 struct OfHttp1;
 
 struct OfHttp2;
+
+/// HTTP/1.1 with requests that are made while the run goes on.
+struct OfHttp1InRun;
+
+/// HTTP/2 with those.
+struct OfHttp2InRun;
 
 struct OfLine;
 
@@ -85,6 +92,49 @@ impl Case for OfHttp2 {
 
     fn violation() -> Vec<u8> {
         vec![0, 0, 0, 9, 0, 0, 0, 0, 1]
+    }
+}
+
+/// The protocol, with the request of user 0.
+fn with_a_user<P: Protocol>(mut protocol: P) -> P {
+    let request = requests().bytes(ANY).to_vec();
+    *protocol.request_of(ANY.row) = request;
+    protocol
+}
+
+impl Case for OfHttp1InRun {
+    type Protocol = Http1<MadeInRun>;
+
+    fn protocol() -> Http1<MadeInRun> {
+        with_a_user(Http1::new(MadeInRun::new(requests()), true))
+    }
+
+    fn answer(nth: usize) -> Vec<u8> {
+        OfHttp1::answer(nth)
+    }
+
+    fn violation() -> Vec<u8> {
+        OfHttp1::violation()
+    }
+}
+
+impl Case for OfHttp2InRun {
+    type Protocol = Http2<FieldsMadeInRun>;
+
+    fn protocol() -> Http2<FieldsMadeInRun> {
+        with_a_user(Http2::new(FieldsMadeInRun::new(requests(), "http"), None, true))
+    }
+
+    fn greeting() -> Vec<u8> {
+        OfHttp2::greeting()
+    }
+
+    fn answer(nth: usize) -> Vec<u8> {
+        OfHttp2::answer(nth)
+    }
+
+    fn violation() -> Vec<u8> {
+        OfHttp2::violation()
     }
 }
 
@@ -298,6 +348,8 @@ macro_rules! over_every_protocol {
     ($($name:ident)*) => {
         mod of_http1 { $(#[test] fn $name() { super::$name::<super::OfHttp1>() })* }
         mod of_http2 { $(#[test] fn $name() { super::$name::<super::OfHttp2>() })* }
+        mod of_http1_in_run { $(#[test] fn $name() { super::$name::<super::OfHttp1InRun>() })* }
+        mod of_http2_in_run { $(#[test] fn $name() { super::$name::<super::OfHttp2InRun>() })* }
         mod of_line { $(#[test] fn $name() { super::$name::<super::OfLine>() })* }
     };
 }
@@ -315,6 +367,8 @@ over_every_protocol! {
 fn observers_see_bodies() {
     an_observer_sees_the_body_however_it_is_cut::<OfHttp1>(0);
     an_observer_sees_the_body_however_it_is_cut::<OfHttp2>(0);
+    an_observer_sees_the_body_however_it_is_cut::<OfHttp1InRun>(0);
+    an_observer_sees_the_body_however_it_is_cut::<OfHttp2InRun>(0);
     // The sign is a part of the line.
     an_observer_sees_the_body_however_it_is_cut::<OfLine>(1);
 }
@@ -377,6 +431,8 @@ proptest! {
     fn books_balance_under_any_order_of_events(steps in steps()) {
         the_books_balance::<OfHttp1>(&steps);
         the_books_balance::<OfHttp2>(&steps);
+        the_books_balance::<OfHttp1InRun>(&steps);
+        the_books_balance::<OfHttp2InRun>(&steps);
         the_books_balance::<OfLine>(&steps);
     }
 }
