@@ -179,7 +179,9 @@ impl<'a> StepMaker<'a> {
         let mut headers = Vec::new();
         for (name, value) in &entry.headers {
             match (name.constant(), value.constant()) {
-                (Some(name), Some(value)) if is_header_value(value.as_bytes()) && is_name(name.as_bytes()) => line(name, value),
+                (Some(name), Some(value)) if is_header_value(value.as_bytes()) && is_name(name.as_bytes()) => {
+                    line(name, value)
+                }
                 (Some(_), Some(_)) => return Err("a header has a character that cannot be sent".to_owned()),
                 _ => headers.push((name.clone(), value.clone())),
             }

@@ -93,7 +93,8 @@ impl StepRequest {
     /// Name and value of the headers that are always the same.
     pub(crate) fn fixed_lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let lines = self.fixed.split(|byte| *byte == b'\n');
-        lines.filter_map(|line| Some(line.split_at(line.iter().position(|byte| *byte == b':')?)))
+        lines
+            .filter_map(|line| Some(line.split_at(line.iter().position(|byte| *byte == b':')?)))
             .map(|(name, value)| (name, &value[1..]))
     }
 

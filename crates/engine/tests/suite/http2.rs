@@ -442,11 +442,12 @@ fn over_tls_it_is_agreed_on_or_there_is_no_connection() {
     let secured = |plan: Plan| crate::support::tls::secured(in_http2(plan), &trusting);
     let server = Honest::over(Some(crate::support::tls::usual()), 100, NOTHING, b"ok".to_vec());
     let url = format!("https://{}/", server.address);
-    let mut plan = secured(open(&url, 200.0, 40));
-    assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
-    let measured = run(&plan);
-    assert_eq!(measured.snapshot.tally.responses, 40);
-    assert_eq!(measured.snapshot.metric(Metric::TlsHandshakeTime).count(), 1);
+    for mut plan in both(open(&url, 200.0, 40)).map(secured) {
+        assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
+        let measured = run(&plan);
+        assert_eq!(measured.snapshot.tally.responses, 40);
+        assert_eq!(measured.snapshot.metric(Metric::TlsHandshakeTime).count(), 1);
+    }
     for protocols in [vec![], vec![b"http/1.1".to_vec()]] {
         let mut config = crate::support::tls::usual();
         config.alpn_protocols = protocols;

@@ -1,7 +1,8 @@
 //! The same load as sessions of one request each, which a script makes while the run goes on.
 
 use truetail_engine::{
-    AddressOverrides, AnswerHead, EndedRequest, Observer, ObserverFactory, Plan, RequestSet, SessionScript, Target,
+    AddressOverrides, AnswerHead, EndedRequest, HttpVersion, Observer, ObserverFactory, Plan, RequestId, RequestSet,
+    SessionScript, Target, TargetRequests,
 };
 use truetail_model::arrival::Arrival;
 use truetail_model::time::{Nanos, Timestamp};
@@ -17,9 +18,14 @@ pub fn scripted(mut plan: Plan) -> Plan {
     let LoadModel::Open(sessions) = plan.workload.model else { panic!("an open plan") };
     plan.workload.model = LoadModel::PartlyOpen { sessions, requests_per_session: 1, think_time: Nanos::ZERO };
     let requests = plan.target.requests().clone();
-    let steps = RequestSet::of_steps(requests.targets().to_vec()).unwrap();
+    let steps = (0..).zip(requests.targets()).map(|(nth, target)| {
+        let mut step = TargetRequests::new(target.method().clone(), target.url().to_owned(), 1);
+        step.push(requests.bytes(RequestId { target: nth, row: 0 }));
+        step
+    });
+    let steps = RequestSet::of_steps(steps.collect()).unwrap();
     let mut target = Target::of(steps, plan.target.origin().clone(), &AddressOverrides::default()).unwrap();
-    if plan.target.http_version() == truetail_engine::HttpVersion::Http2 {
+    if plan.target.http_version() == HttpVersion::Http2 {
         target.use_http2().unwrap();
     }
     plan.target = target;

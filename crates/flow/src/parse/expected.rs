@@ -46,7 +46,8 @@ impl Parser<'_> {
             "*" => Ok(None),
             other => {
                 let version = super::cursor::shortened(other);
-                Err(start.error(format!("HTTP/{version} is not supported: flows speak HTTP/1.1 and HTTP/2; write HTTP")))
+                Err(start
+                    .error(format!("HTTP/{version} is not supported: flows speak HTTP/1.1 and HTTP/2; write HTTP")))
             }
         }
     }

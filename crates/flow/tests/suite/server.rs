@@ -5,6 +5,10 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use truetail_engine::HttpVersion;
+
+use crate::server_http2;
+
 /// One request, as the server read it.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -26,23 +30,55 @@ pub type Answer = (u16, Vec<String>, String);
 /// A server on a port of its own; it ends with the test process.
 pub struct Server {
     pub address: SocketAddr,
+    pub version: HttpVersion,
     pub asked: Arc<Mutex<Vec<Asked>>>,
 }
 
+/// What the connections of a server share.
+#[derive(Clone)]
+pub struct Service {
+    seen: Arc<Mutex<Vec<Asked>>>,
+    count: Arc<AtomicU64>,
+    answer: Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync>,
+}
+
+impl Service {
+    /// The answer to a request, which is remembered.
+    pub fn answer(&self, asked: Asked) -> Answer {
+        let number = self.count.fetch_add(1, Ordering::SeqCst);
+        let answer = (self.answer)(number, &asked);
+        self.seen.lock().unwrap().push(asked);
+        answer
+    }
+}
+
 impl Server {
-    /// Answers request number n as `answer` says.
+    /// Answers request number n as `answer` says, in HTTP/1.1.
     pub fn start(answer: impl Fn(u64, &Asked) -> Answer + Send + Sync + 'static) -> Server {
+        Server::speaking(HttpVersion::Http1, Arc::new(answer))
+    }
+
+    /// One in each version.
+    pub fn in_both(answer: impl Fn(u64, &Asked) -> Answer + Send + Sync + 'static) -> [Server; 2] {
+        let answer: Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync> = Arc::new(answer);
+        [HttpVersion::Http1, HttpVersion::Http2].map(|version| Server::speaking(version, Arc::clone(&answer)))
+    }
+
+    fn speaking(version: HttpVersion, answer: Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (asked, count, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicU64::new(0)), Arc::new(answer));
-        let seen = Arc::clone(&asked);
+        let service = Service { seen: Arc::default(), count: Arc::default(), answer };
+        let asked = Arc::clone(&service.seen);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (seen, count, answer) = (Arc::clone(&seen), Arc::clone(&count), Arc::clone(&answer));
-                std::thread::spawn(move || serve(stream, &seen, &count, &*answer));
+                let service = service.clone();
+                std::thread::spawn(move || match version {
+                    HttpVersion::Http1 => serve(stream, &service),
+                    HttpVersion::Http2 => server_http2::serve(stream, &service),
+                });
             }
         });
-        Server { address, asked }
+        Server { address, version, asked }
     }
 
     /// How many requests began with this.
@@ -51,12 +87,10 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, seen: &Mutex<Vec<Asked>>, count: &AtomicU64, answer: &dyn Fn(u64, &Asked) -> Answer) {
+fn serve(stream: TcpStream, service: &Service) {
     let mut reader = BufReader::new(stream);
     while let Some(asked) = read(&mut reader) {
-        let number = count.fetch_add(1, Ordering::SeqCst);
-        let (status, fields, body) = answer(number, &asked);
-        seen.lock().unwrap().push(asked);
+        let (status, fields, body) = service.answer(asked);
         let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
         let text = format!("HTTP/1.1 {status} X\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len());
         if reader.get_mut().write_all(text.as_bytes()).is_err() {

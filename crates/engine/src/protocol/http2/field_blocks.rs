@@ -73,7 +73,11 @@ impl FieldBlocks {
             for fields in of_target(requests, target, scheme) {
                 let is_shared =
                     |field: &&Field<'_>| shared.iter().any(|(name, value)| *name == field.0 && value == field.1);
-                fields.all.iter().filter(|field| !is_shared(field)).for_each(|field| put_plain(&mut own.fields, &(field.0.as_str(), field.1)));
+                fields
+                    .all
+                    .iter()
+                    .filter(|field| !is_shared(field))
+                    .for_each(|field| put_plain(&mut own.fields, &(field.0.as_str(), field.1)));
                 own.ends.push(own.fields.len());
                 own.bodies.push(fields.body);
             }
