@@ -20,7 +20,8 @@ impl Parser<'_> {
     pub(super) fn options(&mut self, options: &mut Options) -> Result<()> {
         while self.is_at_pair() {
             let start = self.at;
-            let name = self.at.word();
+            // A dot, as in http1.1.
+            let name = self.at.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
             self.at.skip_spaces();
             if !self.at.eat(":") {
                 return Err(start.error("an option is written name: value"));

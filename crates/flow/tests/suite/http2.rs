@@ -45,7 +45,9 @@ fn by_number(_: u64, asked: &Asked) -> Answer {
     match (step, number % 7) {
         ("login", 1) => answer(503, Vec::new(), String::new()),
         ("login", 2) => answer(200, Vec::new(), String::new()),
-        ("login", _) => answer(200, vec![format!("Set-Cookie: {cookie}"), format!("X-Token: {token}")], String::new()),
+        ("login", _) => {
+            answer(200, vec![format!("Set-Cookie: {cookie}; Path=/"), format!("X-Token: {token}")], String::new())
+        }
         _ if asked.field("cookie") != Some(&cookie) => answer(403, Vec::new(), String::new()),
         ("list", _) if asked.field("x-token") != Some(&token) => answer(403, Vec::new(), String::new()),
         ("list", 3) => answer(200, Vec::new(), "{\"number\": \"none\"}".to_owned()),

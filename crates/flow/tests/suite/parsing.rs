@@ -164,6 +164,7 @@ fn what_is_not_supported_is_refused_with_its_line_and_its_name() {
         (format!("{get}[Options]\nlocation: true"), 3, "location"),
         (format!("{get}[Options]\nretry: 3"), 3, "retry"),
         (format!("{get}[Options]\nhttp3: true"), 3, "--http2"),
+        (format!("{get}[Options]\nhttp1.0: true"), 3, "http1.0"),
         (format!("{get}[Options]\nskip: {{{{x}}}}"), 3, "skip"),
         (format!("{get}[Options]\ndelay: soon"), 3, "soon"),
         (format!("{get}[Options]\ndelay: 1s"), 1, "first request"),
