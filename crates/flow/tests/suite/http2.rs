@@ -7,7 +7,8 @@ use truetail_run::{EarlyEnd, SessionFacts, SessionTally, SessionTime};
 
 use crate::raw_http2::{DATA, GOAWAY, HEADERS, Heard, RST_STREAM, Raw, SETTINGS, Say, frame, ok};
 use crate::runs::{Measured, SESSIONS, measure, run};
-use crate::server::{Answer, Asked, Server};
+use crate::server::{Answer, Asked};
+use crate::server_http2::{Versioned, in_both};
 
 /// What becomes of a session is decided by its number.
 const BY_NUMBER: &str = r#"
@@ -61,7 +62,7 @@ fn by_number(_: u64, asked: &Asked) -> Answer {
     }
 }
 
-fn measure_by_number(server: &Server) -> Measured {
+fn measure_by_number(server: &Versioned) -> Measured {
     let rows = SessionRows {
         columns: vec!["number".to_owned()],
         values: (0..SESSIONS).map(|number| vec![number.to_string()]).collect(),
@@ -75,7 +76,7 @@ fn measure_by_number(server: &Server) -> Measured {
 
 #[test]
 fn the_same_sessions_have_the_same_books_in_both_versions() {
-    let [http1, http2] = Server::in_both(by_number).map(|server| measure_by_number(&server));
+    let [http1, http2] = in_both(by_number).map(|server| measure_by_number(&server));
     let counts = |facts: &SessionFacts| {
         [SessionTime::Completed, SessionTime::Censored, SessionTime::Failed].map(|time| facts.times.of(time).count())
     };
@@ -100,7 +101,7 @@ fn the_same_sessions_have_the_same_books_in_both_versions() {
 
 #[test]
 fn the_version_is_that_of_the_answer() {
-    for server in Server::in_both(|_, _| (200, Vec::new(), String::new())) {
+    for server in in_both(|_, _| (200, Vec::new(), String::new())) {
         let version = if server.version == HttpVersion::Http2 { "2" } else { "1.1" };
         let text = format!("GET {{{{host}}}}/a\nHTTP/{version} 200\n[Asserts]\nversion == \"{version}\"\n");
         assert_eq!(run(&server, &text).facts.tally.completed, SESSIONS);
@@ -113,7 +114,7 @@ fn the_version_is_that_of_the_answer() {
 fn names_of_headers_from_an_answer_are_names_that_can_be_sent() {
     let text = "GET {{host}}/a\nHTTP 200\n[Captures]\nname: body\n\nGET {{host}}/b\n{{name}}: close\nHTTP 200\n";
     for (name, ends_in) in [("Connection", [None, Some(SESSIONS)]), ("a b", [Some(SESSIONS); 2]), ("X-A", [None; 2])] {
-        for (server, ends) in Server::in_both(move |_, _| (200, Vec::new(), name.to_owned())).iter().zip(ends_in) {
+        for (server, ends) in in_both(move |_, _| (200, Vec::new(), name.to_owned())).iter().zip(ends_in) {
             let facts = run(server, text).facts;
             assert_eq!(facts.steps[0].ended_here.get(&EarlyEnd::Request).copied(), ends, "{name}, {}", server.version);
         }
@@ -123,7 +124,7 @@ fn names_of_headers_from_an_answer_are_names_that_can_be_sent() {
 #[test]
 fn a_body_of_what_was_captured_waits_for_the_servers_windows() {
     // More than the window that a server begins with, many times.
-    let [_, server] = Server::in_both(|_, asked| match asked.line.starts_with("GET") {
+    let [_, server] = in_both(|_, asked| match asked.line.starts_with("GET") {
         true => (200, Vec::new(), "x".repeat(400_000)),
         false => (if asked.body == "x".repeat(400_000) { 200 } else { 400 }, Vec::new(), String::new()),
     });

@@ -8,6 +8,7 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{EarlyEnd, SessionFacts, SessionTally, SessionTime};
 
 use crate::server::{Answer, Asked, Server};
+use crate::server_http2::{Place, in_both};
 
 /// Sessions of each run.
 pub const SESSIONS: u64 = 20;
@@ -35,14 +36,15 @@ fn plan(flow: &Flow, limits: Limits) -> Plan {
     Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
 }
 
-pub fn run(server: &Server, text: &str) -> Measured {
+pub fn run(server: &impl Place, text: &str) -> Measured {
     run_within(server, text, Limits::default())
 }
 
-fn run_within(server: &Server, text: &str, limits: Limits) -> Measured {
-    let host = ("host".to_owned(), format!("http://{}", server.address));
+fn run_within(server: &impl Place, text: &str, limits: Limits) -> Measured {
+    let (address, version) = server.place();
+    let host = ("host".to_owned(), format!("http://{address}"));
     let flow = Flow::parse("a.hurl", text, &[host], &|path| Err(format!("no {path}"))).unwrap();
-    measure(flow, server.version, limits)
+    measure(flow, version, limits)
 }
 
 /// Runs the flow, and checks what must be true of every run of one.
@@ -110,7 +112,7 @@ HTTP 200
 
 #[test]
 fn every_session_has_its_own_variables_and_cookies() {
-    for server in Server::in_both(with_login) {
+    for server in in_both(with_login) {
         let measured = run(&server, LOGIN);
         let tally = SessionTally { planned: SESSIONS, begun: SESSIONS, completed: SESSIONS, ..SessionTally::default() };
         assert_eq!(measured.facts.tally, tally, "{:?}", measured.examples);
@@ -149,7 +151,7 @@ fn planned_think_time_is_no_part_of_a_session_s_time() {
 
 #[test]
 fn a_session_that_is_disappointed_ends_and_stays_in_the_books() {
-    for server in Server::in_both(|_, asked| {
+    for server in in_both(|_, asked| {
         let status = if asked.line.contains("/b") { 500 } else { 200 };
         (status, Vec::new(), "{\"a\": [1]}".to_owned())
     }) {
@@ -203,7 +205,7 @@ fn a_session_that_is_disappointed_ends_and_stays_in_the_books() {
 
 #[test]
 fn what_never_answers_ends_a_session_by_its_time_limit() {
-    for server in Server::in_both(|_, asked| {
+    for server in in_both(|_, asked| {
         if asked.line.contains("/stuck") {
             std::thread::sleep(std::time::Duration::from_secs(30));
         }
@@ -234,7 +236,7 @@ fn sessions_that_find_no_connection_are_never_begun_or_in_flight() {
 
 #[test]
 fn a_body_that_is_too_long_is_an_outcome() {
-    for server in Server::in_both(|_, _| (200, Vec::new(), "x".repeat((1 << 20) + 1))) {
+    for server in in_both(|_, _| (200, Vec::new(), "x".repeat((1 << 20) + 1))) {
         let measured = run(&server, "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n");
         assert_eq!(measured.facts.steps[0].ended_here.get(&EarlyEnd::BodyTooLong), Some(&SESSIONS));
         // Where nothing is asked of it, its length is of no concern.
@@ -244,7 +246,7 @@ fn a_body_that_is_too_long_is_an_outcome() {
 
 #[test]
 fn a_captured_line_break_gets_into_no_header() {
-    for server in Server::in_both(|_, _| (200, Vec::new(), "a\r\nX-Evil: 1".to_owned())) {
+    for server in in_both(|_, _| (200, Vec::new(), "a\r\nX-Evil: 1".to_owned())) {
         let text = "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n\nGET {{host}}/b?q={{x}}\nX-Good: {{x}}\n";
         let measured = run(&server, text);
         assert_eq!(measured.facts.steps[0].ended_here.get(&EarlyEnd::Request), Some(&SESSIONS));
@@ -258,7 +260,7 @@ fn a_captured_line_break_gets_into_no_header() {
 
 #[test]
 fn repeated_requests_are_one_step() {
-    for server in Server::in_both(|_, _| (200, Vec::new(), String::new())) {
+    for server in in_both(|_, _| (200, Vec::new(), String::new())) {
         let measured = run(&server, "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\nrepeat: 3\n");
         assert_eq!((measured.facts.steps[1].per_session, measured.facts.steps[1].reached), (3, 3 * SESSIONS));
         assert_eq!((server.count("GET /a"), server.count("GET /b")), (SESSIONS, 3 * SESSIONS));

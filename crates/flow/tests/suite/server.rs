@@ -5,10 +5,6 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use truetail_engine::HttpVersion;
-
-use crate::server_http2;
-
 /// One request, as the server read it.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -30,7 +26,6 @@ pub type Answer = (u16, Vec<String>, String);
 /// A server on a port of its own; it ends with the test process.
 pub struct Server {
     pub address: SocketAddr,
-    pub version: HttpVersion,
     pub asked: Arc<Mutex<Vec<Asked>>>,
 }
 
@@ -39,8 +34,11 @@ pub struct Server {
 pub struct Service {
     seen: Arc<Mutex<Vec<Asked>>>,
     count: Arc<AtomicU64>,
-    answer: Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync>,
+    answer: AnswerEach,
 }
+
+/// What request number n is answered.
+pub type AnswerEach = Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync>;
 
 impl Service {
     /// The answer to a request, which is remembered.
@@ -53,18 +51,13 @@ impl Service {
 }
 
 impl Server {
-    /// Answers request number n as `answer` says, in HTTP/1.1.
+    /// Answers request number n as `answer` says.
     pub fn start(answer: impl Fn(u64, &Asked) -> Answer + Send + Sync + 'static) -> Server {
-        Server::speaking(HttpVersion::Http1, Arc::new(answer))
+        Server::with(Arc::new(answer), serve)
     }
 
-    /// One in each version.
-    pub fn in_both(answer: impl Fn(u64, &Asked) -> Answer + Send + Sync + 'static) -> [Server; 2] {
-        let answer: Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync> = Arc::new(answer);
-        [HttpVersion::Http1, HttpVersion::Http2].map(|version| Server::speaking(version, Arc::clone(&answer)))
-    }
-
-    fn speaking(version: HttpVersion, answer: Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync>) -> Server {
+    /// Does `serve` with each connection.
+    pub fn with(answer: AnswerEach, serve: fn(TcpStream, &Service)) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let service = Service { seen: Arc::default(), count: Arc::default(), answer };
@@ -72,13 +65,10 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let service = service.clone();
-                std::thread::spawn(move || match version {
-                    HttpVersion::Http1 => serve(stream, &service),
-                    HttpVersion::Http2 => server_http2::serve(stream, &service),
-                });
+                std::thread::spawn(move || serve(stream, &service));
             }
         });
-        Server { address, version, asked }
+        Server { address, asked }
     }
 
     /// How many requests began with this.
@@ -87,7 +77,7 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, service: &Service) {
+pub fn serve(stream: TcpStream, service: &Service) {
     let mut reader = BufReader::new(stream);
     while let Some(asked) = read(&mut reader) {
         let (status, fields, body) = service.answer(asked);

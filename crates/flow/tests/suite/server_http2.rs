@@ -1,12 +1,55 @@
 //! The same service in HTTP/2, by another implementation of it.
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use bytes::Bytes;
+use truetail_engine::HttpVersion;
 
-use crate::server::{Asked, Service};
+use crate::server::{self, Answer, AnswerEach, Asked, Server, Service};
 
-pub fn serve(socket: TcpStream, service: &Service) {
+/// A server, and the version that it speaks.
+pub struct Versioned {
+    server: Server,
+    pub version: HttpVersion,
+}
+
+impl Deref for Versioned {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.server
+    }
+}
+
+/// Where a flow is run, and over which version.
+pub trait Place {
+    fn place(&self) -> (SocketAddr, HttpVersion);
+}
+
+impl Place for Server {
+    fn place(&self) -> (SocketAddr, HttpVersion) {
+        (self.address, HttpVersion::Http1)
+    }
+}
+
+impl Place for Versioned {
+    fn place(&self) -> (SocketAddr, HttpVersion) {
+        (self.address, self.version)
+    }
+}
+
+/// The same service in each version.
+pub fn in_both(answer: impl Fn(u64, &Asked) -> Answer + Send + Sync + 'static) -> [Versioned; 2] {
+    let answer: AnswerEach = Arc::new(answer);
+    [HttpVersion::Http1, HttpVersion::Http2].map(|version| {
+        let serve = if version == HttpVersion::Http1 { server::serve } else { serve };
+        Versioned { server: Server::with(Arc::clone(&answer), serve), version }
+    })
+}
+
+fn serve(socket: TcpStream, service: &Service) {
     socket.set_nodelay(true).unwrap();
     socket.set_nonblocking(true).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
