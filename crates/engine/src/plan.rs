@@ -117,7 +117,7 @@ impl Plan {
         }
     }
 
-    /// Sessions of the partly open model follow the script of the observer, and make their requests one by one, in HTTP/1.1.
+    /// Sessions of the partly open model follow the script of the observer, and make their requests one by one.
     pub fn is_scripted(&self) -> bool {
         self.observer.as_ref().is_some_and(ObserverFactory::follows_script)
     }

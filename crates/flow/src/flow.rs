@@ -37,6 +37,8 @@ pub struct Flow {
     pub(crate) rows: Option<Arc<RowTable>>,
     origin: Origin,
     host: String,
+    /// Its requests are sent in HTTP/2.
+    pub(crate) is_http2: bool,
 }
 
 impl Flow {
@@ -85,7 +87,8 @@ impl Flow {
             steps.push(step);
         }
         let (origin, host) = maker.origin().expect("a flow has a request");
-        let flow = Flow { name: name.to_owned(), moves: moves(&file)?, steps, initial, rows, origin, host };
+        let (name, moves) = (name.to_owned(), moves(&file)?);
+        let flow = Flow { name, steps, moves, initial, rows, origin, host, is_http2: false };
         flow.try_first()?;
         Ok(flow)
     }
@@ -134,7 +137,7 @@ impl Flow {
 
     /// The first request of a session depends on no answer, so it can be made before the run: whether that is possible, with
     /// each row, is known.
-    fn try_first(&self) -> Result<(), FlowError> {
+    pub(crate) fn try_first(&self) -> Result<(), FlowError> {
         let rows = self.rows.as_ref().map_or(1, |rows| rows.len());
         let Some(row) = (0..rows).find(|row| !self.first_request(*row).0) else { return Ok(()) };
         let of_row = self.rows.as_ref().map_or_else(String::new, |_| format!(" with row {}", row + 1));
@@ -149,8 +152,9 @@ impl Flow {
         let (mut body, mut path, mut out) = (Vec::new(), String::new(), Vec::new());
         let is_set = self.steps[0].set_variables(&mut scope);
         let jar = CookieJar::default();
-        let mut sender =
-            Sender { scope: &mut scope, jar: &jar, now: Timestamp::ZERO, body: &mut body, path: &mut path };
+        let now = Timestamp::ZERO;
+        let (body, path, is_http2) = (&mut body, &mut path, self.is_http2);
+        let mut sender = Sender { scope: &mut scope, jar: &jar, now, body, path, is_http2 };
         let is_made = self.steps[0].request.write(&mut sender, &mut out).is_ok();
         (is_set && is_made, out)
     }

@@ -10,6 +10,7 @@
 //! | `syntax` | what it says |
 //! | `error` | why a flow cannot be run |
 //! | `make`, `step`, `flow` | from that to steps that can be run, checked |
+//! | `version` | the version of HTTP that it is run over |
 //! | `template`, `scope`, `value` | texts with `{{…}}` and their filters, and what stands for it |
 //! | `request` | the request of a step, written for a session |
 //! | `rows` | rows of data, one for each session |
@@ -42,6 +43,7 @@ mod step;
 mod syntax;
 mod template;
 mod value;
+mod version;
 
 pub use books::{Itinerary, SessionBooks, SessionEnd};
 pub use error::FlowError;

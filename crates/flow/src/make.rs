@@ -7,7 +7,7 @@ use truetail_model::random::mix64;
 use url::Position;
 
 use crate::error::FlowError;
-use crate::request::{StepBody, StepRequest, written_path};
+use crate::request::{StepBody, StepRequest, is_name, written_path};
 use crate::scope::VariableId;
 use crate::step::Step;
 use crate::syntax::{Body, Entry, Field, FlowFile, Pair};
@@ -96,6 +96,7 @@ impl<'a> StepMaker<'a> {
             delay: entry.options.delay,
             settings: entry.options.variables.clone(),
             max_time: entry.options.max_time,
+            version: entry.options.version,
             expected,
             needs_body,
         })
@@ -178,7 +179,9 @@ impl<'a> StepMaker<'a> {
         let mut headers = Vec::new();
         for (name, value) in &entry.headers {
             match (name.constant(), value.constant()) {
-                (Some(name), Some(value)) if is_header_value(value.as_bytes()) && is_name(name) => line(name, value),
+                (Some(name), Some(value)) if is_header_value(value.as_bytes()) && is_name(name.as_bytes()) => {
+                    line(name, value)
+                }
                 (Some(_), Some(_)) => return Err("a header has a character that cannot be sent".to_owned()),
                 _ => headers.push((name.clone(), value.clone())),
             }
@@ -270,11 +273,6 @@ fn origin_of(url: &str) -> Result<(Origin, String, String), String> {
     let host = request.url().host_str().unwrap_or_default().to_owned();
     let field = request.url()[Position::BeforeHost..Position::AfterPort].to_owned();
     Ok((request.origin(), host, field))
-}
-
-/// RFC 9110, section 5.6.2.
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 impl Entry {

@@ -1,7 +1,7 @@
 //! The request of a step: cut into what is always the same and what is filled in.
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
-use truetail_engine::is_header_value;
+use truetail_engine::{is_allowed_in_http2, is_header_value};
 use truetail_model::time::Timestamp;
 
 use crate::cookies::CookieJar;
@@ -61,10 +61,12 @@ pub(crate) struct Sender<'a> {
     pub(crate) body: &'a mut Vec<u8>,
     /// Where the path goes that cookies belong to.
     pub(crate) path: &'a mut String,
+    /// It is for HTTP/2, which does not allow every header.
+    pub(crate) is_http2: bool,
 }
 
 impl StepRequest {
-    /// Writes the request in HTTP/1.1.
+    /// Writes the request in HTTP/1.1, whichever version it is sent in.
     pub(crate) fn write(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<(), RenderError> {
         out.clear();
         out.extend_from_slice(self.method.as_bytes());
@@ -73,10 +75,7 @@ impl StepRequest {
         out.extend_from_slice(b" HTTP/1.1\r\n");
         out.extend_from_slice(&self.fixed);
         for (name, value) in &self.headers {
-            write_field(name, with.scope, out)?;
-            out.extend_from_slice(b": ");
-            write_field(value, with.scope, out)?;
-            out.extend_from_slice(b"\r\n");
+            write_header(name, value, with, out)?;
         }
         self.write_authorization(with, out)?;
         self.write_cookies(with, out)?;
@@ -89,6 +88,14 @@ impl StepRequest {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(body);
         Ok(())
+    }
+
+    /// Name and value of the headers that are always the same.
+    pub(crate) fn fixed_lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let lines = self.fixed.split(|byte| *byte == b'\n');
+        lines
+            .filter_map(|line| Some(line.split_at(line.iter().position(|byte| *byte == b':')?)))
+            .map(|(name, value)| (name, &value[1..]))
     }
 
     /// The path as far as it is the same in all sessions, where `is_known` says that of a value; and whether that is all of it.
@@ -198,6 +205,31 @@ fn render_piece(piece: &Piece, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> 
         Piece::Value(expression) => expression.render(scope, put)?,
     }
     Ok(())
+}
+
+/// A header line. Its name may come from an answer, too.
+fn write_header(
+    name: &Template,
+    value: &Template,
+    with: &mut Sender<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), RenderError> {
+    let start = out.len();
+    write_field(name, with.scope, out)?;
+    let name_end = out.len();
+    out.extend_from_slice(b": ");
+    write_field(value, with.scope, out)?;
+    let (name, value) = (&out[start..name_end], &out[name_end + 2..]);
+    if !is_name(name) || (with.is_http2 && !is_allowed_in_http2(name, value)) {
+        return Err(RenderError::NoText);
+    }
+    out.extend_from_slice(b"\r\n");
+    Ok(())
+}
+
+/// The name of a header field (RFC 9110, section 5.6.2).
+pub(crate) fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
 }
 
 /// Name or value of a header field or cookie. What would end it is refused: it may come from an answer.

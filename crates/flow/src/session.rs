@@ -51,7 +51,7 @@ impl Session {
         self.scope.random = mix64(seed ^ mix64(number));
         self.jar.clear();
         // Whether the first request can be made was found out when the flow was read.
-        let is_made = self.prepare(&flow.steps[flow.moves[0] as usize], arrival.intended_start);
+        let is_made = self.prepare(flow, &flow.steps[flow.moves[0] as usize], arrival.intended_start);
         debug_assert!(is_made, "the first request of a flow can be made");
     }
 
@@ -61,12 +61,18 @@ impl Session {
         self.course.issue();
     }
 
-    fn prepare(&mut self, step: &Step, due: Timestamp) -> bool {
+    fn prepare(&mut self, flow: &Flow, step: &Step, due: Timestamp) -> bool {
         if !step.set_variables(&mut self.scope) {
             return false;
         }
-        let mut sender =
-            Sender { scope: &mut self.scope, jar: &self.jar, now: due, body: &mut self.body, path: &mut self.path };
+        let mut sender = Sender {
+            scope: &mut self.scope,
+            jar: &self.jar,
+            now: due,
+            body: &mut self.body,
+            path: &mut self.path,
+            is_http2: flow.is_http2,
+        };
         step.request.write(&mut sender, &mut self.ready).is_ok()
     }
 
@@ -96,7 +102,7 @@ impl Session {
 
     fn go_on(&mut self, flow: &Flow) -> Result<(), Disappointment> {
         match self.course.go_on(flow) {
-            Some((step, due)) if !self.prepare(step, due) => {
+            Some((step, due)) if !self.prepare(flow, step, due) => {
                 let why = format!("line {}: the request cannot be made of what was captured", step.line);
                 Err(Disappointment { cause: EarlyEnd::Request, why })
             }

@@ -23,6 +23,8 @@ pub(crate) struct Step {
     pub(crate) delay: Option<Delay>,
     pub(crate) settings: Vec<(VariableId, Setting)>,
     pub(crate) max_time: Option<Nanos>,
+    /// The version of HTTP that is asked for.
+    pub(crate) version: Option<&'static str>,
     pub(crate) expected: Option<Expected>,
     /// Something is asked of the body of the answer.
     pub(crate) needs_body: bool,

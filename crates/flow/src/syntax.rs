@@ -60,6 +60,8 @@ pub(crate) struct Options {
     pub(crate) repeat: Option<u32>,
     pub(crate) skip: bool,
     pub(crate) max_time: Option<Nanos>,
+    /// The version of HTTP that is asked for.
+    pub(crate) version: Option<&'static str>,
 }
 
 /// The time that a user thinks before a request.

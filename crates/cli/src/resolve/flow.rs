@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use truetail_engine::Plan;
+use truetail_engine::{HttpVersion, Plan};
 use truetail_flow::{Flow, FlowError, FlowRun, MOST_FLOW_BYTES, SessionRows};
 use truetail_model::time::Timestamp;
 
@@ -22,6 +22,8 @@ pub fn flow(args: &mut RunArgs) -> Result<Option<Flow>> {
     let Some(file) = args.flow.flow.clone() else { return Ok(None) };
     refuse_contradictions(args)?;
     let flow = read(&file, &args.flow.variable, |text| rows::of_flow(args, text))?;
+    let version = if args.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 };
+    let flow = flow.over(version).map_err(|error| wrong(&file, &error))?;
     args.model = Some(ModelName::PartlyOpen);
     args.session_length = Some(flow.requests_per_session());
     Ok(Some(flow))
@@ -87,7 +89,6 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
         ("--think-time", args.think_time.is_some(), "write delay under [Options] in the flow"),
         ("--session-length", args.session_length.is_some(), "the flow has as many requests as it has"),
         ("--replay", args.replay.replay.is_some(), not_yet),
-        ("--http2", args.http2, "flows speak HTTP/1.1"),
         ("--no-keepalive", args.no_keepalive, not_yet),
         ("--check", !args.checks.checks.is_empty(), asserts),
         ("--stream", args.streams.stream.is_some(), not_yet),

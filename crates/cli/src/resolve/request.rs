@@ -64,7 +64,8 @@ fn closing(args: &RunArgs) -> &'static [String] {
 /// # Errors
 /// A host that does not resolve.
 pub fn of_flow(args: &RunArgs, flow: &Flow) -> Result<Target> {
-    Target::of(flow.requests(), flow.origin().clone(), &way(args)?).map_err(refused)
+    refuse_contradictions_of_http2(args)?;
+    target_of(args, PreparedRequests { requests: flow.requests(), origin: flow.origin().clone() })
 }
 
 /// The requests as they were written, in arguments, a file, or a curl command.

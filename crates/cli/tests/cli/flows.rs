@@ -83,12 +83,38 @@ fn a_flow_is_run_and_its_books_balance() {
 }
 
 #[test]
+fn a_flow_over_http2_has_the_books_of_any_other() {
+    let (url, dir) = (super::http2::serve(7), TestDir::new());
+    let host = format!("host={}", url.trim_end_matches('/'));
+    let flow = "GET {{host}}/a\nHTTP/2 200\n\nPOST {{host}}/b\n`text`\nHTTP 200\n[Asserts]\nbody == \"ok\"\n";
+    fs::write(dir.path().join("two.hurl"), flow).expect("a file");
+    let flow = ["run", "--flow", "two.hurl", "-r", "50", "-d", "800ms", "--variable", &host];
+    let output = dir.truetail(&[&flow[..], &["--http2", "-c", "1", "--json", "--quiet", "--out", "here"]].concat());
+    assert!(matches!(output.code, Some(0 | 4)), "{output:?}");
+    let run = output.json();
+    assert_balanced(&run);
+    let tally = serde_json::json!({"planned": 40, "begun": 40, "never_begun": 0, "completed": 40, "ended_early": 0,
+        "in_flight_at_end": 0});
+    assert_eq!((&run["sessions"]["tally"], &run["statuses"]["200"]), (&tally, &80.into()));
+    assert_eq!(
+        (&run["generator"]["connections_opened"], &run["generator"]["streams"]["allowed"]),
+        (&1.into(), &7.into())
+    );
+    assert!(run["scenario"]["http2"].is_object());
+    assert_eq!(assert_complete(&dir.path().join("here"))["sessions"]["tally"], tally);
+    let refused = dir.truetail(&flow);
+    assert_eq!((refused.code, refused.stderr.lines().count()), (Some(2), 1), "{refused:?}");
+    assert!(refused.stderr.contains("two.hurl:2: HTTP/2 is asked for here") && refused.stderr.contains("--http2"));
+}
+
+#[test]
 fn what_contradicts_a_flow_is_refused_in_one_line() {
     let dir = TestDir::new();
     let host = ["--variable", "host=http://127.0.0.1:9"];
     for (more, says) in [
         (&["http://127.0.0.1:9/"][..], "--flow and a URL"),
-        (&["--http2"], "--flow and --http2"),
+        (&["--max-streams", "3"], "add --http2"),
+        (&["--http2", "--no-keepalive"], "--flow and --no-keepalive"),
         (&["--check", "status == 200"], "[Asserts]"),
         (&["--stream", "sse"], "--flow and --stream"),
         (&["--llm", "openai-chat"], "--flow and --llm"),

@@ -7,6 +7,7 @@
 #[path = "../cli/support.rs"]
 mod support;
 
+mod flows;
 mod go;
 #[path = "../../../../tests/missing.rs"]
 mod missing;
@@ -139,6 +140,25 @@ fn nginx_goes_away_from_connections_of_http2() {
         let on_each = requests_on_each(&log);
         // It allows 128 requests at once, and so no more than 228 can have been sent on the first.
         assert!(on_each.len() > 1 && on_each.values().all(|n| *n <= u64::from(MOST_STREAMS_ON_ONE)), "{on_each:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs other people's servers: make test-tools"]
+fn flows_at_nginx() {
+    if let Some(program) = nginx::find() {
+        flows::follow(|dir| nginx::start(&program, dir, None));
+    }
+}
+
+#[test]
+#[ignore = "needs other people's servers: make test-tools"]
+fn flows_at_go_and_node() {
+    if let Some(program) = go::build() {
+        flows::follow(|dir| go::start(&program, dir, None));
+    }
+    if node::is_here() {
+        flows::follow(|dir| node::start(dir, None));
     }
 }
 

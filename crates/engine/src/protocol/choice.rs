@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::Protocol;
-use super::http1::{Http1, MadeInRun};
-use super::http2::{FieldBlocks, Http2};
+use super::http1::Http1;
+use super::http2::{FieldBlocks, FieldsMadeInRun, Http2};
+use super::made_in_run::MadeInRun;
 use crate::target::HttpVersion;
 use crate::target::origin::Origin;
 use crate::target::request_set::RequestSet;
@@ -20,7 +21,7 @@ pub(crate) struct ProtocolOptions<'a> {
     pub(crate) max_streams: Option<u32>,
     /// Header fields are to be kept as text for an observer, where the protocol does not have them at hand anyway.
     pub(crate) keeps_fields: bool,
-    /// Requests are made while the run goes on: in HTTP/1.1 only.
+    /// Requests are made while the run goes on.
     pub(crate) is_scripted: bool,
 }
 
@@ -40,6 +41,10 @@ pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then
             then.with(Http1::new(MadeInRun::new(requests.clone()), options.keep_alive))
         }
         HttpVersion::Http1 => then.with(Http1::new(requests.clone(), options.keep_alive)),
+        HttpVersion::Http2 if options.is_scripted => {
+            let fields = FieldsMadeInRun::new(requests.clone(), &options.origin.scheme);
+            then.with(Http2::new(fields, options.max_streams, options.keeps_fields))
+        }
         HttpVersion::Http2 => {
             let blocks = Arc::new(FieldBlocks::new(requests, &options.origin.scheme));
             then.with(Http2::new(blocks, options.max_streams, options.keeps_fields))

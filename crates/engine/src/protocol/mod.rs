@@ -11,6 +11,7 @@ pub(crate) mod choice;
 pub(crate) mod fields;
 pub mod http1;
 pub mod http2;
+mod made_in_run;
 pub(crate) mod observer;
 #[cfg(test)]
 mod tests;

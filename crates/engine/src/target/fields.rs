@@ -15,6 +15,65 @@ pub(crate) struct Fields<'a> {
 /// Headers about the connection, which HTTP/2 does not allow (RFC 9113, section 8.2.2).
 const CONNECTION_HEADERS: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 
+/// What becomes of a header of HTTP/1.1 in HTTP/2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum InHttp2 {
+    /// It is sent, with its name in lower case.
+    Sent,
+    /// It is `Host`, and becomes `:authority`.
+    Authority,
+    /// It only asks to keep the connection, which HTTP/2 does anyway.
+    LeftOut,
+    /// It is not allowed.
+    Refused,
+}
+
+impl InHttp2 {
+    /// Of a header with this name, in whatever case.
+    pub(crate) fn of(name: &[u8], value: &[u8]) -> InHttp2 {
+        let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+        match () {
+            () if is("host") => InHttp2::Authority,
+            () if is("te") && !value.eq_ignore_ascii_case(b"trailers") => InHttp2::Refused,
+            () if !CONNECTION_HEADERS.iter().any(|known| is(known)) => InHttp2::Sent,
+            () if is("keep-alive") => InHttp2::LeftOut,
+            () if is("connection") || is("proxy-connection") => match value.eq_ignore_ascii_case(b"keep-alive") {
+                true => InHttp2::LeftOut,
+                false => InHttp2::Refused,
+            },
+            () => InHttp2::Refused,
+        }
+    }
+}
+
+/// True if a request of HTTP/2 can have this header, or does without it because it only asks to keep the connection.
+pub fn is_allowed_in_http2(name: &[u8], value: &[u8]) -> bool {
+    InHttp2::of(name, value.trim_ascii()) != InHttp2::Refused
+}
+
+/// The lines of a head, without what ends them.
+pub(crate) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+/// Name and value of a header line.
+pub(crate) fn name_and_value(line: &[u8]) -> (&[u8], &[u8]) {
+    let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+    (&line[..colon], line.get(colon + 1..).unwrap_or_default().trim_ascii())
+}
+
+/// Where the head of a request in HTTP/1.1 ends, and where its body begins.
+pub(crate) fn end_of_head(request: &[u8]) -> (usize, usize) {
+    let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(request.len());
+    (end, (end + 4).min(request.len()))
+}
+
+/// Method and path of the first line of a request.
+pub(crate) fn method_and_path(line: &[u8]) -> (&[u8], &[u8]) {
+    let mut words = line.split(|byte| *byte == b' ');
+    (words.next().unwrap_or_default(), words.next().unwrap_or_default())
+}
+
 impl<'a> Fields<'a> {
     /// Reads a whole request. `Host` becomes `:authority`. A header that only asks to keep the connection is left out,
     /// because HTTP/2 keeps it anyway.
@@ -23,32 +82,21 @@ impl<'a> Fields<'a> {
     /// The line of a header that HTTP/2 does not allow, as it was written.
     pub(crate) fn of(request: &'a [u8], scheme: &str) -> Result<Fields<'a>, String> {
         let scheme: &'static [u8] = if scheme == "https" { b"https" } else { b"http" };
-        let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(request.len());
-        let mut lines =
-            request[..end].split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        let mut words = lines.next().unwrap_or_default().split(|byte| *byte == b' ');
-        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let (end, body) = end_of_head(request);
+        let mut lines = lines(&request[..end]);
+        let (method, path) = method_and_path(lines.next().unwrap_or_default());
         let mut all = vec![(":method".to_owned(), method), (":scheme".to_owned(), scheme), (":path".to_owned(), path)];
         for line in lines {
-            let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
-            let name = String::from_utf8_lossy(&line[..colon]).to_ascii_lowercase();
-            let value = line.get(colon + 1..).unwrap_or_default().trim_ascii();
-            match name.as_str() {
-                "host" => all.insert(3, (":authority".to_owned(), value)),
-                "connection" | "keep-alive" | "proxy-connection" if keeps_alive(&name, value) => {}
-                "te" if value.eq_ignore_ascii_case(b"trailers") => all.push((name, value)),
-                "te" => return Err(String::from_utf8_lossy(line).into_owned()),
-                other if CONNECTION_HEADERS.contains(&other) => return Err(String::from_utf8_lossy(line).into_owned()),
-                _ => all.push((name, value)),
+            let (name, value) = name_and_value(line);
+            match InHttp2::of(name, value) {
+                InHttp2::Sent => all.push((String::from_utf8_lossy(name).to_ascii_lowercase(), value)),
+                InHttp2::Authority => all.insert(3, (":authority".to_owned(), value)),
+                InHttp2::LeftOut => {}
+                InHttp2::Refused => return Err(String::from_utf8_lossy(line).into_owned()),
             }
         }
-        Ok(Fields { all, body: (end + 4).min(request.len()) })
+        Ok(Fields { all, body })
     }
-}
-
-/// The header only asks to keep the connection.
-fn keeps_alive(name: &str, value: &[u8]) -> bool {
-    name == "keep-alive" || value.eq_ignore_ascii_case(b"keep-alive")
 }
 
 #[cfg(test)]
@@ -62,6 +110,8 @@ mod tests {
 
     #[test]
     fn fields_of_a_request() {
+        assert!(is_allowed_in_http2(b"Te", b" trailers ") && is_allowed_in_http2(b"CONNECTION", b"Keep-Alive"));
+        assert!(!is_allowed_in_http2(b"upgrade", b"h2c") && !is_allowed_in_http2(b"Proxy-Connection", b"close"));
         let request =
             "POST /a?b HTTP/1.1\r\nHost: a.test\r\nUser-Agent: t\r\nConnection: Keep-Alive\r\nX: a:b\r\n\r\nbody";
         let wanted = [":method=POST", ":scheme=https", ":path=/a?b", ":authority=a.test", "user-agent=t", "x=a:b"];

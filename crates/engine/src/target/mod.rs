@@ -80,7 +80,9 @@ impl Target {
             let refused = target.iter().find_map(|request| Fields::of(request, &self.origin.scheme).err());
             refused.map(|header| TargetError::NotInHttp2 { target: target.to_string(), header })
         };
-        match self.requests.targets().iter().find_map(of_target) {
+        // Of steps only the first has a request by now.
+        let made = if self.requests.are_steps() { 1 } else { self.requests.targets().len() };
+        match self.requests.targets()[..made].iter().find_map(of_target) {
             Some(error) => Err(error),
             None => {
                 self.version = HttpVersion::Http2;

@@ -188,6 +188,11 @@ impl RequestSet {
         Ok(set)
     }
 
+    /// They are steps, of which the first alone has a request that was made before the run.
+    pub(crate) fn are_steps(&self) -> bool {
+        self.choice.cumulative_weights.is_empty()
+    }
+
     /// The same steps, where each session gets one of so many rows in this order; `rows_hash` tells the rows from others.
     #[must_use]
     pub fn fed(mut self, rows: u32, order: FeedOrder, seed: u64, rows_hash: u64) -> RequestSet {

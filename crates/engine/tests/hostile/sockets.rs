@@ -14,6 +14,7 @@ use truetail_model::time::Nanos;
 
 use crate::HEAD_LIMIT;
 use crate::parser::without_an_end;
+use crate::support::script::both;
 use crate::support::tls::listen;
 use crate::support::{ok, open, read_request, run};
 use crate::table::{Row, Sent, table};
@@ -99,7 +100,12 @@ fn check(rows: Vec<Row>, how: How, expected: impl Fn(&Row) -> Outcome) {
     let address = listen(move |stream| serve(stream, &served, how));
     let mut plan = asking_for_each(&format!("http://{address}"), &method, rows.len());
     plan.workload.limits.timeout = Some(if matches!(how, How::Dripping(_)) { LONG_TIMEOUT } else { TIMEOUT });
-    let measured = run(&plan);
+    // Sessions whose requests are made in the run meet the same.
+    both(plan).iter().for_each(|plan| compare(plan, &rows, how, &expected));
+}
+
+fn compare(plan: &Plan, rows: &[Row], how: How, expected: &impl Fn(&Row) -> Outcome) {
+    let measured = run(plan);
     assert_eq!(measured.snapshot.tally.planned, rows.len() as u64);
     let records = measured.snapshot.samples.even();
     assert_eq!(records.len(), rows.len());

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::support::http2::{
-    DATA, GOAWAY, HEADERS, Heard, Honest, PING, RST_STREAM, Raw, SETTINGS, Say, WINDOW_UPDATE, frame, in_http2, ok,
+use crate::support::http2::{Honest, in_http2};
+use crate::support::raw_http2::{
+    DATA, GOAWAY, HEADERS, Heard, PING, RST_STREAM, Raw, SETTINGS, Say, WINDOW_UPDATE, frame, ok,
 };
+use crate::support::script::both;
 use crate::support::{DRAIN, TIMEOUT, closed, open, run};
 use truetail_engine::{
     AddressOverrides, FeedOrder, Method, Origin, Plan, PreflightError, Request, RequestSet, Target, TargetError,
@@ -114,13 +116,18 @@ fn methods_headers_and_bodies_arrive_as_they_were_written() {
     let targets =
         vec![prepared("GET", "/a?b=c", "one", &[b""]), prepared("PUT", "/", "two", &[b"abc", b"", &[b'x'; 70_000]])];
     let requests = RequestSet::new(targets, 3, FeedOrder::InOrder, 1).unwrap();
-    let mut plan = in_http2(Plan::new(
+    let plan = in_http2(Plan::new(
         open(&server.url(), 1000.0, 90).workload,
         Target::of(requests.clone(), origin, &AddressOverrides::default()).unwrap(),
     ));
-    assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
-    assert_eq!(run(&plan).snapshot.tally.responses, 90);
-    let mut wanted: Vec<String> = (0..90)
+    let ways = both(plan);
+    for mut plan in ways.clone() {
+        assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
+        assert_eq!(run(&plan).snapshot.tally.responses, 90);
+    }
+    let mut wanted: Vec<String> = ways
+        .iter()
+        .flat_map(|_| 0..90)
         .map(|index| {
             let which = requests.choose(index);
             let (method, path, header) = [("GET", "a?b=c", "one"), ("PUT", "", "two")][which.target as usize];
@@ -137,12 +144,13 @@ fn methods_headers_and_bodies_arrive_as_they_were_written() {
 #[test]
 fn a_large_body_waits_for_the_servers_windows() {
     let server = Honest::start(10, NOTHING, vec![b'x'; 3_000_000]);
-    let mut plan = in_http2(closed(&server.url(), 2, 6));
+    let mut plan = open(&server.url(), 20.0, 6);
     plan.target = Target::resolve("POST".parse().unwrap(), &server.url(), &[], vec![b'y'; 2_000_000]).unwrap();
-    let plan = in_http2(plan);
-    let measured = run(&plan);
-    assert_eq!(measured.snapshot.tally.responses, 6);
-    assert!(measured.snapshot.bytes_in > 6 * 3_000_000);
+    for plan in both(in_http2(plan)) {
+        let measured = run(&plan);
+        assert_eq!(measured.snapshot.tally.responses, 6);
+        assert!(measured.snapshot.bytes_in > 6 * 3_000_000);
+    }
     assert!(server.asked.lock().unwrap().iter().all(|asked| asked.ends_with(" 2000000")));
 }
 
@@ -184,13 +192,17 @@ fn a_request_that_is_timed_out_is_cancelled_and_its_connection_lives_on() {
 }
 
 /// Runs ten requests, one at a time, of which stream 7 (the fourth) meets these bytes: its outcome, and how many
-/// connections there were.
-fn outcome_of(bytes: Vec<u8>) -> (Outcome, u64) {
+/// connections there were. The requests are made before the run, and in it.
+fn outcomes_of(bytes: Vec<u8>) -> [(Outcome, u64); 2] {
+    [0, 1].map(|which| outcome_of(bytes.clone(), which))
+}
+
+fn outcome_of(bytes: Vec<u8>, which: usize) -> (Outcome, u64) {
     let server = Raw::start(settings(&[(3, 1)]), move |connection, heard| match heard.stream {
         7 if connection == 0 && heard.ends_request() => Say::Bytes(bytes.clone()),
         _ => answer(heard),
     });
-    let measured = run(&in_http2(open(&server.url(), 200.0, 10)));
+    let measured = run(&both(in_http2(open(&server.url(), 200.0, 10)))[which]);
     let outcomes: Vec<_> =
         measured.snapshot.samples.even().iter().map(|record| (record.index, record.outcome)).collect();
     let others = outcomes.iter().filter(|(index, _)| *index != 3);
@@ -215,7 +227,7 @@ fn what_a_server_does_to_one_request_is_its_outcome() {
         (frame(WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff]), Outcome::Reset(Cause::Http2Window), 2),
         ([ok(7), frame(DATA, 0, 7, b"late")].concat(), Outcome::Response { status: 200 }, 2),
     ] {
-        assert_eq!(outcome_of(bytes.clone()), (outcome, connections), "{bytes:?}");
+        assert_eq!(outcomes_of(bytes.clone()), [(outcome, connections); 2], "{bytes:?}");
     }
 }
 
@@ -230,32 +242,31 @@ fn what_was_not_taken_up_before_going_away_is_asked_again_on_another_connection(
         }
         _ => Say::Bytes(Vec::new()),
     };
-    let server = Raw::start(settings(&[(3, 100)]), going);
-    let mut plan = in_http2(open(&server.url(), 200.0, 30));
-    plan.workload.limits.timeout = Some(Nanos::from_secs(5));
-    let measured = run(&plan);
-    assert_eq!(measured.snapshot.tally.responses, 30, "{:?}", measured.snapshot.tally);
-    // Whatever was sent before the word came shares the fate of the eleventh.
-    let again = measured.generator.streams.unwrap().sent_again;
-    assert!((1..=20).contains(&again), "{again}");
-    assert_eq!(server.connections.load(Ordering::SeqCst), 2);
+    for which in [0, 1] {
+        let server = Raw::start(settings(&[(3, 100)]), going);
+        let mut plan = in_http2(open(&server.url(), 200.0, 30));
+        plan.workload.limits.timeout = Some(Nanos::from_secs(5));
+        let measured = run(&both(plan)[which]);
+        assert_eq!(measured.snapshot.tally.responses, 30, "{:?}", measured.snapshot.tally);
+        // Whatever was sent before the word came shares the fate of the eleventh.
+        let again = measured.generator.streams.unwrap().sent_again;
+        assert!((1..=20).contains(&again), "{again}");
+        assert_eq!(server.connections.load(Ordering::SeqCst), 2);
+    }
 }
 
 /// From each connection, without taking up anything: each costs the request that opened it, and no more.
 #[test]
 fn a_server_that_always_goes_away_is_not_asked_for_ever() {
-    let server = Raw::start(settings(&[(3, 100)]), |_, heard| match heard.ends_request() {
-        true => Say::Close(frame(GOAWAY, 0, 0, &[0; 8])),
-        false => Say::Bytes(Vec::new()),
-    });
-    let measured = run(&in_http2(open(&server.url(), 200.0, 20)));
-    assert_eq!(
-        (measured.snapshot.tally.planned, measured.snapshot.tally.reset),
-        (20, 20),
-        "{:?}",
-        measured.snapshot.tally
-    );
-    assert_eq!(server.connections.load(Ordering::SeqCst), 20);
+    for which in [0, 1] {
+        let server = Raw::start(settings(&[(3, 100)]), |_, heard| match heard.ends_request() {
+            true => Say::Close(frame(GOAWAY, 0, 0, &[0; 8])),
+            false => Say::Bytes(Vec::new()),
+        });
+        let tally = run(&both(in_http2(open(&server.url(), 200.0, 20)))[which]).snapshot.tally;
+        assert_eq!((tally.planned, tally.reset), (20, 20), "{tally:?}");
+        assert_eq!(server.connections.load(Ordering::SeqCst), 20);
+    }
 }
 
 #[test]
@@ -265,11 +276,13 @@ fn a_connection_that_is_cut_takes_its_requests_with_it() {
         7 if connection == 0 => Say::Bytes(Vec::new()),
         _ => answer(heard),
     };
-    let server = Raw::start(settings(&[]), cut);
-    let tally = run(&in_http2(open(&server.url(), 200.0, 20))).snapshot.tally;
-    assert_eq!((tally.planned, tally.malformed), (20, 1), "{tally:?}");
-    // The fourth is lost with it, and whatever was sent behind the fifth by then.
-    assert!(tally.reset >= 1 && tally.responses >= 3 && tally.reset + tally.responses == 19, "{tally:?}");
+    for which in [0, 1] {
+        let server = Raw::start(settings(&[]), cut);
+        let tally = run(&both(in_http2(open(&server.url(), 200.0, 20)))[which]).snapshot.tally;
+        assert_eq!((tally.planned, tally.malformed), (20, 1), "{tally:?}");
+        // The fourth is lost with it, and whatever was sent behind the fifth by then.
+        assert!(tally.reset >= 1 && tally.responses >= 3 && tally.reset + tally.responses == 19, "{tally:?}");
+    }
 }
 
 #[test]
@@ -429,11 +442,12 @@ fn over_tls_it_is_agreed_on_or_there_is_no_connection() {
     let secured = |plan: Plan| crate::support::tls::secured(in_http2(plan), &trusting);
     let server = Honest::over(Some(crate::support::tls::usual()), 100, NOTHING, b"ok".to_vec());
     let url = format!("https://{}/", server.address);
-    let mut plan = secured(open(&url, 200.0, 40));
-    assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
-    let measured = run(&plan);
-    assert_eq!(measured.snapshot.tally.responses, 40);
-    assert_eq!(measured.snapshot.metric(Metric::TlsHandshakeTime).count(), 1);
+    for mut plan in both(open(&url, 200.0, 40)).map(secured) {
+        assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
+        let measured = run(&plan);
+        assert_eq!(measured.snapshot.tally.responses, 40);
+        assert_eq!(measured.snapshot.metric(Metric::TlsHandshakeTime).count(), 1);
+    }
     for protocols in [vec![], vec![b"http/1.1".to_vec()]] {
         let mut config = crate::support::tls::usual();
         config.alpn_protocols = protocols;

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod http2;
+pub mod raw_http2;
+pub mod script;
 pub mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -10,7 +10,7 @@ use truetail_model::time::Nanos;
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     pub(crate) status: u16,
-    /// `1.0` or `1.1`.
+    /// `1.0`, `1.1` or `2`.
     pub(crate) version: &'static str,
     pub(crate) fields: &'a FieldList,
     /// As far as it was kept.

@@ -42,10 +42,12 @@ impl Parser<'_> {
         match self.at.take_while(|c| !c.is_whitespace()) {
             "1.0" => Ok(Some("1.0")),
             "1.1" => Ok(Some("1.1")),
+            "2" => Ok(Some("2")),
             "*" => Ok(None),
             other => {
                 let version = super::cursor::shortened(other);
-                Err(start.error(format!("HTTP/{version} is not supported: flows speak HTTP/1.1; write HTTP")))
+                Err(start
+                    .error(format!("HTTP/{version} is not supported: flows speak HTTP/1.1 and HTTP/2; write HTTP")))
             }
         }
     }

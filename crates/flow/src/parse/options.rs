@@ -20,7 +20,8 @@ impl Parser<'_> {
     pub(super) fn options(&mut self, options: &mut Options) -> Result<()> {
         while self.is_at_pair() {
             let start = self.at;
-            let name = self.at.word();
+            // A dot, as in http1.1.
+            let name = self.at.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
             self.at.skip_spaces();
             if !self.at.eat(":") {
                 return Err(start.error("an option is written name: value"));
@@ -48,8 +49,9 @@ impl Parser<'_> {
             }
             "repeat" => options.repeat = Some(repeats(value)?),
             "skip" => options.skip = boolean(name, value)?,
-            "http1.1" => {
-                boolean(name, value)?;
+            "http1.1" | "http2" => {
+                let version = if name == "http2" { "2" } else { "1.1" };
+                options.version = boolean(name, value)?.then_some(version).or(options.version);
             }
             "location" | "location-trusted" | "retry" | "compressed" | "insecure" if matches!(value, "false" | "0") => {
             }
@@ -158,7 +160,8 @@ fn unsupported(name: &str) -> String {
         "unix-socket" => "use --unix-socket for the whole run",
         "connect-timeout" => "use max-time, which includes connecting",
         "compressed" => "bodies are not decompressed; leave Accept-Encoding out",
-        "http2" | "http2-prior-knowledge" | "http3" | "http1.0" => "flows speak HTTP/1.1",
+        "http2-prior-knowledge" => "use --http2 for the whole run",
+        "http3" | "http1.0" => "flows speak HTTP/1.1, and HTTP/2 with --http2",
         _ => "take it out",
     };
     format!("the option {} is not supported; {help}", shortened(name))

@@ -5,8 +5,12 @@ mod missing;
 
 mod any_simulated;
 mod any_text;
+mod http2;
 mod hurl_files;
 mod parsing;
+#[path = "../../../engine/tests/support/raw_http2.rs"]
+mod raw_http2;
 mod runs;
 mod server;
+mod server_http2;
 mod simulated;

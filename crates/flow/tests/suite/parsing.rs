@@ -1,5 +1,6 @@
 //! What is read, and what is refused with its line and its name.
 
+use truetail_engine::HttpVersion;
 use truetail_flow::{Flow, FlowError};
 
 /// Reads a flow whose files hold their own names.
@@ -162,10 +163,12 @@ fn what_is_not_supported_is_refused_with_its_line_and_its_name() {
         (format!("{get}[Options]\nrepeat: -1"), 3, "endless"),
         (format!("{get}[Options]\nlocation: true"), 3, "location"),
         (format!("{get}[Options]\nretry: 3"), 3, "retry"),
+        (format!("{get}[Options]\nhttp3: true"), 3, "--http2"),
+        (format!("{get}[Options]\nhttp1.0: true"), 3, "http1.0"),
         (format!("{get}[Options]\nskip: {{{{x}}}}"), 3, "skip"),
         (format!("{get}[Options]\ndelay: soon"), 3, "soon"),
         (format!("{get}[Options]\ndelay: 1s"), 1, "first request"),
-        (format!("{get}HTTP/2 200"), 2, "HTTP/2"),
+        (format!("{get}HTTP/3 200"), 2, "HTTP/3"),
         (format!("{get}HTTP 20"), 2, "status"),
         (format!("{get}<p>x</p>"), 2, "XML"),
         (format!("{get}```graphql\nquery\n```"), 2, "graphql"),
@@ -193,5 +196,31 @@ fn what_is_not_supported_is_refused_with_its_line_and_its_name() {
         let error = flow(&text).map(|_| ()).expect_err(&text);
         assert!(error.line == line && error.problem.contains(says), "{text:?}: {error}");
         assert!(!error.to_string().contains('\n') && !error.problem.contains("secret"), "{error}");
+    }
+}
+
+#[test]
+fn what_asks_for_another_version_or_cannot_be_sent_in_it_is_refused_with_its_line() {
+    let get = "GET http://127.0.0.1/\n";
+    for (text, version, line, says) in [
+        (format!("{get}HTTP/2 200"), HttpVersion::Http1, 2, "--http2"),
+        (format!("{get}HTTP/1.1 200"), HttpVersion::Http2, 2, "HTTP/1.1 is asked for here, not HTTP/2"),
+        (format!("{get}HTTP 200\n\n{get}[Options]\nhttp2: true"), HttpVersion::Http1, 4, "--http2"),
+        (format!("{get}[Options]\nhttp1.1: true"), HttpVersion::Http2, 1, "HTTP/1.1"),
+        (format!("{get}Connection: close"), HttpVersion::Http2, 1, "the header Connection"),
+        (format!("{get}TE: {{{{te}}}}"), HttpVersion::Http2, 1, "the first request cannot be made"),
+    ] {
+        let te = ("te".to_owned(), "gzip".to_owned());
+        let flow = Flow::parse("a.hurl", &text, &[te], &|_| Ok(Vec::new())).unwrap();
+        let other = if version == HttpVersion::Http1 { HttpVersion::Http2 } else { HttpVersion::Http1 };
+        assert!(flow.clone().over(other).is_ok(), "{text:?}");
+        let error = flow.over(version).map(|_| ()).expect_err(&text);
+        assert!(error.line == line && error.problem.contains(says), "{text:?}: {error}");
+    }
+    let harmless =
+        format!("{get}Connection: Keep-Alive\nTE: trailers\n[Options]\nhttp2: false\nhttp1.1: false\nHTTP/* 200");
+    for version in [HttpVersion::Http1, HttpVersion::Http2] {
+        let flow = Flow::parse("a.hurl", &harmless, &[], &|_| Ok(Vec::new())).unwrap();
+        flow.over(version).unwrap_or_else(|error| panic!("{version}: {error}"));
     }
 }

@@ -1,6 +1,6 @@
 //! Runs of flows over sockets: what was sent, and what was written down.
 
-use truetail_engine::{Control, Plan, RunOutput, Target};
+use truetail_engine::{Control, HttpVersion, Plan, RunOutput, Target};
 use truetail_flow::{Flow, FlowRun};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::time::{Nanos, Timestamp};
@@ -8,14 +8,15 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{EarlyEnd, SessionFacts, SessionTally, SessionTime};
 
 use crate::server::{Answer, Asked, Server};
+use crate::server_http2::{Place, in_both};
 
 /// Sessions of each run.
-const SESSIONS: u64 = 20;
+pub const SESSIONS: u64 = 20;
 
-struct Measured {
-    output: RunOutput,
-    facts: SessionFacts,
-    examples: Vec<(String, String)>,
+pub struct Measured {
+    pub output: RunOutput,
+    pub facts: SessionFacts,
+    pub examples: Vec<(String, String)>,
 }
 
 /// A session every 20 ms, [`SESSIONS`] of them.
@@ -35,14 +36,24 @@ fn plan(flow: &Flow, limits: Limits) -> Plan {
     Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
 }
 
-fn run(server: &Server, text: &str) -> Measured {
+pub fn run(server: &impl Place, text: &str) -> Measured {
     run_within(server, text, Limits::default())
 }
 
-fn run_within(server: &Server, text: &str, limits: Limits) -> Measured {
-    let host = ("host".to_owned(), format!("http://{}", server.address));
+fn run_within(server: &impl Place, text: &str, limits: Limits) -> Measured {
+    let (address, version) = server.place();
+    let host = ("host".to_owned(), format!("http://{address}"));
     let flow = Flow::parse("a.hurl", text, &[host], &|path| Err(format!("no {path}"))).unwrap();
+    measure(flow, version, limits)
+}
+
+/// Runs the flow, and checks what must be true of every run of one.
+pub fn measure(flow: Flow, version: HttpVersion, limits: Limits) -> Measured {
+    let flow = flow.over(version).unwrap();
     let mut plan = plan(&flow, limits);
+    if version == HttpVersion::Http2 {
+        plan.target.use_http2().unwrap();
+    }
     let sessions = FlowRun::new(flow, Timestamp::ZERO, 1, 1_700_000_000);
     plan.observer = Some(sessions.observer_factory());
     let output = truetail_engine::run(&plan, &Control::new()).unwrap();
@@ -101,22 +112,23 @@ HTTP 200
 
 #[test]
 fn every_session_has_its_own_variables_and_cookies() {
-    let server = Server::start(with_login);
-    let measured = run(&server, LOGIN);
-    let tally = SessionTally { planned: SESSIONS, begun: SESSIONS, completed: SESSIONS, ..SessionTally::default() };
-    assert_eq!(measured.facts.tally, tally, "{:?}", measured.examples);
-    assert_eq!(measured.output.snapshot.tally.planned, 3 * SESSIONS);
-    assert!(measured.facts.steps.iter().all(|step| step.reached == SESSIONS && step.not_reached.total() == 0));
-    for line in ["POST /login ", "GET /users/", "POST /users/"] {
-        assert_eq!(server.count(line), SESSIONS, "{line}");
-    }
-    let asked = server.asked.lock().unwrap();
-    let buys = asked.iter().filter(|asked| asked.line.contains("/orders"));
-    for buy in buys {
-        let body: serde_json::Value = serde_json::from_str(&buy.body).unwrap_or_else(|_| panic!("{}", buy.body));
-        assert_eq!(body["note"], "a\"b");
-        assert!(buy.line.contains(&format!("/users/{}/", body["user"])), "{}", buy.line);
-        assert_eq!(buy.field("content-type"), Some("application/json"));
+    for server in in_both(with_login) {
+        let measured = run(&server, LOGIN);
+        let tally = SessionTally { planned: SESSIONS, begun: SESSIONS, completed: SESSIONS, ..SessionTally::default() };
+        assert_eq!(measured.facts.tally, tally, "{:?}", measured.examples);
+        assert_eq!(measured.output.snapshot.tally.planned, 3 * SESSIONS);
+        assert!(measured.facts.steps.iter().all(|step| step.reached == SESSIONS && step.not_reached.total() == 0));
+        for line in ["POST /login ", "GET /users/", "POST /users/"] {
+            assert_eq!(server.count(line), SESSIONS, "{line}");
+        }
+        let asked = server.asked.lock().unwrap();
+        let buys = asked.iter().filter(|asked| asked.line.contains("/orders"));
+        for buy in buys {
+            let body: serde_json::Value = serde_json::from_str(&buy.body).unwrap_or_else(|_| panic!("{}", buy.body));
+            assert_eq!(body["note"], "a\"b");
+            assert!(buy.line.contains(&format!("/users/{}/", body["user"])), "{}", buy.line);
+            assert_eq!(buy.field("content-type"), Some("application/json"));
+        }
     }
 }
 
@@ -139,66 +151,73 @@ fn planned_think_time_is_no_part_of_a_session_s_time() {
 
 #[test]
 fn a_session_that_is_disappointed_ends_and_stays_in_the_books() {
-    let server = Server::start(|_, asked| {
+    for server in in_both(|_, asked| {
         let status = if asked.line.contains("/b") { 500 } else { 200 };
         (status, Vec::new(), "{\"a\": [1]}".to_owned())
-    });
-    for (text, step, cause, says) in [
-        (
-            "GET {{host}}/a\nHTTP 200\n\nGET {{host}}/b\nHTTP 200\n\nGET {{host}}/c",
-            1,
-            EarlyEnd::Status,
-            "line 5: the status is 500",
-        ),
-        ("GET {{host}}/a\nHTTP 201", 0, EarlyEnd::Status, "line 2"),
-        ("GET {{host}}/a\nHTTP 200\n[Captures]\nx: jsonpath \"$.b\"\n\nGET {{host}}/c", 0, EarlyEnd::Capture, "line 4"),
-        (
-            "GET {{host}}/a\nHTTP 200\n[Asserts]\njsonpath \"$.a\" count == 2\n\nGET {{host}}/c",
-            0,
-            EarlyEnd::Assert,
-            "line 4",
-        ),
-        (
-            "GET {{host}}/a\nHTTP 200\n[Asserts]\njsonpath \"$.b\" not contains 1",
-            0,
-            EarlyEnd::Assert,
-            "line 4: there is no value",
-        ),
-        ("GET {{host}}/a\nHTTP 200\n[Asserts]\nbody contains 3", 0, EarlyEnd::Assert, "line 4"),
-        (
-            "GET {{host}}/a\nHTTP 200\n[Captures]\nx: jsonpath \"$.a\"\n\nGET {{host}}/{{x}}",
-            0,
-            EarlyEnd::Request,
-            "line 6",
-        ),
-    ] {
-        let measured = run(&server, text);
-        let facts = &measured.facts;
-        assert_eq!((facts.tally.ended_early, facts.tally.begun), (SESSIONS, SESSIONS), "{text}");
-        assert_eq!(facts.steps[step].ended_here.get(&cause), Some(&SESSIONS), "{text}: {facts:?}");
-        assert_eq!(facts.times.of(SessionTime::Failed).count(), SESSIONS);
-        let reached: Vec<u64> = facts.steps.iter().map(|step| step.reached).collect();
-        let expected: Vec<u64> = (0..reached.len()).map(|at| if at <= step { SESSIONS } else { 0 }).collect();
-        assert_eq!(reached, expected, "{text}");
-        assert!(facts.steps.iter().skip(step + 1).all(|step| step.not_reached.ended_early == SESSIONS));
-        assert!(measured.examples.len() == 1 && measured.examples[0].1.contains(says), "{:?}", measured.examples);
+    }) {
+        for (text, step, cause, says) in [
+            (
+                "GET {{host}}/a\nHTTP 200\n\nGET {{host}}/b\nHTTP 200\n\nGET {{host}}/c",
+                1,
+                EarlyEnd::Status,
+                "line 5: the status is 500",
+            ),
+            ("GET {{host}}/a\nHTTP 201", 0, EarlyEnd::Status, "line 2"),
+            (
+                "GET {{host}}/a\nHTTP 200\n[Captures]\nx: jsonpath \"$.b\"\n\nGET {{host}}/c",
+                0,
+                EarlyEnd::Capture,
+                "line 4",
+            ),
+            (
+                "GET {{host}}/a\nHTTP 200\n[Asserts]\njsonpath \"$.a\" count == 2\n\nGET {{host}}/c",
+                0,
+                EarlyEnd::Assert,
+                "line 4",
+            ),
+            (
+                "GET {{host}}/a\nHTTP 200\n[Asserts]\njsonpath \"$.b\" not contains 1",
+                0,
+                EarlyEnd::Assert,
+                "line 4: there is no value",
+            ),
+            ("GET {{host}}/a\nHTTP 200\n[Asserts]\nbody contains 3", 0, EarlyEnd::Assert, "line 4"),
+            (
+                "GET {{host}}/a\nHTTP 200\n[Captures]\nx: jsonpath \"$.a\"\n\nGET {{host}}/{{x}}",
+                0,
+                EarlyEnd::Request,
+                "line 6",
+            ),
+        ] {
+            let measured = run(&server, text);
+            let facts = &measured.facts;
+            assert_eq!((facts.tally.ended_early, facts.tally.begun), (SESSIONS, SESSIONS), "{text}");
+            assert_eq!(facts.steps[step].ended_here.get(&cause), Some(&SESSIONS), "{text}: {facts:?}");
+            assert_eq!(facts.times.of(SessionTime::Failed).count(), SESSIONS);
+            let reached: Vec<u64> = facts.steps.iter().map(|step| step.reached).collect();
+            let expected: Vec<u64> = (0..reached.len()).map(|at| if at <= step { SESSIONS } else { 0 }).collect();
+            assert_eq!(reached, expected, "{text}");
+            assert!(facts.steps.iter().skip(step + 1).all(|step| step.not_reached.ended_early == SESSIONS));
+            assert!(measured.examples.len() == 1 && measured.examples[0].1.contains(says), "{:?}", measured.examples);
+        }
     }
 }
 
 #[test]
 fn what_never_answers_ends_a_session_by_its_time_limit() {
-    let server = Server::start(|_, asked| {
+    for server in in_both(|_, asked| {
         if asked.line.contains("/stuck") {
             std::thread::sleep(std::time::Duration::from_secs(30));
         }
         (200, Vec::new(), String::new())
-    });
-    let text = "GET {{host}}/a\n\nGET {{host}}/stuck\n[Options]\nmax-time: 100ms\n\nGET {{host}}/c\n";
-    let measured = run(&server, text);
-    assert_eq!(measured.facts.tally.ended_early, SESSIONS);
-    assert_eq!(measured.facts.steps[1].ended_here.get(&EarlyEnd::TimedOut), Some(&SESSIONS));
-    let waited = measured.facts.times.of(SessionTime::Censored);
-    assert!(waited.count() == SESSIONS && waited.min().unwrap() >= Nanos::from_millis(100));
+    }) {
+        let text = "GET {{host}}/a\n\nGET {{host}}/stuck\n[Options]\nmax-time: 100ms\n\nGET {{host}}/c\n";
+        let measured = run(&server, text);
+        assert_eq!(measured.facts.tally.ended_early, SESSIONS);
+        assert_eq!(measured.facts.steps[1].ended_here.get(&EarlyEnd::TimedOut), Some(&SESSIONS));
+        let waited = measured.facts.times.of(SessionTime::Censored);
+        assert!(waited.count() == SESSIONS && waited.min().unwrap() >= Nanos::from_millis(100));
+    }
 }
 
 #[test]
@@ -217,32 +236,35 @@ fn sessions_that_find_no_connection_are_never_begun_or_in_flight() {
 
 #[test]
 fn a_body_that_is_too_long_is_an_outcome() {
-    let server = Server::start(|_, _| (200, Vec::new(), "x".repeat((1 << 20) + 1)));
-    let measured = run(&server, "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n");
-    assert_eq!(measured.facts.steps[0].ended_here.get(&EarlyEnd::BodyTooLong), Some(&SESSIONS));
-    // Where nothing is asked of it, its length is of no concern.
-    assert_eq!(run(&server, "GET {{host}}/a\nHTTP 200\n").facts.tally.completed, SESSIONS);
+    for server in in_both(|_, _| (200, Vec::new(), "x".repeat((1 << 20) + 1))) {
+        let measured = run(&server, "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n");
+        assert_eq!(measured.facts.steps[0].ended_here.get(&EarlyEnd::BodyTooLong), Some(&SESSIONS));
+        // Where nothing is asked of it, its length is of no concern.
+        assert_eq!(run(&server, "GET {{host}}/a\nHTTP 200\n").facts.tally.completed, SESSIONS);
+    }
 }
 
 #[test]
 fn a_captured_line_break_gets_into_no_header() {
-    let server = Server::start(|_, _| (200, Vec::new(), "a\r\nX-Evil: 1".to_owned()));
-    let text = "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n\nGET {{host}}/b?q={{x}}\nX-Good: {{x}}\n";
-    let measured = run(&server, text);
-    assert_eq!(measured.facts.steps[0].ended_here.get(&EarlyEnd::Request), Some(&SESSIONS));
-    let in_path = run(&server, "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n\nGET {{host}}/b/{{x}}\n");
-    assert_eq!(in_path.facts.tally.completed, SESSIONS);
-    let asked = server.asked.lock().unwrap();
-    assert!(asked.iter().all(|asked| asked.field("x-evil").is_none()));
-    assert!(asked.iter().any(|asked| asked.line.contains("/b/a%0D%0AX-Evil:%201")), "{:?}", asked.last());
+    for server in in_both(|_, _| (200, Vec::new(), "a\r\nX-Evil: 1".to_owned())) {
+        let text = "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n\nGET {{host}}/b?q={{x}}\nX-Good: {{x}}\n";
+        let measured = run(&server, text);
+        assert_eq!(measured.facts.steps[0].ended_here.get(&EarlyEnd::Request), Some(&SESSIONS));
+        let in_path = run(&server, "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n\nGET {{host}}/b/{{x}}\n");
+        assert_eq!(in_path.facts.tally.completed, SESSIONS);
+        let asked = server.asked.lock().unwrap();
+        assert!(asked.iter().all(|asked| asked.field("x-evil").is_none()));
+        assert!(asked.iter().any(|asked| asked.line.contains("/b/a%0D%0AX-Evil:%201")), "{:?}", asked.last());
+    }
 }
 
 #[test]
 fn repeated_requests_are_one_step() {
-    let server = Server::start(|_, _| (200, Vec::new(), String::new()));
-    let measured = run(&server, "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\nrepeat: 3\n");
-    assert_eq!((measured.facts.steps[1].per_session, measured.facts.steps[1].reached), (3, 3 * SESSIONS));
-    assert_eq!((server.count("GET /a"), server.count("GET /b")), (SESSIONS, 3 * SESSIONS));
+    for server in in_both(|_, _| (200, Vec::new(), String::new())) {
+        let measured = run(&server, "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\nrepeat: 3\n");
+        assert_eq!((measured.facts.steps[1].per_session, measured.facts.steps[1].reached), (3, 3 * SESSIONS));
+        assert_eq!((server.count("GET /a"), server.count("GET /b")), (SESSIONS, 3 * SESSIONS));
+    }
 }
 
 #[test]

@@ -29,17 +29,43 @@ pub struct Server {
     pub asked: Arc<Mutex<Vec<Asked>>>,
 }
 
+/// What the connections of a server share.
+#[derive(Clone)]
+pub struct Service {
+    seen: Arc<Mutex<Vec<Asked>>>,
+    count: Arc<AtomicU64>,
+    answer: AnswerEach,
+}
+
+/// What request number n is answered.
+pub type AnswerEach = Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync>;
+
+impl Service {
+    /// The answer to a request, which is remembered.
+    pub fn answer(&self, asked: Asked) -> Answer {
+        let number = self.count.fetch_add(1, Ordering::SeqCst);
+        let answer = (self.answer)(number, &asked);
+        self.seen.lock().unwrap().push(asked);
+        answer
+    }
+}
+
 impl Server {
     /// Answers request number n as `answer` says.
     pub fn start(answer: impl Fn(u64, &Asked) -> Answer + Send + Sync + 'static) -> Server {
+        Server::with(Arc::new(answer), serve)
+    }
+
+    /// Does `serve` with each connection.
+    pub fn with(answer: AnswerEach, serve: fn(TcpStream, &Service)) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (asked, count, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicU64::new(0)), Arc::new(answer));
-        let seen = Arc::clone(&asked);
+        let service = Service { seen: Arc::default(), count: Arc::default(), answer };
+        let asked = Arc::clone(&service.seen);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (seen, count, answer) = (Arc::clone(&seen), Arc::clone(&count), Arc::clone(&answer));
-                std::thread::spawn(move || serve(stream, &seen, &count, &*answer));
+                let service = service.clone();
+                std::thread::spawn(move || serve(stream, &service));
             }
         });
         Server { address, asked }
@@ -51,12 +77,10 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, seen: &Mutex<Vec<Asked>>, count: &AtomicU64, answer: &dyn Fn(u64, &Asked) -> Answer) {
+pub fn serve(stream: TcpStream, service: &Service) {
     let mut reader = BufReader::new(stream);
     while let Some(asked) = read(&mut reader) {
-        let number = count.fetch_add(1, Ordering::SeqCst);
-        let (status, fields, body) = answer(number, &asked);
-        seen.lock().unwrap().push(asked);
+        let (status, fields, body) = service.answer(asked);
         let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
         let text = format!("HTTP/1.1 {status} X\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len());
         if reader.get_mut().write_all(text.as_bytes()).is_err() {

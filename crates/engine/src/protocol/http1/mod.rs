@@ -25,4 +25,3 @@ pub use head_cache::HeadCache;
 pub use part::Part;
 pub use response::{AnswerEnd, Parsed, ResponseParser};
 pub(crate) use session::Http1;
-pub(crate) use source::MadeInRun;

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use crate::protocol::made_in_run::MadeInRun;
 use crate::target::request_set::{RequestId, RequestSet};
 
 /// Where the bytes of requests come from. It is chosen when the program is compiled: requests that were made before the run
@@ -36,37 +37,18 @@ impl RequestSource for RequestSet {
     }
 }
 
-/// Requests that are made while the run goes on. The row of a request is its user.
-#[derive(Clone, Debug)]
-pub(crate) struct MadeInRun {
-    /// The methods of the steps.
-    steps: RequestSet,
-    /// The request under way of each user.
-    of_users: Vec<Vec<u8>>,
-}
-
-impl MadeInRun {
-    pub(crate) fn new(steps: RequestSet) -> MadeInRun {
-        MadeInRun { steps, of_users: Vec::new() }
-    }
-}
-
 impl RequestSource for MadeInRun {
     const IS_MADE_IN_RUN: bool = true;
 
     fn bytes(&self, id: RequestId) -> &[u8] {
-        &self.of_users[id.row as usize]
+        self.bytes(id)
     }
 
     fn is_head_request(&self, id: RequestId) -> bool {
-        self.steps.is_head_request(id)
+        self.is_head_request(id)
     }
 
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
-        let user = user as usize;
-        if self.of_users.len() <= user {
-            self.of_users.resize_with(user + 1, Vec::new);
-        }
-        &mut self.of_users[user]
+        self.request_of(user)
     }
 }

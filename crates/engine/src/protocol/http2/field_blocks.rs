@@ -19,6 +19,14 @@ pub(crate) enum TableUse {
     Unused = 2,
 }
 
+impl TableUse {
+    /// After a block in this form with all that goes into the table.
+    #[inline]
+    pub(super) fn after_block(self) -> TableUse {
+        if self == TableUse::Insert { TableUse::Indexed } else { self }
+    }
+}
+
 /// A part of the fields in each form.
 type ByTableUse = [Vec<u8>; 3];
 
@@ -65,7 +73,11 @@ impl FieldBlocks {
             for fields in of_target(requests, target, scheme) {
                 let is_shared =
                     |field: &&Field<'_>| shared.iter().any(|(name, value)| *name == field.0 && value == field.1);
-                fields.all.iter().filter(|field| !is_shared(field)).for_each(|field| put_plain(&mut own.fields, field));
+                fields
+                    .all
+                    .iter()
+                    .filter(|field| !is_shared(field))
+                    .for_each(|field| put_plain(&mut own.fields, &(field.0.as_str(), field.1)));
                 own.ends.push(own.fields.len());
                 own.bodies.push(fields.body);
             }
@@ -92,12 +104,13 @@ impl FieldBlocks {
 }
 
 impl FieldBlock<'_> {
-    /// Adds the block to `out`.
+    /// Adds the block to `out`. Returns the form of the next one on its connection.
     #[inline]
-    pub(crate) fn put(&self, form: TableUse, out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, form: TableUse, out: &mut Vec<u8>) -> TableUse {
         out.extend_from_slice(&self.blocks.pseudo[form as usize]);
         out.extend_from_slice(self.own);
         out.extend_from_slice(&self.blocks.others[form as usize]);
+        form.after_block()
     }
 }
 
@@ -133,12 +146,12 @@ fn forms(shared: &[(String, Vec<u8>)]) -> (ByTableUse, ByTableUse) {
     let added = added(shared);
     let (mut pseudo, mut others) = (ByTableUse::default(), ByTableUse::default());
     for (name, value) in shared {
-        let field = (name.clone(), &value[..]);
+        let field = (name.as_str(), &value[..]);
         let [adding, indexed, plain] = if name.starts_with(':') { &mut pseudo } else { &mut others };
         put_plain(plain, &field);
         match added.iter().rev().position(|one| *one == name) {
             Some(newer) => {
-                put_literal(adding, 0x40, 6, &field);
+                put_literal(adding, 0x40, 6, field);
                 put_integer(indexed, 0x80, 7, STATIC.len() + 1 + newer);
             }
             None => [adding, indexed].into_iter().for_each(|out| put_plain(out, &field)),
@@ -167,14 +180,14 @@ fn known(name: &str, value: &[u8]) -> Option<usize> {
 }
 
 /// Without the table, but for what both sides know anyway.
-fn put_plain(out: &mut Vec<u8>, field: &Field<'_>) {
-    match known(&field.0, field.1) {
+pub(super) fn put_plain(out: &mut Vec<u8>, (name, value): &(&str, &[u8])) {
+    match known(name, value) {
         Some(index) => put_integer(out, 0x80, 7, index),
-        None => put_literal(out, 0, 4, field),
+        None => put_literal(out, 0, 4, (name, value)),
     }
 }
 
-fn put_literal(out: &mut Vec<u8>, first: u8, bits: u32, (name, value): &Field<'_>) {
+fn put_literal(out: &mut Vec<u8>, first: u8, bits: u32, (name, value): (&str, &[u8])) {
     match STATIC.iter().position(|known| known.0 == name) {
         Some(at) => put_integer(out, first, bits, at + 1),
         None => {
@@ -185,7 +198,7 @@ fn put_literal(out: &mut Vec<u8>, first: u8, bits: u32, (name, value): &Field<'_
     put_text(out, value);
 }
 
-fn put_text(out: &mut Vec<u8>, text: &[u8]) {
+pub(super) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     put_integer(out, 0, 7, text.len());
     out.extend_from_slice(text);
 }

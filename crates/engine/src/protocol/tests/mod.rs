@@ -1,5 +1,6 @@
 //! What holds for every protocol. A protocol takes part by an implementation of [`Case`] and a line in `over_every_protocol`.
 
+mod cases;
 mod header_fields;
 mod line;
 
@@ -9,100 +10,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use truetail_model::record::{Cause, Outcome};
 
-use super::http1::Http1;
-use super::http2::{FieldBlocks, Http2};
 use super::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
-use crate::target::method::Method;
-use crate::target::request::Request;
-use crate::target::request_set::{RequestId, RequestSet};
+use crate::target::request_set::RequestId;
+use cases::{BODY, Case, OfHttp1, OfHttp1InRun, OfHttp2, OfHttp2InRun, OfLine};
 pub(crate) use line::Line;
 
 const ANY: RequestId = RequestId { target: 0, row: 0 };
 const OK: Outcome = Outcome::Response { status: 200 };
-const BODY: &[u8] = b"hello";
-
-/// A protocol, and a server of it.
-trait Case {
-    type Protocol: Protocol;
-
-    fn protocol() -> Self::Protocol;
-
-    /// What a server sends before it is asked.
-    fn greeting() -> Vec<u8> {
-        Vec::new()
-    }
-
-    /// An answer with [`BODY`] to the nth request of a connection, counted from 0.
-    fn answer(nth: usize) -> Vec<u8>;
-
-    /// What is against the rules for a server to send in place of an answer.
-    fn violation() -> Vec<u8>;
-}
-
-struct OfHttp1;
-
-struct OfHttp2;
-
-struct OfLine;
-
-fn requests() -> RequestSet {
-    RequestSet::single(&Request::new(Method::Get, "http://a.test/", &[], Vec::new()).unwrap())
-}
-
-impl Case for OfHttp1 {
-    type Protocol = Http1;
-
-    fn protocol() -> Http1 {
-        Http1::new(requests(), true)
-    }
-
-    fn answer(_: usize) -> Vec<u8> {
-        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".to_vec()
-    }
-
-    fn violation() -> Vec<u8> {
-        b"HTTP/9\r\n\r\n".to_vec()
-    }
-}
-
-impl Case for OfHttp2 {
-    type Protocol = Http2;
-
-    fn protocol() -> Http2 {
-        Http2::new(Arc::new(FieldBlocks::new(&requests(), "http")), None, true)
-    }
-
-    fn greeting() -> Vec<u8> {
-        vec![0, 0, 0, 4, 0, 0, 0, 0, 0]
-    }
-
-    fn answer(nth: usize) -> Vec<u8> {
-        let stream = (2 * nth + 1) as u8;
-        let head = [0, 0, 1, 1, 4, 0, 0, 0, stream, 0x88];
-        let data = [0, 0, 5, 0, 1, 0, 0, 0, stream];
-        [&head[..], &data, BODY].concat()
-    }
-
-    fn violation() -> Vec<u8> {
-        vec![0, 0, 0, 9, 0, 0, 0, 0, 1]
-    }
-}
-
-impl Case for OfLine {
-    type Protocol = Line;
-
-    fn protocol() -> Line {
-        Line
-    }
-
-    fn answer(_: usize) -> Vec<u8> {
-        b"+hello\n".to_vec()
-    }
-
-    fn violation() -> Vec<u8> {
-        b"+hello\nmore".to_vec()
-    }
-}
 
 /// A connection whose transport and server are played by the test, with all that came of it.
 struct Client<C: Case> {
@@ -298,6 +212,8 @@ macro_rules! over_every_protocol {
     ($($name:ident)*) => {
         mod of_http1 { $(#[test] fn $name() { super::$name::<super::OfHttp1>() })* }
         mod of_http2 { $(#[test] fn $name() { super::$name::<super::OfHttp2>() })* }
+        mod of_http1_in_run { $(#[test] fn $name() { super::$name::<super::OfHttp1InRun>() })* }
+        mod of_http2_in_run { $(#[test] fn $name() { super::$name::<super::OfHttp2InRun>() })* }
         mod of_line { $(#[test] fn $name() { super::$name::<super::OfLine>() })* }
     };
 }
@@ -315,6 +231,8 @@ over_every_protocol! {
 fn observers_see_bodies() {
     an_observer_sees_the_body_however_it_is_cut::<OfHttp1>(0);
     an_observer_sees_the_body_however_it_is_cut::<OfHttp2>(0);
+    an_observer_sees_the_body_however_it_is_cut::<OfHttp1InRun>(0);
+    an_observer_sees_the_body_however_it_is_cut::<OfHttp2InRun>(0);
     // The sign is a part of the line.
     an_observer_sees_the_body_however_it_is_cut::<OfLine>(1);
 }
@@ -377,6 +295,8 @@ proptest! {
     fn books_balance_under_any_order_of_events(steps in steps()) {
         the_books_balance::<OfHttp1>(&steps);
         the_books_balance::<OfHttp2>(&steps);
+        the_books_balance::<OfHttp1InRun>(&steps);
+        the_books_balance::<OfHttp2InRun>(&steps);
         the_books_balance::<OfLine>(&steps);
     }
 }

@@ -18,6 +18,7 @@ use truetail_model::record::{Cause, Outcome};
 
 use super::field_blocks::{FieldBlocks, TableUse};
 use super::frame::{self, code, kind, setting};
+use super::source::FieldSource;
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
 use crate::target::request_set::RequestId;
 use outbox::Outbox;
@@ -41,29 +42,34 @@ const OUR_HEAD_LIMIT: u32 = 64 * 1024;
 
 /// HTTP/2, as all connections of a worker speak it.
 #[derive(Clone, Debug)]
-pub(crate) struct Http2 {
-    blocks: Arc<FieldBlocks>,
+pub(crate) struct Http2<F = Arc<FieldBlocks>> {
+    blocks: F,
     /// Most requests at once on one connection; the server may allow fewer.
     max_streams: u32,
     /// Header fields of answers are kept as text, for an observer.
     keeps_fields: bool,
 }
 
-impl Http2 {
-    pub(crate) fn new(blocks: Arc<FieldBlocks>, max_streams: Option<u32>, keeps_fields: bool) -> Http2 {
+impl<F: FieldSource> Http2<F> {
+    pub(crate) fn new(blocks: F, max_streams: Option<u32>, keeps_fields: bool) -> Http2<F> {
         Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX), keeps_fields }
     }
 }
 
-impl Protocol for Http2 {
+impl<F: FieldSource> Protocol for Http2<F> {
     type Session = Http2Session;
 
     const MULTIPLEXED: bool = true;
     const MATCHED_BY_ORDER: bool = false;
     const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = Some((b"h2", Cause::NoHttp2));
+    const IS_SCRIPTED: bool = F::IS_MADE_IN_RUN;
 
     fn session(&self) -> Http2Session {
         Http2Session::new(self.max_streams, self.keeps_fields)
+    }
+
+    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+        self.blocks.request_of(user)
     }
 }
 
@@ -192,29 +198,9 @@ impl Http2Session {
     }
 }
 
-impl Session<Http2> for Http2Session {
-    fn begin(&mut self, protocol: &Http2, tag: Tag, request: RequestId, events: &mut Events) -> u32 {
-        let id = self.open(protocol, tag, request);
-        self.report(events);
-        id
-    }
-
-    fn output<'a>(&'a self, _: &'a Http2) -> &'a [u8] {
-        self.out.pending()
-    }
-
-    fn sent(&mut self, protocol: &Http2, count: usize, events: &mut Events) {
-        let was_backed_up = self.is_backed_up();
-        self.out.take(count);
-        self.streams.sent_up_to(self.out.taken(), events);
-        if self.out.pending().is_empty() {
-            self.continue_bodies(protocol);
-        }
-        self.room_changed |= was_backed_up && !self.is_backed_up();
-        self.report(events);
-    }
-
-    fn receive(&mut self, _: &mut Http2, bytes: &[u8], events: &mut Events) -> Flow {
+/// What it is asked whichever requests it carries.
+impl Http2Session {
+    fn take_bytes(&mut self, bytes: &[u8], events: &mut Events) -> Flow {
         let received = self.receive_frames(bytes, events);
         self.report(events);
         match received {
@@ -242,12 +228,7 @@ impl Session<Http2> for Http2Session {
         received
     }
 
-    fn say_goodbye(&mut self) {
-        if !self.is_closed {
-            self.put_goaway(code::NO_ERROR);
-        }
-    }
-
+    #[inline]
     fn has_room(&self) -> bool {
         !self.is_full() && (self.in_flight() as u64) < self.capacity()
     }
@@ -261,17 +242,76 @@ impl Session<Http2> for Http2Session {
         u64::from(self.max_streams.min(allowed))
     }
 
+    #[inline]
+    pub(super) fn in_flight(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// The peer has said that it goes away, or the numbers for streams are used up.
+    #[inline]
+    fn is_closing(&self) -> bool {
+        self.is_closed || self.peer.last_stream.is_some() || self.next > LAST_STREAM
+    }
+}
+
+impl<F: FieldSource> Session<Http2<F>> for Http2Session {
+    fn begin(&mut self, protocol: &Http2<F>, tag: Tag, request: RequestId, events: &mut Events) -> u32 {
+        let id = self.open(protocol, tag, request);
+        self.report(events);
+        id
+    }
+
+    fn output<'a>(&'a self, _: &'a Http2<F>) -> &'a [u8] {
+        self.out.pending()
+    }
+
+    fn sent(&mut self, protocol: &Http2<F>, count: usize, events: &mut Events) {
+        let was_backed_up = self.is_backed_up();
+        self.out.take(count);
+        self.streams.sent_up_to(self.out.taken(), events);
+        if self.out.pending().is_empty() {
+            self.continue_bodies(protocol);
+        }
+        self.room_changed |= was_backed_up && !self.is_backed_up();
+        self.report(events);
+    }
+
+    fn receive(&mut self, _: &mut Http2<F>, bytes: &[u8], events: &mut Events) -> Flow {
+        self.take_bytes(bytes, events)
+    }
+
+    fn closed(&mut self, how: Closed, events: &mut Events) {
+        Http2Session::closed(self, how, events);
+    }
+
+    fn cancel(&mut self, key: u32, events: &mut Events) -> u64 {
+        Http2Session::cancel(self, key, events)
+    }
+
+    fn say_goodbye(&mut self) {
+        if !self.is_closed {
+            self.put_goaway(code::NO_ERROR);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        Http2Session::has_room(self)
+    }
+
+    fn capacity(&self) -> u64 {
+        Http2Session::capacity(self)
+    }
+
     fn peer_limit(&self) -> Option<u32> {
         (self.peer.streams < u32::MAX).then_some(self.peer.streams)
     }
 
     fn in_flight(&self) -> usize {
-        self.streams.len()
+        Http2Session::in_flight(self)
     }
 
-    /// The peer has said that it goes away, or the numbers for streams are used up.
     fn is_closing(&self) -> bool {
-        self.is_closed || self.peer.last_stream.is_some() || self.next > LAST_STREAM
+        Http2Session::is_closing(self)
     }
 }
 

@@ -6,8 +6,8 @@ use super::error::ConnectionError;
 use super::streams::{AnswerState, Stream};
 use super::{Http2, Http2Session, MAX_REPLIES, OUR_WINDOW};
 use crate::protocol::Tag;
-use crate::protocol::http2::field_blocks::{FieldBlock, TableUse};
 use crate::protocol::http2::frame::{self, FrameHeader, LONGEST, code, flag, kind};
+use crate::protocol::http2::source::{FieldSource, RequestBlock};
 use crate::target::request_set::RequestId;
 
 /// Bodies are put behind what waits to be taken only up to so many bytes: the rest follows when these are gone.
@@ -15,22 +15,23 @@ const BODIES_AHEAD: usize = 128 * 1024;
 
 impl Http2Session {
     /// Opens a stream for a request and returns its number.
-    pub(super) fn open(&mut self, protocol: &Http2, tag: Tag, request: RequestId) -> u32 {
+    pub(super) fn open<F: FieldSource>(&mut self, protocol: &Http2<F>, tag: Tag, request: RequestId) -> u32 {
         let (id, block) = (self.next, protocol.blocks.get(request));
+        let body = block.body();
         self.next += 2;
         let stream = Stream {
             tag,
             request,
             begins_at: self.out.end(),
             send_window: self.peer.window,
-            body_left: block.body.len(),
+            body_left: body.len(),
             receive_window: OUR_WINDOW,
             received: 0,
-            answer: AnswerState { to_head_request: block.is_head_request, ..AnswerState::default() },
+            answer: AnswerState { to_head_request: block.is_head_request(), ..AnswerState::default() },
         };
         self.streams.insert(id, stream);
         self.put_fields(id, block);
-        if !block.body.is_empty() && !self.put_body(id, block.body) {
+        if !body.is_empty() && !self.put_body(id, body) {
             self.streams.waiting.push(id);
         }
         self.room_changed |= self.is_full();
@@ -38,18 +39,15 @@ impl Http2Session {
     }
 
     /// One frame, and where the block is longer than a frame may be, more that continue it.
-    fn put_fields(&mut self, id: u32, block: FieldBlock<'_>) {
+    fn put_fields<'a>(&mut self, id: u32, block: impl RequestBlock<'a>) {
         let out = &mut self.out.bytes;
         let begin = out.len();
-        let ends = if block.body.is_empty() { flag::END_STREAM } else { 0 };
+        let ends = if block.body().is_empty() { flag::END_STREAM } else { 0 };
         FrameHeader { length: 0, kind: kind::HEADERS, flags: ends | flag::END_HEADERS, stream: id }.put(out);
         if std::mem::take(&mut self.encoding.gives_up_table) {
             out.push(0x20);
         }
-        block.put(self.encoding.table, out);
-        if self.encoding.table == TableUse::Insert {
-            self.encoding.table = TableUse::Indexed;
-        }
+        self.encoding.table = block.put(self.encoding.table, out);
         let length = out.len() - begin - frame::HEAD;
         if length <= LONGEST {
             let [_, a, b, c] = (length as u32).to_be_bytes();
@@ -82,13 +80,13 @@ impl Http2Session {
     }
 
     /// Goes on with bodies that had to wait.
-    pub(super) fn continue_bodies(&mut self, protocol: &Http2) {
+    pub(super) fn continue_bodies<F: FieldSource>(&mut self, protocol: &Http2<F>) {
         if self.streams.waiting.is_empty() {
             return;
         }
         let mut waiting = std::mem::take(&mut self.streams.waiting);
         waiting.retain(|id| match self.streams.get(*id).map(|stream| stream.request) {
-            Some(request) => !self.put_body(*id, protocol.blocks.get(request).body),
+            Some(request) => !self.put_body(*id, protocol.blocks.get(request).body()),
             None => false,
         });
         self.streams.waiting = waiting;

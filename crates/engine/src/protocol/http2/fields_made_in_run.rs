@@ -1,0 +1,257 @@
+//! Requests that are made while the run goes on, as blocks of fields.
+//!
+//! A script writes each in HTTP/1.1, and its lines become fields when it begins; nothing is allocated for that. What steps
+//! usually share, the authority and what says who asks, is put into the dynamic table of a connection by the first request
+//! that has all of it. All else differs from session to session, and is sent as it is.
+
+use super::field_blocks::{TableUse, put_plain, put_text};
+use super::hpack::{OVERHEAD, STATIC, TABLE_SIZE, put_integer};
+use super::source::{FieldSource, RequestBlock};
+use crate::protocol::made_in_run::MadeInRun;
+use crate::target::fields::{Fields, InHttp2, end_of_head, lines, method_and_path, name_and_value};
+use crate::target::request_set::{RequestId, RequestSet};
+
+/// Fields that all steps have, unless one says otherwise.
+const USUALLY_SHARED: [&str; 3] = [":authority", "user-agent", "accept"];
+
+/// Requests that are made while the run goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldsMadeInRun {
+    requests: MadeInRun,
+    scheme: &'static str,
+    shared: Vec<Shared>,
+}
+
+/// A field that goes into the table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Shared {
+    name: String,
+    value: Vec<u8>,
+    /// Its name by its place in the static table, its value, and word that both go into the table.
+    inserting: Vec<u8>,
+    /// By its place in the table.
+    indexed: Vec<u8>,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MadeBlock<'a> {
+    of: &'a FieldsMadeInRun,
+    head: &'a [u8],
+    body: &'a [u8],
+    is_head_request: bool,
+}
+
+impl FieldsMadeInRun {
+    /// Of sessions that go through `steps`, of which the first is whole.
+    pub(crate) fn new(steps: RequestSet, scheme: &str) -> FieldsMadeInRun {
+        let scheme = if scheme == "https" { "https" } else { "http" };
+        let shared = shared(steps.bytes(RequestId { target: 0, row: 0 }), scheme);
+        FieldsMadeInRun { requests: MadeInRun::new(steps), scheme, shared }
+    }
+
+    /// Adds a field in this form.
+    fn put_field(&self, name: &[u8], value: &[u8], form: TableUse, out: &mut Vec<u8>) {
+        match self.shared.iter().find(|shared| shared.is(name, value)) {
+            Some(shared) if form == TableUse::Insert => out.extend_from_slice(&shared.inserting),
+            Some(shared) if form == TableUse::Indexed => out.extend_from_slice(&shared.indexed),
+            _ => put_literal(name, value, out),
+        }
+    }
+}
+
+impl FieldSource for FieldsMadeInRun {
+    const IS_MADE_IN_RUN: bool = true;
+
+    type Block<'a> = MadeBlock<'a>;
+
+    fn get(&self, id: RequestId) -> MadeBlock<'_> {
+        let request = self.requests.bytes(id);
+        let (end, body) = end_of_head(request);
+        let is_head_request = self.requests.is_head_request(id);
+        MadeBlock { of: self, head: &request[..end], body: &request[body..], is_head_request }
+    }
+
+    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+        self.requests.request_of(user)
+    }
+}
+
+impl<'a> RequestBlock<'a> for MadeBlock<'a> {
+    fn body(&self) -> &'a [u8] {
+        self.body
+    }
+
+    fn is_head_request(&self) -> bool {
+        self.is_head_request
+    }
+
+    fn put(&self, form: TableUse, out: &mut Vec<u8>) -> TableUse {
+        // The places in the table are those of all of them, in their order.
+        let waits = form == TableUse::Insert && !self.has_all_shared();
+        let now = if waits { TableUse::Unused } else { form };
+        let (method, path) = method_and_path(lines(self.head).next().unwrap_or_default());
+        put_plain(out, &(":method", method));
+        put_plain(out, &(":scheme", self.of.scheme.as_bytes()));
+        put_literal(b":path", path, out);
+        self.fields().for_each(|(name, value)| self.of.put_field(name, value, now, out));
+        if waits { form } else { form.after_block() }
+    }
+}
+
+impl<'a> MadeBlock<'a> {
+    /// Its fields in the order of sending, without the first three; names as they were written.
+    fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let fields = |wanted: InHttp2| {
+            let fields = lines(self.head).skip(1).map(name_and_value);
+            fields.filter(move |(name, value)| InHttp2::of(name, value) == wanted)
+        };
+        // Others that HTTP/2 does not allow were refused before the run, or when the request was made.
+        let authority = fields(InHttp2::Authority).map(|(_, value)| (&b":authority"[..], value));
+        authority.chain(fields(InHttp2::Sent))
+    }
+
+    /// It has each of the fields that go into the table, once and in their order.
+    fn has_all_shared(&self) -> bool {
+        let shared = &self.of.shared;
+        let place = |(name, value): (&[u8], &[u8])| shared.iter().position(|shared| shared.is(name, value));
+        self.fields().filter_map(place).eq(0..shared.len())
+    }
+}
+
+impl Shared {
+    fn is(&self, name: &[u8], value: &[u8]) -> bool {
+        name.eq_ignore_ascii_case(self.name.as_bytes()) && value == self.value
+    }
+}
+
+/// What goes into the table: of the first request, in the order in which it is sent.
+fn shared(first: &[u8], scheme: &str) -> Vec<Shared> {
+    // Before the run it was found that HTTP/2 allows its headers; where none is known, nothing is shared.
+    let fields = Fields::of(first, scheme).map(|fields| fields.all).unwrap_or_default();
+    let mut room = TABLE_SIZE;
+    let mut fits = |name: &str, value: &[u8]| {
+        let size = name.len() + value.len() + OVERHEAD;
+        let fits = size <= room;
+        room -= if fits { size } else { 0 };
+        fits
+    };
+    let usual = fields.iter().filter(|(name, _)| USUALLY_SHARED.contains(&name.as_str()));
+    let usual = usual.filter(|(name, value)| fits(name, value)).collect::<Vec<_>>();
+    let count = usual.len();
+    let shared = usual.into_iter().enumerate().map(|(nth, (name, value))| {
+        let (mut inserting, mut indexed) = (Vec::new(), Vec::new());
+        put_name(name.as_bytes(), 0x40, 6, &mut inserting);
+        put_text(&mut inserting, value);
+        // The newest is the first.
+        put_integer(&mut indexed, 0x80, 7, STATIC.len() + count - nth);
+        Shared { name: name.clone(), value: value.to_vec(), inserting, indexed }
+    });
+    shared.collect()
+}
+
+/// A field that stays out of the table, its name in lower case.
+fn put_literal(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    put_name(name, 0, 4, out);
+    put_text(out, value);
+}
+
+fn put_name(name: &[u8], first: u8, bits: u32, out: &mut Vec<u8>) {
+    match STATIC.iter().position(|known| known.0.as_bytes().eq_ignore_ascii_case(name)) {
+        Some(at) => put_integer(out, first, bits, at + 1),
+        None => {
+            out.push(first);
+            put_integer(out, 0, 7, name.len());
+            out.extend(name.iter().map(u8::to_ascii_lowercase));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::http2::hpack::Decoder;
+    use crate::target::method::Method;
+    use crate::target::request_set::TargetRequests;
+
+    const FIRST: &str = "GET /a HTTP/1.1\r\nHost: a.test\r\nUser-Agent: t\r\nAccept: */*\r\n\r\n";
+
+    fn made_in_run(first: &str) -> FieldsMadeInRun {
+        let mut step = TargetRequests::new(Method::Get, "http://a.test/a".to_owned(), 1);
+        step.push(first.as_bytes());
+        FieldsMadeInRun::new(RequestSet::of_steps(vec![step]).unwrap(), "http")
+    }
+
+    /// The block of a request in this form, what of it is no pseudo-header as its receiver reads it, and the form of the next.
+    fn block(
+        source: &mut FieldsMadeInRun,
+        decoder: &mut Decoder,
+        request: &str,
+        form: TableUse,
+    ) -> (Vec<u8>, Vec<String>, TableUse) {
+        let user = RequestId { target: 0, row: 3 };
+        *source.request_of(user.row) = request.as_bytes().to_vec();
+        let (mut out, made) = (Vec::new(), source.get(user));
+        let next = made.put(form, &mut out);
+        decoder.read(&out).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let fields = decoder.fields().unwrap().iter().map(|(name, value)| text(name) + "=" + &text(value));
+        (out, fields.collect(), next)
+    }
+
+    #[test]
+    fn what_steps_share_is_put_into_the_table_by_the_first_that_has_all_of_it() {
+        let (mut source, mut decoder) = (made_in_run(FIRST), Decoder::keeping_text());
+        let other = FIRST.replace("*/*", "text/html");
+        let (_, fields, next) = block(&mut source, &mut decoder, &other, TableUse::Insert);
+        assert_eq!((decoder.table_len(), next), (0, TableUse::Insert));
+        assert_eq!(fields, ["user-agent=t", "accept=text/html"]);
+        let (_, fields, next) = block(&mut source, &mut decoder, FIRST, next);
+        assert_eq!((decoder.table_len(), next), (3, TableUse::Indexed));
+        assert_eq!(fields, ["user-agent=t", "accept=*/*"]);
+        let (bytes, same, next) = block(&mut source, &mut decoder, FIRST, next);
+        // Method, scheme, authority, agent and accept by their places, and the path.
+        assert_eq!((bytes.len(), same, next), (5 + 2 + "/a".len(), fields, TableUse::Indexed));
+        let (_, fields, _) = block(&mut source, &mut decoder, &other, next);
+        assert_eq!(fields, ["user-agent=t", "accept=text/html"]);
+        let (_, plain, next) = block(&mut source, &mut decoder, FIRST, TableUse::Unused);
+        assert_eq!(plain, ["user-agent=t", "accept=*/*"]);
+        assert_eq!(next, TableUse::Unused);
+    }
+
+    #[test]
+    fn places_in_the_table_are_those_of_their_order_whatever_the_order_of_a_request_is() {
+        let (mut source, mut decoder) = (made_in_run(FIRST), Decoder::keeping_text());
+        let turned = "GET / HTTP/1.1\r\nAccept: */*\r\nUser-Agent: t\r\nHost: a.test\r\n\r\n";
+        let twice = FIRST.replace("Accept: */*\r\n", "Accept: */*\r\naccept: */*\r\n");
+        for request in [turned, &twice] {
+            let (_, fields, next) = block(&mut source, &mut decoder, request, TableUse::Insert);
+            assert_eq!((decoder.table_len(), next, fields.len() >= 2), (0, TableUse::Insert, true), "{request}");
+        }
+        block(&mut source, &mut decoder, FIRST, TableUse::Insert);
+        let (_, fields, _) = block(&mut source, &mut decoder, turned, TableUse::Indexed);
+        assert_eq!(fields, ["accept=*/*", "user-agent=t"]);
+        let (_, fields, _) = block(&mut source, &mut decoder, &twice, TableUse::Indexed);
+        assert_eq!(fields, ["user-agent=t", "accept=*/*", "accept=*/*"]);
+    }
+
+    #[test]
+    fn names_are_in_lower_case_and_what_is_about_the_connection_is_left_out() {
+        let mut decoder = Decoder::keeping_text();
+        let request = "POST /x?y HTTP/1.1\r\nHost: a.test\r\nX-Token: A: b\r\nConnection: keep-alive\r\nCookie: a=b; c=d\r\n\
+                       Content-Length: 4\r\n\r\nbody";
+        let mut source = made_in_run(FIRST);
+        let (_, fields, _) = block(&mut source, &mut decoder, request, TableUse::Unused);
+        assert_eq!(fields, ["x-token=A: b", "cookie=a=b; c=d", "content-length=4"]);
+        let made = source.get(RequestId { target: 0, row: 3 });
+        assert_eq!((made.body(), made.is_head_request()), (&b"body"[..], false));
+    }
+
+    #[test]
+    fn a_table_that_is_full_takes_no_more() {
+        let large = FIRST.replace("User-Agent: t", &format!("User-Agent: {}", "t".repeat(TABLE_SIZE)));
+        let source = made_in_run(&large);
+        let names: Vec<_> = source.shared.iter().map(|shared| shared.name.as_str()).collect();
+        assert_eq!(names, [":authority", "accept"]);
+    }
+}

@@ -1,0 +1,65 @@
+//! The same load as sessions of one request each, which a script makes while the run goes on.
+
+use truetail_engine::{
+    AddressOverrides, AnswerHead, EndedRequest, HttpVersion, Observer, ObserverFactory, Plan, RequestId, RequestSet,
+    SessionScript, Target, TargetRequests,
+};
+use truetail_model::arrival::Arrival;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::LoadModel;
+
+/// An open plan, and the same with a session for each arrival.
+pub fn both(plan: Plan) -> [Plan; 2] {
+    [plan.clone(), scripted(plan)]
+}
+
+/// Each arrival of an open plan is a session, which makes the one request that the arrival would have made.
+pub fn scripted(mut plan: Plan) -> Plan {
+    let LoadModel::Open(sessions) = plan.workload.model else { panic!("an open plan") };
+    plan.workload.model = LoadModel::PartlyOpen { sessions, requests_per_session: 1, think_time: Nanos::ZERO };
+    let requests = plan.target.requests().clone();
+    let steps = (0..).zip(requests.targets()).map(|(nth, target)| {
+        let mut step = TargetRequests::new(target.method().clone(), target.url().to_owned(), 1);
+        step.push(requests.bytes(RequestId { target: nth, row: 0 }));
+        step
+    });
+    let steps = RequestSet::of_steps(steps.collect()).unwrap();
+    let mut target = Target::of(steps, plan.target.origin().clone(), &AddressOverrides::default()).unwrap();
+    if plan.target.http_version() == HttpVersion::Http2 {
+        target.use_http2().unwrap();
+    }
+    plan.target = target;
+    plan.observer = Some(ObserverFactory::of_script(move || Box::new(OneRequestEach(requests.clone()))));
+    plan
+}
+
+struct OneRequestEach(RequestSet);
+
+impl Observer for OneRequestEach {
+    fn head(&mut self, _: u32, _: AnswerHead<'_>) {}
+
+    fn body(&mut self, _: u32, _: &[u8]) {}
+
+    fn end(&mut self, _: u32, _: EndedRequest) {}
+
+    fn script(&mut self) -> Option<&mut dyn SessionScript> {
+        Some(self)
+    }
+}
+
+impl SessionScript for OneRequestEach {
+    fn next_request(&mut self, _: u32, number: u64, _: Arrival, request: &mut Vec<u8>) -> u32 {
+        let id = self.0.choose(number);
+        request.clear();
+        request.extend_from_slice(self.0.bytes(id));
+        id.target
+    }
+
+    fn think(&mut self, _: u32) -> Option<Nanos> {
+        None
+    }
+
+    fn never_issued(&mut self, _: Option<u32>, _: Arrival, _: Timestamp) -> u32 {
+        0
+    }
+}
