@@ -8,6 +8,8 @@ mod generator;
 mod llm;
 mod mix;
 mod offered;
+mod sampled;
+mod sampled_sessions;
 mod sampled_streams;
 mod session;
 mod stream;
@@ -29,6 +31,8 @@ pub use generator::{
 pub use llm::{LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts};
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
+pub use sampled::Sampled;
+pub use sampled_sessions::{SampledRequest, SampledSession, SampledSessions, SessionEnding, SessionTrail};
 pub use sampled_streams::{SampledStream, SampledStreams};
 pub use session::{EarlyEnd, NotReached, SessionFacts, SessionTally, SessionTime, SessionTimes, StepFacts};
 pub use stream::{StreamFacts, StreamKind, StreamTally};

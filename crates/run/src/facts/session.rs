@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use truetail_model::record::CompactHistogram;
 
+use super::sampled_sessions::SampledSessions;
+
 /// The sessions of a run: how they ended, and how far they came. Sessions of the warm-up are in none of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SessionFacts {
@@ -17,6 +19,9 @@ pub struct SessionFacts {
     /// The times, which are saved in `histograms.hlog`.
     #[serde(skip)]
     pub times: SessionTimes,
+    /// A few in full, which are saved in `sessions.json`; `None` where a run was saved without them.
+    #[serde(skip)]
+    pub sampled: Option<SampledSessions>,
 }
 
 impl SessionFacts {
@@ -25,6 +30,14 @@ impl SessionFacts {
         self.tally.merge(&other.tally);
         self.steps.iter_mut().zip(&other.steps).for_each(|(whole, part)| whole.merge(part));
         self.times.merge(&other.times);
+        // What one part does not have is not known of the whole.
+        self.sampled = match (self.sampled.take(), &other.sampled) {
+            (Some(mut sampled), Some(part)) => {
+                sampled.merge(part);
+                Some(sampled)
+            }
+            _ => None,
+        };
     }
 
     /// The sessions do the same, so that the two may be added.
@@ -56,6 +69,11 @@ impl SessionFacts {
             return Some(format!("{} sessions have a step that ended them, of {ended_early}", sum(&causes)));
         }
         self.steps.iter().find_map(|step| step.imbalance(planned))
+    }
+
+    /// Why the sampled sessions cannot be some of these; `None` where they can, or where there are none.
+    pub fn imbalance_of_sample(&self) -> Option<&'static str> {
+        self.sampled.as_ref()?.problem(&self.tally, &self.steps)
     }
 }
 
