@@ -7,7 +7,7 @@ use super::session::{EarlyEnd, SessionTally, StepFacts};
 use crate::limits::LONGEST_NS;
 
 /// Of so many requests of a session, instants are kept: the first ones, and the last.
-const MOST_REQUESTS: usize = 100;
+const MOST_REQUESTS: usize = 50;
 
 /// How a session ended that was begun.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]

@@ -1,0 +1,32 @@
+//! What is drawn of sessions.
+
+use truetail_run::{Run, SampledSession, SessionEnding, SessionFacts};
+
+use super::data::{EarlyEnds, SessionSeries, ShownSession};
+use super::shown::shown;
+
+/// The series of the sessions of a run; `None` where there was no flow.
+pub(super) fn sessions(run: &Run) -> Option<SessionSeries> {
+    let facts = run.facts.sessions.as_ref()?;
+    let sampled = facts.sampled.iter().flat_map(|sampled| shown(sampled, slowness));
+    Some(SessionSeries {
+        steps: facts.steps.iter().map(|step| step.name.clone()).collect(),
+        begun: facts.tally.begun,
+        early_ends: early_ends(facts),
+        sampled: sampled.map(|(because, session)| ShownSession { because, session: session.clone() }).collect(),
+    })
+}
+
+/// As in the distribution of session response times, one that was not completed is slower than every one that was.
+fn slowness(session: &SampledSession) -> (bool, u64) {
+    (session.ending != SessionEnding::Completed, session.time_ns())
+}
+
+/// In the order of the steps.
+fn early_ends(facts: &SessionFacts) -> Vec<EarlyEnds> {
+    let of_step = |(step, facts): (usize, &truetail_run::StepFacts)| {
+        let of_cause = move |(cause, sessions): (&_, &u64)| EarlyEnds { step, cause: *cause, sessions: *sessions };
+        facts.ended_here.iter().map(of_cause).filter(|ends| ends.sessions > 0).collect::<Vec<_>>()
+    };
+    facts.steps.iter().enumerate().flat_map(of_step).collect()
+}
