@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::sampled::{RANDOM, SLOWEST, Sampleable, Sampled};
-use super::session::{EarlyEnd, SessionTally, StepFacts};
+use super::session_books::{EarlyEnd, SessionTally, StepFacts};
 use crate::limits::LONGEST_NS;
 
 /// Of so many requests of a session, instants are kept: the first ones, and the last.
