@@ -1,6 +1,6 @@
 //! What is drawn of sessions.
 
-use truetail_run::{Run, SampledSession, SessionEnding, SessionFacts};
+use truetail_run::{EarlyEnd, Run, SampledSession, SessionEnding, SessionFacts, StepFacts};
 
 use super::data::{EarlyEnds, SessionSeries, ShownSession};
 use super::shown::shown;
@@ -17,14 +17,20 @@ pub(super) fn sessions(run: &Run) -> Option<SessionSeries> {
     })
 }
 
-/// As in the distribution of session response times, one that was not completed is slower than every one that was.
-fn slowness(session: &SampledSession) -> (bool, u64) {
-    (session.ending != SessionEnding::Completed, session.time_ns())
+/// As in the distribution of session response times: one that was not completed is slower than every one that was, and one that
+/// would never have been is slower than one that might.
+fn slowness(session: &SampledSession) -> (u8, u64) {
+    let rank = match session.ending {
+        SessionEnding::Completed => 0,
+        SessionEnding::InFlightAtEnd | SessionEnding::EndedEarly(EarlyEnd::TimedOut) => 1,
+        SessionEnding::EndedEarly(_) => 2,
+    };
+    (rank, session.time_ns())
 }
 
 /// In the order of the steps.
 fn early_ends(facts: &SessionFacts) -> Vec<EarlyEnds> {
-    let of_step = |(step, facts): (usize, &truetail_run::StepFacts)| {
+    let of_step = |(step, facts): (usize, &StepFacts)| {
         let of_cause = move |(cause, sessions): (&_, &u64)| EarlyEnds { step, cause: *cause, sessions: *sessions };
         facts.ended_here.iter().map(of_cause).filter(|ends| ends.sessions > 0).collect::<Vec<_>>()
     };

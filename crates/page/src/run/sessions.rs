@@ -130,10 +130,10 @@ fn sampled(series: &SessionSeries) -> Table {
         "how it ended",
         "due at, s",
         "due after",
-        "think time before",
+        "think time",
         "sent after",
-        "end",
-        "response time",
+        "ended after",
+        "due to end, without think time",
     ];
     let rows = series.sampled.iter().flat_map(|shown| {
         let requests = shown.session.requests.iter().enumerate();
