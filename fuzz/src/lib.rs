@@ -23,8 +23,8 @@ use truetail_tools::{InstalledTool, LoadSpec, ToolOutput, Tool};
 pub const SEPARATOR: &[u8] = b"\x1e\x1e\x1e\x1e";
 
 /// The files of a run folder, in their order in an input.
-pub const RUN_FILES: [&str; 5] =
-    [folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES, folder::STREAMS];
+pub const RUN_FILES: [&str; 6] =
+    [folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES, folder::STREAMS, folder::SESSIONS];
 
 /// The load that the parsers are given.
 pub fn load() -> LoadSpec {

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use truetail_model::time::Nanos;
-use truetail_run::{EarlyEnd, NotReached, SessionFacts, SessionTally, SessionTime, SessionTimes, StepFacts};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{
+    EarlyEnd, NotReached, SampledSessions, SessionEnding, SessionFacts, SessionTally, SessionTime, SessionTimes,
+    SessionTrail, StepFacts,
+};
 
 /// How a session ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +40,7 @@ pub struct SessionBooks {
     early: BTreeMap<(u32, EarlyEnd), u64>,
     completed: u64,
     times: SessionTimes,
+    sampled: SampledSessions,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -54,7 +58,19 @@ impl SessionBooks {
             early: BTreeMap::new(),
             completed: 0,
             times: SessionTimes::default(),
+            sampled: SampledSessions::default(),
         }
+    }
+
+    /// A session that was begun ended at `end`, with so much planned think time behind it. It went this way.
+    pub(crate) fn sample(&mut self, trail: &SessionTrail, how: SessionEnd, end: Timestamp, thought: Nanos) {
+        let ending = match how {
+            SessionEnd::Completed => SessionEnding::Completed,
+            SessionEnd::Early(cause) => SessionEnding::EndedEarly(cause),
+            SessionEnd::InFlight => SessionEnding::InFlightAtEnd,
+            SessionEnd::NeverBegun => return,
+        };
+        self.sampled.offer_session(trail, end.0, thought.0, ending);
     }
 
     /// A session ended after so many of its requests were issued. `time`: from its intended arrival to its end, less the
@@ -97,7 +113,13 @@ impl SessionBooks {
             ended_early: over - self.completed,
             in_flight_at_end: in_flight,
         };
-        SessionFacts { flow: flow.to_owned(), tally, steps: self.steps(itinerary), times: self.times.clone() }
+        SessionFacts {
+            flow: flow.to_owned(),
+            tally,
+            steps: self.steps(itinerary),
+            times: self.times.clone(),
+            sampled: Some(self.sampled.clone()),
+        }
     }
 
     fn steps(&self, itinerary: &Itinerary) -> Vec<StepFacts> {

@@ -4,7 +4,7 @@ use truetail_model::arrival::Arrival;
 use truetail_model::random::mix64;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{EarlyEnd, SessionFacts};
+use truetail_run::{EarlyEnd, SessionFacts, SessionTrail};
 
 use crate::books::{Itinerary, SessionBooks, SessionEnd};
 use crate::flow::Flow;
@@ -37,6 +37,8 @@ pub(crate) struct Course {
     pub(crate) next: Next,
     /// Of its think times alone, so that they are the same whatever else is drawn.
     random: u64,
+    /// Its requests so far.
+    trail: SessionTrail,
 }
 
 impl Course {
@@ -49,6 +51,7 @@ impl Course {
             issued: 0,
             next: Next::Waits,
             random: 0,
+            trail: SessionTrail::default(),
         }
     }
 
@@ -58,7 +61,9 @@ impl Course {
             return false;
         }
         let (intended, random) = (arrival.intended_start, mix64(mix64(seed) ^ number));
-        *self = Course { is_open: true, intended, end: intended, random, ..Course::new() };
+        let mut trail = std::mem::take(&mut self.trail);
+        trail.restart(intended.0);
+        *self = Course { is_open: true, intended, end: intended, random, trail, ..Course::new() };
         true
     }
 
@@ -77,8 +82,9 @@ impl Course {
         &flow.steps[self.last_move(flow) as usize]
     }
 
-    /// Its next request goes out.
-    pub(crate) fn issue(&mut self) {
+    /// Its next request goes out, which was due at `due`.
+    pub(crate) fn issue(&mut self, flow: &Flow, due: Timestamp) {
+        self.trail.issue(self.step(flow), due.0);
         self.thought += self.thinks();
         self.issued += 1;
         self.next = Next::Waits;
@@ -89,9 +95,10 @@ impl Course {
         if let Next::Thinks(think) = self.next { think } else { Nanos::ZERO }
     }
 
-    /// Its request was answered at `end`.
-    pub(crate) fn answered(&mut self, end: Timestamp) {
+    /// Its request was sent at `start` and answered at `end`.
+    pub(crate) fn answered(&mut self, start: Timestamp, end: Timestamp) {
         self.end = end;
+        self.trail.end(start.0, Some(end.0));
     }
 
     /// The answer was what its step expects: the step that comes next, and when; `None` after the last one.
@@ -117,9 +124,11 @@ impl Course {
         self.next = Next::Ends(SessionEnd::Early(cause));
     }
 
-    /// Its request ended at `end` without an answer.
-    pub(crate) fn unanswered(&mut self, outcome: Outcome, end: Timestamp) {
+    /// Its request was sent at `start` and ended at `end` without an answer.
+    pub(crate) fn unanswered(&mut self, outcome: Outcome, start: Timestamp, end: Timestamp) {
         self.end = end;
+        let is_cut_off = matches!(outcome, Outcome::InFlightAtEnd | Outcome::NeverIssued);
+        self.trail.end(start.0, (!is_cut_off).then_some(end.0));
         self.next = Next::Ends(match outcome {
             Outcome::InFlightAtEnd | Outcome::NeverIssued => SessionEnd::InFlight,
             Outcome::TimedOut => SessionEnd::Early(EarlyEnd::TimedOut),
@@ -173,6 +182,9 @@ impl MeasuredSessions {
         course.is_open = false;
         let time = end.since(course.intended).saturating_sub(course.thought);
         self.record(course.intended, course.issued, how, time);
+        if course.intended >= self.measure_from {
+            self.books.sample(&course.trail, how, end, course.thought);
+        }
     }
 
     /// The request of a session has ended: how long its user thinks; `None`: the session has ended, and is written down.

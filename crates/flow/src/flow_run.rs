@@ -64,7 +64,8 @@ fn examples<'a>(itinerary: &'a Itinerary, found: &'a [Example]) -> impl Iterator
 
 /// What is to be said of sessions that belongs to no number.
 pub(crate) fn notes(facts: &SessionFacts, itinerary: &Itinerary, found: &[Example]) -> Vec<String> {
-    let imbalance = facts.imbalance().map(|why| format!("a bug of truetail: the books of sessions are wrong: {why}"));
+    let imbalance = facts.imbalance().or_else(|| facts.imbalance_of_sample().map(str::to_owned));
+    let imbalance = imbalance.map(|why| format!("a bug of truetail: the books of sessions are wrong: {why}"));
     let first_ends = examples(itinerary, found).map(|(step, why)| format!("first end at {step}: {why}"));
     imbalance.into_iter().chain(first_ends).collect()
 }

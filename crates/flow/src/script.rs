@@ -91,7 +91,7 @@ impl FlowScript {
         let answer = Answer::new(status, reading.version, &reading.fields, &reading.body, duration);
         let is_whole = reading.body_bytes == reading.body.len() as u64;
         let (plan, session) = (&*self.plan, &mut self.sessions[user as usize]);
-        let disappointment = session.answered(&plan.flow, &plan.site, &answer, is_whole, ended.end);
+        let disappointment = session.answered(&plan.flow, &plan.site, &answer, is_whole, (ended.start, ended.end));
         if let Some(Disappointment { why, .. }) = disappointment {
             self.measured.disappointed(&plan.flow, &session.course, why);
         }
@@ -145,7 +145,7 @@ impl Observer for FlowScript {
         }
         match (ended.outcome, status) {
             (Outcome::Response { .. }, Some(status)) => self.judge(request, user, status, &ended),
-            (outcome, _) => self.sessions[user as usize].course.unanswered(outcome, ended.end),
+            (outcome, _) => self.sessions[user as usize].course.unanswered(outcome, ended.start, ended.end),
         }
         self.readings[request as usize].clear();
     }
@@ -174,7 +174,7 @@ impl SessionScript for FlowScript {
         let (plan, session) = (&*self.plan, &mut self.sessions[at]);
         session.open(&plan.flow, number, arrival, plan.seed);
         let step = session.course.step(&plan.flow);
-        session.issue(request);
+        session.issue(&plan.flow, arrival.intended_start, request);
         self.beginning = user;
         step
     }

@@ -55,10 +55,10 @@ impl Session {
         debug_assert!(is_made, "the first request of a flow can be made");
     }
 
-    /// Its next request goes out.
-    pub(crate) fn issue(&mut self, request: &mut Vec<u8>) {
+    /// Its next request goes out, which was due at `due`.
+    pub(crate) fn issue(&mut self, flow: &Flow, due: Timestamp, request: &mut Vec<u8>) {
         std::mem::swap(&mut self.ready, request);
-        self.course.issue();
+        self.course.issue(flow, due);
     }
 
     fn prepare(&mut self, flow: &Flow, step: &Step, due: Timestamp) -> bool {
@@ -76,17 +76,17 @@ impl Session {
         step.request.write(&mut sender, &mut self.ready).is_ok()
     }
 
-    /// Its request was answered at `end`. Says why it does not go on, where it does not.
+    /// Its request was sent and answered at these instants. Says why it does not go on, where it does not.
     pub(crate) fn answered(
         &mut self,
         flow: &Flow,
         site: &Site,
         answer: &Answer<'_>,
         is_whole: bool,
-        end: Timestamp,
+        (start, end): (Timestamp, Timestamp),
     ) -> Option<Disappointment> {
         let step = self.course.last_step(flow);
-        self.course.answered(end);
+        self.course.answered(start, end);
         for field in answer.fields.all("set-cookie") {
             self.jar.set(field, site, &self.path, end);
         }

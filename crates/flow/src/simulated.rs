@@ -127,7 +127,7 @@ impl<'a> SimulatedSessions<'a> {
         let mut scope = Scope { values: flow.initial.clone(), random: 1 };
         let (fields, duration) = (FieldList::default(), record.end.since(record.intended_start));
         let answer = Answer::new(status, "1.1", &fields, &[], duration);
-        course.answered(record.end);
+        course.answered(record.actual_start, record.end);
         match judge_simulated(course.last_step(flow), &answer, status == GOOD, &mut scope) {
             Ok(()) => {
                 course.go_on(flow);
@@ -164,7 +164,7 @@ impl Sessions for SimulatedSessions<'_> {
         }
         let (flow, seed, course) = (self.flow, self.seed, &mut self.courses[at]);
         course.open(number, arrival, seed);
-        course.issue();
+        course.issue(flow, arrival.intended_start);
         let (step, max_time) = (course.last_move(flow), course.last_step(flow).max_time);
         self.ledger(step, arrival.intended_start).into_iter().for_each(TargetLedger::plan);
         SessionRequest { route: self.routes[step as usize], max_time }
@@ -175,7 +175,7 @@ impl Sessions for SimulatedSessions<'_> {
         self.ledger(step, record.intended_start).into_iter().for_each(|ledger| ledger.record(record));
         match record.outcome {
             Outcome::Response { status } => self.judge(user, status, record),
-            outcome => self.courses[user as usize].unanswered(outcome, record.end),
+            outcome => self.courses[user as usize].unanswered(outcome, record.actual_start, record.end),
         }
         self.measured.think(&mut self.courses[user as usize])
     }

@@ -1,6 +1,6 @@
 //! The pictures of a page, as `truetail-report` draws them. A live page has none of those that its script draws.
 
-use truetail_analysis::series::{RunSeries, StreamSeries};
+use truetail_analysis::series::{RunSeries, SessionSeries, StreamSeries};
 use truetail_report::plot::{self, Picture};
 
 use crate::run::RunPage;
@@ -66,6 +66,16 @@ pub(crate) fn event_gaps(series: &StreamSeries) -> Option<Picture> {
 /// A few streams, event by event.
 pub(crate) fn waterfall(series: &StreamSeries) -> Option<Picture> {
     Some(plot::waterfall(series))
+}
+
+/// Where sessions ended early, and why.
+pub(crate) fn session_ends(series: &SessionSeries) -> Option<Picture> {
+    Some(plot::session_ends(series))
+}
+
+/// A few sessions, request by request.
+pub(crate) fn session_waterfall(series: &SessionSeries) -> Option<Picture> {
+    Some(plot::session_waterfall(series))
 }
 
 /// Planned requests by objective.

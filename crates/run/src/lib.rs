@@ -17,10 +17,11 @@ pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
     CheckCounts, CpuContention, CpuTime, EarlyEnd, EndClock, EventMark, EventMarks, Facts, FailedAnswer, FailedCheck,
     GapMap, GeneratorStats, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts, MOST_FAILED_ANSWERS,
-    Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, RunSource, SampledStream, SampledStreams,
-    SessionFacts, SessionTally, SessionTime, SessionTimes, Shard, Shards, SloCounts, StartFacts, StepFacts,
-    StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts,
-    TargetBooks, Ticks, Timing, TokenCounts, first_failed,
+    Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, RunSource, Sampled, SampledRequest,
+    SampledSession, SampledSessions, SampledStream, SampledStreams, SessionEnding, SessionFacts, SessionTally,
+    SessionTime, SessionTimes, SessionTrail, Shard, Shards, SloCounts, StartFacts, StepFacts, StreamDetail,
+    StreamEnding, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts, TargetBooks, Ticks,
+    Timing, TokenCounts, first_failed,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,

@@ -80,7 +80,7 @@ impl StreamBooks {
     /// Keeps a stream where it is one of those that are shown in full.
     fn sample(&mut self, record: &RequestRecord, ending: StreamEnding, events: &[(Timestamp, u64)]) {
         let (intended, end) = (record.intended_start, record.end.max(record.intended_start));
-        self.detail.sampled.offer(intended.0, end.0, || {
+        self.detail.sampled.offer_sent(intended.0, record.actual_start.0, end.0, || {
             let mut marks = EventMarks::with_room();
             for (at, together) in events {
                 (0..*together).for_each(|event| marks.event(*at, event > 0));

@@ -1,7 +1,7 @@
 //! The series of a run.
 
 use serde::Serialize;
-use truetail_run::SampledStream;
+use truetail_run::{EarlyEnd, SampledSession, SampledStream};
 
 use super::time_axis::TimeAxis;
 
@@ -186,10 +186,10 @@ pub struct ObjectiveBooks {
     pub incomplete: u64,
 }
 
-/// Why a stream is shown.
+/// Why a stream or a session is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShownBecause {
-    /// It is one of the slowest, from the intended start to the end.
+    /// It is one of the slowest: a stream from its intended start to its end, a session by its response time.
     Slowest,
     /// Of those that chance chose, it is the one in the middle.
     Median,
@@ -204,6 +204,39 @@ pub struct ShownStream {
     pub because: ShownBecause,
     /// The stream.
     pub stream: SampledStream,
+}
+
+/// What is drawn of sessions. Where a run was saved without sampled sessions, there are none.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct SessionSeries {
+    /// The names of their steps.
+    pub steps: Vec<String>,
+    /// Sessions that were begun.
+    pub begun: u64,
+    /// Where and why sessions ended early, in the order of the steps.
+    pub early_ends: Vec<EarlyEnds>,
+    /// A few sessions in full.
+    pub sampled: Vec<ShownSession>,
+}
+
+/// Sessions that a step ended for one cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EarlyEnds {
+    /// Which step, counted from 0.
+    pub step: usize,
+    /// Why.
+    pub cause: EarlyEnd,
+    /// How many, at least one.
+    pub sessions: u64,
+}
+
+/// A session that is shown in full.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShownSession {
+    /// Why.
+    pub because: ShownBecause,
+    /// The session.
+    pub session: SampledSession,
 }
 
 /// All series of a run. A list by column has an entry for each column of `time`, or is empty where nothing is known by column.
@@ -232,4 +265,7 @@ pub struct RunSeries {
     /// Streams; `None` where answers were not read as such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamSeries>,
+    /// Sessions; `None` where none followed a flow. Not part of the data of a page.
+    #[serde(skip)]
+    pub sessions: Option<SessionSeries>,
 }

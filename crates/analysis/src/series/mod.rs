@@ -14,6 +14,8 @@
 //! | `curves` | percentile curves |
 //! | `gaps`, `by_rate` | gaps between sends; response time against rate |
 //! | `streams` | gaps between the events of streams, objectives, a few streams in full |
+//! | `sessions` | where sessions ended early, a few sessions in full |
+//! | `shown` | which streams and sessions are shown in full |
 
 mod by_rate;
 mod columns;
@@ -25,6 +27,8 @@ mod load;
 mod log_bins;
 mod pauses;
 mod quantiles;
+mod sessions;
+mod shown;
 mod start_delay;
 mod streams;
 mod time_axis;
@@ -38,8 +42,9 @@ pub(crate) use curves::curve_places;
 use time_axis::Grid;
 
 pub use data::{
-    CurveKind, CurvePoint, GapSeries, HeatMap, LoadSeries, ObjectiveBooks, PauseSpan, PausedSide, PercentileCurve,
-    QuantileSeries, RateBand, RunSeries, ShownBecause, ShownStream, StartDelaySeries, StreamSeries,
+    CurveKind, CurvePoint, EarlyEnds, GapSeries, HeatMap, LoadSeries, ObjectiveBooks, PauseSpan, PausedSide,
+    PercentileCurve, QuantileSeries, RateBand, RunSeries, SessionSeries, ShownBecause, ShownSession, ShownStream,
+    StartDelaySeries, StreamSeries,
 };
 pub use time_axis::TimeAxis;
 
@@ -54,7 +59,8 @@ pub fn series(run: &Run, findings: &Findings) -> RunSeries {
     let every = every_arrival(&run.snapshot);
     let every = every.as_deref();
     let curves = curves::curves(run, findings, every);
-    let whole = RunSeries { curves, streams: streams::streams(run), ..RunSeries::default() };
+    let (streams, sessions) = (streams::streams(run), sessions::sessions(run));
+    let whole = RunSeries { curves, streams, sessions, ..RunSeries::default() };
     let Some(grid) = Grid::of(run, every) else { return whole };
     let columns = Columns::new(grid, &run.snapshot, every);
     let response_times = columns.of(Metric::ResponseTime);

@@ -1,17 +1,14 @@
 //! What is drawn of streams.
 
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
-use truetail_run::{GapMap, LlmFacts, Run, SampledStream, SampledStreams, StreamFacts};
+use truetail_run::{GapMap, LlmFacts, Run, SampledStream, StreamFacts};
 
-use super::data::{HeatMap, ObjectiveBooks, ShownBecause, ShownStream, StreamSeries};
+use super::data::{HeatMap, ObjectiveBooks, ShownStream, StreamSeries};
+use super::shown::shown;
 use super::time_axis::TimeAxis;
 
 /// At most this many rows.
 const MOST_ROWS: usize = 48;
-/// So many of the slowest streams are shown …
-const SLOWEST: usize = 3;
-/// … and so many that chance chose.
-const RANDOM: usize = 4;
 
 /// The series of the streams of a run; `None` where answers were not read as such.
 pub(super) fn streams(run: &Run) -> Option<StreamSeries> {
@@ -23,7 +20,9 @@ pub(super) fn streams(run: &Run) -> Option<StreamSeries> {
     };
     let Some(detail) = &facts.detail else { return Some(whole) };
     let (time, gaps) = gaps(&detail.gaps, run.snapshot.measure_from, run.snapshot.last_end);
-    Some(StreamSeries { time, gaps, sampled: shown(&detail.sampled), ..whole })
+    let sampled = shown(&detail.sampled, SampledStream::length_ns);
+    let sampled = sampled.map(|(because, stream)| ShownStream { because, stream: stream.clone() }).collect();
+    Some(StreamSeries { time, gaps, sampled, ..whole })
 }
 
 fn objectives(llm: &LlmFacts, facts: &StreamFacts) -> Vec<ObjectiveBooks> {
@@ -90,18 +89,4 @@ fn joined(cells: &[(u16, u64)], lowest: u16, step: u16) -> Vec<(u16, u64)> {
     let chunks = cells.chunk_by(|one, next| one.0 / step == next.0 / step);
     let sum = |chunk: &[(u16, u64)]| chunk.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
     chunks.map(|chunk| (chunk[0].0 / step - lowest, sum(chunk))).collect()
-}
-
-/// The slowest, the one in the middle of those that chance chose, and some others of these. None is there twice.
-fn shown(sampled: &SampledStreams) -> Vec<ShownStream> {
-    let slowest: Vec<&SampledStream> = sampled.slowest.iter().take(SLOWEST).collect();
-    let mut by_length: Vec<&SampledStream> = sampled.random.iter().collect();
-    by_length.sort_by_key(|stream| stream.length_ns());
-    let middle = by_length.get(by_length.len().saturating_sub(1) / 2).copied();
-    let median = middle.filter(|stream| !slowest.contains(stream));
-    let is_new = |stream: &&SampledStream| !slowest.contains(stream) && Some(*stream) != median;
-    let chance = sampled.random.iter().filter(is_new).take(RANDOM);
-    let of = |because| move |stream: &SampledStream| ShownStream { because, stream: stream.clone() };
-    let slowest = slowest.iter().copied().map(of(ShownBecause::Slowest));
-    slowest.chain(median.map(of(ShownBecause::Median))).chain(chance.map(of(ShownBecause::Chance))).collect()
 }

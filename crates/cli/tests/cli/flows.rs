@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -80,6 +81,43 @@ fn a_flow_is_run_and_its_books_balance() {
     {
         assert!(report.stdout.contains(says), "{says} is missing in {}", report.stdout);
     }
+}
+
+/// What a folder has of single sessions.
+fn sessions_of(folder: &Path) -> Value {
+    serde_json::from_slice(&fs::read(folder.join("sessions.json")).expect("a file of sessions")).expect("JSON")
+}
+
+/// Every fourth of 40 sessions ends at its second step.
+#[test]
+fn single_sessions_are_saved_drawn_and_merged() {
+    let (dir, host) = (TestDir::new(), format!("host={}", serve()));
+    for folder in ["a", "b"] {
+        run(&dir, &["--variable", &host, "--out", folder]);
+    }
+    dir.truetail(&["merge", "a", "b", "--out", "whole"]);
+    for (folder, ended) in [("a", 10), ("b", 10), ("whole", 20)] {
+        let path = dir.path().join(folder);
+        assert_eq!(assert_complete(&path)["sessions"]["tally"]["ended_early"], ended);
+        let sampled = sessions_of(&path);
+        assert_eq!(sampled["random"].as_array().map(Vec::len), Some(20));
+        for session in sampled["slowest"].as_array().expect("sessions") {
+            let requests = session["requests"].as_array().expect("requests");
+            assert_eq!((requests.len(), &requests[1]["end_ns"]), (2, &session["end_ns"]), "{session}");
+        }
+    }
+    dir.truetail(&["report", "whole", "--svg", "pictures", "-o", "page.html"]);
+    for picture in ["session-ends", "sessions"] {
+        assert!(dir.path().join(format!("pictures/{picture}.svg")).exists(), "{picture}");
+    }
+    let page = fs::read_to_string(dir.path().join("page.html")).expect("a page");
+    assert!(page.contains("A few sessions, request by request") && page.contains("20 other status"));
+    fs::write(dir.path().join("a/sessions.json"), "{\"slowest\": [], \"random\": []}").expect("written");
+    let damaged = dir.truetail(&["report", "a"]);
+    assert!(damaged.code == Some(1) && damaged.stderr.contains("sessions.json"), "{damaged:?}");
+    fs::remove_file(dir.path().join("a/sessions.json")).expect("removed");
+    let without = dir.truetail(&["report", "a"]);
+    assert!(without.code != Some(1) && without.stdout.contains("30 of 40 completed"), "{without:?}");
 }
 
 #[test]
@@ -172,6 +210,8 @@ fn a_simulated_flow_has_the_books_and_the_gates_of_a_run() {
     for says in ["flow shop.hurl, 07-login-that-stalls, simulated", "3000 of 3000 completed", "FAILED session-time"] {
         assert!(report.stdout.contains(says), "{says} is missing in {}", report.stdout);
     }
+    let sampled = sessions_of(&dir.path().join("here"));
+    assert_eq!(sampled["slowest"][0]["requests"][0]["end_ns"], 31_000_000_000_u64, "{sampled}");
     let failing = simulate(&dir, "07", &["--fail-if", "incomplete-sessions < 1%"]);
     assert_eq!(failing.code, Some(3), "{failing:?}");
 }

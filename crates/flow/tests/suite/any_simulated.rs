@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use truetail_model::record::Tally;
 use truetail_model::scenario::Scenario;
+use truetail_model::time::Nanos;
+use truetail_run::SessionTime;
 use truetail_sim::SimOptions;
 
 use crate::parsing::flow;
@@ -70,7 +72,12 @@ proptest! {
         let scenario = scenario(limits, warmup, &faults);
         let run = truetail_flow::simulate(&flow, &scenario, SimOptions::default()).unwrap();
         let sessions = run.facts.sessions.unwrap();
-        prop_assert_eq!(sessions.imbalance(), None);
+        prop_assert_eq!((sessions.imbalance(), sessions.imbalance_of_sample()), (None, None));
+        if sessions.tally.never_begun == 0 {
+            let slowest = sessions.sampled.as_ref().unwrap().slowest.first().map(|session| Nanos(session.time_ns()));
+            let longest = SessionTime::ALL.into_iter().filter_map(|time| sessions.times.of(time).max()).max();
+            prop_assert_eq!(slowest, longest);
+        }
         prop_assert_eq!(sessions.tally.planned, if warmup { 32 } else { 40 });
         prop_assert!(run.snapshot.tally.check().is_ok());
         if steps.len() > 1 {

@@ -6,7 +6,7 @@ use truetail_model::record::{CompactHistogram, Metric};
 use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
-use truetail_run::{EarlyEnd, Run, SessionFacts, SessionTime, TargetBooks};
+use truetail_run::{EarlyEnd, Run, SessionEnding, SessionFacts, SessionTime, TargetBooks};
 use truetail_server::{Server, ServerOptions};
 use truetail_sim::SimOptions;
 
@@ -26,7 +26,7 @@ fn scenario(workload: &str, service: &str) -> Scenario {
 fn simulated(text: &str, scenario: &Scenario) -> Run {
     let run = simulate(&flow(text, "http://127.0.0.1:1"), scenario, SimOptions::default()).unwrap();
     run.snapshot.tally.check().unwrap();
-    assert_eq!(sessions(&run).imbalance(), None);
+    assert_eq!((sessions(&run).imbalance(), sessions(&run).imbalance_of_sample()), (None, None));
     run
 }
 
@@ -74,6 +74,41 @@ fn the_login_that_stalls_is_exact_to_the_nanosecond() {
     // The steps behind the login wait for it, and do not show the stall.
     let of_list = run.snapshot.targets[1].metric(Metric::ResponseTime).unwrap();
     assert_eq!((of_list.min(), of_list.max()), (Some(Nanos::from_millis(10)), Some(Nanos::from_millis(10))));
+}
+
+#[test]
+fn the_slowest_sessions_are_kept_to_the_nanosecond() {
+    let run = simulated(SHOP, &builtin::find("07").unwrap());
+    let sampled = sessions(&run).sampled.as_ref().unwrap();
+    let ms = 1_000_000;
+    // Those whose logins were to be done just after the stall began, at 30 s.
+    for (session, arrival) in sampled.slowest.iter().zip((29_980..).step_by(20)) {
+        let instants: Vec<_> =
+            session.requests.iter().map(|r| (r.step, r.due_ns / ms, r.sent_ns / ms, r.end_ns.unwrap() / ms)).collect();
+        let request = |step, due, end| (step, due, due, end);
+        let (list, buy) = (request(1, 31_500, 31_510), request(2, 32_510, 32_550));
+        assert_eq!(instants, [request(0, arrival, 31_000), list, buy]);
+        assert_eq!((session.intended_start_ns, session.end_ns), (arrival * ms, 32_550 * ms));
+        assert_eq!((session.time_ns(), session.ending), ((31_050 - arrival) * ms, SessionEnding::Completed));
+    }
+    assert_eq!((sampled.slowest.len(), sampled.random.len()), (4, 20));
+}
+
+#[test]
+fn a_sampled_session_says_how_it_ended_and_how_long_its_user_thought() {
+    let thinks = "GET {{host}}/a\nHTTP 200\n\nGET {{host}}/b\n[Options]\ndelay: 50ms\nHTTP 200\n";
+    let service = "baseline = \"5ms\"\n[[service.route]]\npath = \"/b\"\nbaseline = \"9ms\"\n\
+        [[service.route.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 2\n";
+    let run = simulated(thinks, &scenario("rate = 1\nduration = \"3s\"", service));
+    let sampled = sessions(&run).sampled.as_ref().unwrap();
+    let mut all = sampled.random.clone();
+    all.sort_by_key(|session| session.intended_start_ns);
+    let ended: Vec<_> = all.iter().map(|session| (session.ending, session.think_ns, session.time_ns())).collect();
+    let (thought, time) = (50_000_000, 14_000_000);
+    assert_eq!(ended[0], (SessionEnding::Completed, thought, time));
+    assert_eq!(ended[1], (SessionEnding::EndedEarly(EarlyEnd::Status), thought, time));
+    let second: Vec<_> = all[1].requests.iter().map(|request| (request.due_ns, request.end_ns)).collect();
+    assert_eq!(second, [(1_000_000_000, Some(1_005_000_000)), (1_055_000_000, Some(1_064_000_000))]);
 }
 
 /// Three flows, each with a scenario in which sessions end in several ways. Where a fault counts requests, it counts those of a
@@ -160,6 +195,9 @@ fn the_books_are_those_of_sockets_to_the_last_session() {
         for kind in SessionTime::ALL {
             assert_eq!(facts.times.of(kind).count(), measured.times.of(kind).count(), "{name} {kind:?}");
         }
+        let (sampled, of_sockets) = (facts.sampled.as_ref().unwrap(), measured.sampled.as_ref().unwrap());
+        assert_eq!(measured.imbalance_of_sample(), None, "{name}");
+        assert_eq!(sampled.random.len(), of_sockets.random.len(), "{name}");
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `verdict` | can the measurement be trusted, what came of gates and checks, notes |
 //! | `books` | what became of every planned arrival |
 //! | `times` | the headline table, and what explains it |
+//! | `sessions` | sessions of a flow: books, steps, early ends, a few in full |
 //! | `streams` | answers that come in pieces: times, gaps over time, objectives, a few in full |
 //! | `over_time` | heat map and lanes |
 //! | `percentiles` | the percentile curves |
@@ -21,6 +22,7 @@ mod over_time;
 mod page;
 mod percentiles;
 mod repeat;
+mod sessions;
 mod streams;
 mod targets;
 mod time_rows;
@@ -76,6 +78,7 @@ fn sections(page: &RunPage<'_>) -> Vec<Section> {
         Some(verdict::section(page)),
         Some(books::section(page)),
         Some(times::section(page)),
+        sessions::section(page),
         streams::section(page),
         Some(over_time::section(page)),
         Some(percentiles::section(page)),

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use maud::{Markup, html};
-use truetail_analysis::series::{HeatMap, ObjectiveBooks, RunSeries, ShownBecause, ShownStream, StreamSeries};
+use truetail_analysis::series::{HeatMap, ObjectiveBooks, RunSeries, ShownStream, StreamSeries};
 use truetail_report::{number, words};
 use truetail_run::SampledStream;
 
 use super::page::RunPage;
 use super::time_rows;
-use super::wording::{labelled, none, seconds};
+use super::wording::{because, labelled, none, seconds};
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::pictures;
@@ -166,12 +166,4 @@ fn streams(page: &RunPage<'_>, series: &StreamSeries) -> Table {
 /// Exact: however many events share marks, those before and after the longest gap do not.
 fn longest_gap(stream: &SampledStream) -> Option<u64> {
     stream.marks.windows(2).map(|pair| pair[1].from_ns.saturating_sub(pair[0].to_ns)).max()
-}
-
-const fn because(because: ShownBecause) -> &'static str {
-    match because {
-        ShownBecause::Slowest => "one of the slowest",
-        ShownBecause::Median => "the median of a sample",
-        ShownBecause::Chance => "by chance",
-    }
 }

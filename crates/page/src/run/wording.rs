@@ -1,6 +1,7 @@
 //! Small forms that several sections share.
 
 use maud::{Markup, html};
+use truetail_analysis::series::ShownBecause;
 use truetail_report::words::LabelledText;
 
 /// Labels with their texts, as a list of terms. Nothing where there are none.
@@ -24,4 +25,13 @@ pub(super) fn none(why: &str) -> Markup {
 pub(super) fn seconds(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Why a stream or a session is shown.
+pub(super) const fn because(because: ShownBecause) -> &'static str {
+    match because {
+        ShownBecause::Slowest => "one of the slowest",
+        ShownBecause::Median => "the median of a sample",
+        ShownBecause::Chance => "by chance",
+    }
 }

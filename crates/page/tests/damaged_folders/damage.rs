@@ -62,6 +62,7 @@ pub fn names() -> impl Strategy<Value = &'static str> {
         5 => Just(folder::RUN),
         4 => Just(folder::SAMPLES),
         4 => Just(folder::STREAMS),
+        4 => Just(folder::SESSIONS),
         1 => Just(folder::TIMELINE),
         1 => Just(folder::HISTOGRAMS),
     ]

@@ -3,6 +3,8 @@
 
 mod damage;
 mod exercise;
+#[path = "../../../run/tests/support/sessions.rs"]
+mod sessions;
 #[path = "../../../run/tests/support/streams.rs"]
 mod streams;
 #[path = "../../../run/tests/support/mod.rs"]
@@ -39,6 +41,9 @@ fn runs() -> Vec<Run> {
     let mut streamed = of(sampled, true, 2);
     streamed.facts.stream = Some(streams::streams(streamed.snapshot.tally.planned));
     runs.extend([streamed.clone(), streamed]);
+    let mut followed = of(sampled, true, 2);
+    followed.facts.sessions = Some(sessions::sessions());
+    runs.extend([followed.clone(), followed]);
     runs
 }
 
@@ -108,7 +113,7 @@ proptest! {
         let folder = FOLDERS.with(|folders| copied(folders[which.index(folders.len())].path()));
         for (name, damage) in &damage {
             let path = folder.path().join(name);
-            // Only some have streams.
+            // Only some have streams or sessions.
             let Ok(text) = fs::read(&path) else { continue };
             fs::write(&path, damage.apply(text)).unwrap();
         }

@@ -10,10 +10,11 @@ use crate::dom::{self, all, data, parsed, text, texts, visible_text};
 use crate::fixtures::Fixture;
 use crate::odd_runs;
 
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 13] = [
     "verdict",
     "books",
     "times",
+    "sessions",
     "streams",
     "over-time",
     "percentiles",

@@ -6,5 +6,8 @@ mod every_run;
 #[path = "../../../report/tests/suite/fixtures.rs"]
 mod fixtures;
 mod hostile;
+#[path = "../../../run/tests/support/sessions.rs"]
+mod made_sessions;
 mod odd_runs;
+mod sessions;
 mod size;

@@ -9,6 +9,7 @@ use truetail_model::workload::LoadModel;
 use truetail_run::{FailedAnswer, FailedCheck, LlmApi, LlmFacts, ObjectiveCounts, Run, RunSource};
 
 use crate::fixtures::{self, Fixture, scenario, simulated};
+use crate::made_sessions;
 
 /// All of them.
 pub fn all() -> Vec<&'static Fixture> {
@@ -27,6 +28,8 @@ pub fn all() -> Vec<&'static Fixture> {
             ("failed answers", failed_answers()),
             ("streams", simulated(&scenario("06"))),
             ("streams without their detail", without_detail(simulated(&scenario("06")))),
+            ("sessions", with_sessions(false)),
+            ("sessions without a sample", with_sessions(true)),
             ("objectives", with_objectives(simulated(&scenario("06")))),
         ];
         runs.into_iter().map(|(name, run)| Fixture { name, findings: findings(&run), run }).collect()
@@ -90,6 +93,14 @@ fn with_objectives(mut run: Run) -> Run {
         ObjectiveCounts { met: 800, missed: 300, cannot_tell: 100 },
     ];
     streams.llm = Some(llm);
+    run
+}
+
+fn with_sessions(are_lost: bool) -> Run {
+    let mut run = simulated(&scenario("01"));
+    let mut sessions = made_sessions::sessions();
+    sessions.sampled = sessions.sampled.filter(|_| !are_lost);
+    run.facts.sessions = Some(sessions);
     run
 }
 

@@ -17,6 +17,8 @@
 //! | [`capacity_curve`] | a search for capacity: a percentile against rate, and the ends |
 //! | [`event_gaps`] | gaps between the events of streams by time and size |
 //! | [`waterfall`] | a few streams, event by event |
+//! | [`session_waterfall`] | a few sessions, request by request |
+//! | [`session_ends`] | where sessions ended early, and why |
 //! | [`goodput`] | how many planned requests met their objectives |
 //! | [`targets`] | the response times of several targets |
 //! | [`audit_timeline`], [`audit_quantiles`] | somebody else's file over time; its percentiles, and those corrected |
@@ -51,6 +53,8 @@ mod picture;
 mod png;
 mod requests;
 mod scale;
+mod session_ends;
+mod session_waterfall;
 mod sheet;
 mod spectrum;
 mod start_delay;
@@ -76,6 +80,8 @@ pub use percentiles::percentiles;
 pub use picture::{Picture, PictureError};
 pub use png::PngError;
 pub use requests::{Panel, RequestPlot, requests};
+pub use session_ends::session_ends;
+pub use session_waterfall::session_waterfall;
 pub use spectrum::{Curve, SPECTRUM, many_tools_spectrum, run_spectrum, spectrum, tool_spectrum};
 pub use start_delay::start_delay;
 pub use targets::targets;

@@ -4,8 +4,8 @@ use truetail_analysis::series::RunSeries;
 use truetail_run::{Findings, Run};
 
 use super::{
-    Picture, answers, books, by_rate, event_gaps, gaps, goodput, heat_map, lanes, percentiles, start_delay, targets,
-    waterfall,
+    Picture, answers, books, by_rate, event_gaps, gaps, goodput, heat_map, lanes, percentiles, session_ends,
+    session_waterfall, start_delay, targets, waterfall,
 };
 
 /// The pictures that apply to a run, each with the name of its file without an ending. Response time against rate is there
@@ -34,6 +34,12 @@ pub fn pictures_of_run(run: &Run, findings: &Findings, series: &RunSeries) -> Ve
     }
     if let Some(streams) = series.streams.as_ref().filter(|streams| !streams.objectives.is_empty()) {
         pictures.push(("goodput", goodput(streams)));
+    }
+    if let Some(sessions) = series.sessions.as_ref().filter(|sessions| !sessions.early_ends.is_empty()) {
+        pictures.push(("session-ends", session_ends(sessions)));
+    }
+    if let Some(sessions) = series.sessions.as_ref().filter(|sessions| !sessions.sampled.is_empty()) {
+        pictures.push(("sessions", session_waterfall(sessions)));
     }
     pictures
 }

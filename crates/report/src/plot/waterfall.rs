@@ -1,6 +1,6 @@
 //! A few streams in full, one below the other.
 
-use truetail_analysis::series::{ShownBecause, ShownStream, StreamSeries};
+use truetail_analysis::series::{ShownBecause, StreamSeries};
 use truetail_run::{EventMark, SampledStream, StreamEnding};
 
 use super::frame::{Axis, Frame};
@@ -9,12 +9,13 @@ use super::picture::Picture;
 use super::scale::{AxisScale, linear_time_ticks};
 use super::sheet::{Sheet, Swatch, heading, remark};
 use super::svg::{Anchor, Rect, Svg};
+use super::text_width;
 use crate::number;
 
 const TITLE: &str = "A few streams, event by event";
 /// Title, legend and axis.
-const AROUND: f64 = 200.0;
-const ROW: f64 = 46.0;
+pub(super) const AROUND: f64 = 200.0;
+pub(super) const ROW: f64 = 46.0;
 /// Room for what stands left and right of the rows.
 const LEFT: f64 = 150.0;
 const RIGHT: f64 = 130.0;
@@ -36,20 +37,11 @@ pub fn waterfall(series: &StreamSeries) -> Picture {
         "Each begins at its intended start. A stroke is an event, or several that are too close to tell apart.";
     let mut sheet = Sheet::new(TITLE, subtitle, height, &legend(series));
     let area = sheet.area;
-    let inner =
-        Rect { x: area.x + LEFT, width: area.width - LEFT - RIGHT, height: series.sampled.len() as f64 * ROW, ..area };
-    let x = Axis::new(
-        "since the intended start",
-        AxisScale::Linear { from: 0.0, to: longest },
-        linear_time_ticks(longest, 8),
-    );
-    let y = Axis::new("", AxisScale::Linear { from: 0.0, to: 1.0 }, Vec::new());
-    let frame = Frame::around(inner, x, y);
-    frame.draw_behind(&mut sheet.svg);
-    frame.draw_columns(&mut sheet.svg);
+    let frame = draw_frame(&mut sheet, series.sampled.len(), longest, "since the intended start");
     for (n, shown) in series.sampled.iter().enumerate() {
-        let row = Rect { y: inner.y + n as f64 * ROW, height: ROW, ..area };
-        draw_names(&mut sheet.svg, row, shown);
+        let (row, stream) = (Rect { y: area.y + n as f64 * ROW, height: ROW, ..area }, &shown.stream);
+        let ends = [number::time(stream.length_ns()), stream.ending.describe().to_owned()];
+        draw_names(&mut sheet.svg, row, (shown.because, stream.intended_start_ns), &ends);
         Row { frame: &frame, stream: &shown.stream, middle: row.y + ROW / 2.0 }.draw(&mut sheet.svg, series.stall_ns);
     }
     frame.draw_base(&mut sheet.svg);
@@ -77,21 +69,33 @@ fn legend(series: &StreamSeries) -> Vec<(String, Swatch)> {
     legend
 }
 
-/// Why it is shown and when it was due at the left, and how it ended at the right.
-fn draw_names(svg: &mut Svg, row: Rect, shown: &ShownStream) {
-    let why = match shown.because {
+/// A frame with so many rows, as wide as the `longest` one, in nanoseconds.
+pub(super) fn draw_frame(sheet: &mut Sheet, rows: usize, longest: f64, label: &str) -> Frame {
+    let area = sheet.area;
+    let inner = Rect { x: area.x + LEFT, width: area.width - LEFT - RIGHT, height: rows as f64 * ROW, ..area };
+    let x = Axis::new(label, AxisScale::Linear { from: 0.0, to: longest }, linear_time_ticks(longest, 8));
+    let y = Axis::new("", AxisScale::Linear { from: 0.0, to: 1.0 }, Vec::new());
+    let frame = Frame::around(inner, x, y);
+    frame.draw_behind(&mut sheet.svg);
+    frame.draw_columns(&mut sheet.svg);
+    frame
+}
+
+/// Why it is shown and when it was due at the left, and how long it took and how it ended at the right.
+pub(super) fn draw_names(svg: &mut Svg, row: Rect, (because, due_ns): (ShownBecause, u64), ends: &[String; 2]) {
+    let why = match because {
         ShownBecause::Slowest => "slowest",
         ShownBecause::Median => "median of a sample",
         ShownBecause::Chance => "by chance",
     };
-    let stream = &shown.stream;
     let middle = row.y + ROW / 2.0;
     heading(svg, row.x, middle - 3.0, why);
-    let due = format!("due at {:.3} s", stream.intended_start_ns as f64 / 1e9);
+    let due = format!("due at {:.3} s", due_ns as f64 / 1e9);
     remark(svg, row.x, middle + 14.0, &due, Anchor::Start);
     let right = row.x + row.width - RIGHT + 12.0;
-    heading(svg, right, middle - 3.0, &number::time(stream.length_ns()));
-    remark(svg, right, middle + 14.0, stream.ending.describe(), Anchor::Start);
+    let [length, ending] = ends;
+    heading(svg, right, middle - 3.0, length);
+    remark(svg, right, middle + 14.0, &text_width::fitted(ending, 14.0, RIGHT - 12.0), Anchor::Start);
 }
 
 /// Gaps that are stalls, as pairs of instants; none where no limit was set.

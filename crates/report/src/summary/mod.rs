@@ -39,6 +39,7 @@ pub use headline::{decision, state_of_check};
 pub use labelled::LabelledText;
 pub use load::{headline, load_details, measured};
 pub use notes::{notes, stopped_early};
+pub use sessions::{session_times, session_times_heads, sessions, step_quantile_names, step_quantiles};
 pub use streams::{goodput, stream_times, stream_times_heads, streams};
 pub use tail::{TIMES_HEADS, capacity, times, times_by_status, times_by_status_heads, times_footnotes};
 pub use targets::{target_heads, target_rows};
@@ -65,7 +66,7 @@ pub struct SummaryOptions<'a> {
 pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, style: Style) -> String {
     let sections = [
         headline::lines(run, findings, style),
-        sessions::session_times(findings, style),
+        sessions::table(findings, style),
         quantiles(findings, style),
         tail::by_status(findings, style),
         streams::table(findings, style),

@@ -18,7 +18,7 @@ const INDENT: usize = 2;
 const LIKE_A_CLOSED_LOOP: u64 = 10;
 
 /// How the sessions of a run ended. Empty where there was no flow.
-pub(super) fn sessions(run: &Run) -> Vec<LabelledText> {
+pub fn sessions(run: &Run) -> Vec<LabelledText> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
     let mut lines = vec![("Sessions", ends(sessions))];
     lines.extend(sessions.steps.iter().filter(|step| step.ended() > 0).map(|step| ("", ended_at(step))));
@@ -47,33 +47,41 @@ fn ended_at(step: &StepFacts) -> String {
     format!("ended at {}: {}", step.name, causes.collect::<Vec<_>>().join(", "))
 }
 
-/// The response times of whole sessions.
-pub(super) fn session_times(findings: &Findings, style: Style) -> Vec<String> {
-    let Some(sessions) = findings.sessions.as_ref().filter(|sessions| sessions.session_time.count > 0) else {
-        return Vec::new();
+/// The heads of [`session_times`].
+pub fn session_times_heads() -> Vec<String> {
+    let heads = ["sessions", "values"].map(str::to_owned);
+    heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
+}
+
+/// The response times of whole sessions, in one row; none where there was no session.
+pub fn session_times(findings: &Findings) -> Vec<Vec<String>> {
+    let times = findings.sessions.as_ref().map(|sessions| &sessions.session_time).filter(|times| times.count > 0);
+    let row = |times: &Distribution| {
+        let heads = ["session time".to_owned(), number::count(times.count)].into_iter();
+        heads.chain(QUANTILES_OF_A_ROW.map(|q| at(times, q))).collect()
     };
-    let heads: Vec<String> = ["sessions", "values"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(QUANTILES_OF_A_ROW.map(number::quantile_name))
-        .collect();
-    let times = &sessions.session_time;
-    let row = ["session time".to_owned(), number::count(times.count)].into_iter();
-    with_quantiles(&heads, vec![row.chain(QUANTILES_OF_A_ROW.map(|q| at(times, q))).collect()], style)
+    times.into_iter().map(row).collect()
+}
+
+/// The table of [`session_times`].
+pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
+    match session_times(findings) {
+        rows if rows.is_empty() => Vec::new(),
+        rows => with_quantiles(&session_times_heads(), rows, style),
+    }
 }
 
 /// A row a step.
 pub(super) fn steps(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
-    let names = QUANTILES.map(number::quantile_name);
+    let names = step_quantile_names();
     let mut columns =
         vec![("step", Align::Left), ("reached", Align::Right), ("not reached", Align::Right), ("ended", Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = TextTable::new(&columns);
     for (nth, step) in sessions.steps.iter().enumerate().take(SHOWN) {
         let counts = [step.reached, step.not_reached.total(), step.ended()].map(number::count);
-        let times = times_of(findings, nth, sessions.steps.len()).filter(|times| times.count > 0);
-        let quantiles = QUANTILES.map(|q| times.map_or("–".to_owned(), |times| quantile(times, q)));
+        let quantiles = step_quantiles(findings, nth, sessions.steps.len());
         table.row(std::iter::once(step.name.clone()).chain(counts).chain(quantiles).collect());
     }
     let mut lines = table.fitting(style.columns() - INDENT, &[5, 4], style).lines(INDENT, style);
@@ -81,6 +89,17 @@ pub(super) fn steps(run: &Run, findings: &Findings, style: Style) -> Vec<String>
         lines.push(format!("  and {} more steps, in run.json", sessions.steps.len() - SHOWN));
     }
     lines
+}
+
+/// The names of [`step_quantiles`].
+pub fn step_quantile_names() -> [String; 4] {
+    QUANTILES.map(number::quantile_name)
+}
+
+/// Quantiles of the response time of step `nth` of so many `steps`.
+pub fn step_quantiles(findings: &Findings, nth: usize, steps: usize) -> [String; 4] {
+    let times = times_of(findings, nth, steps).filter(|times| times.count > 0);
+    QUANTILES.map(|q| times.map_or("–".to_owned(), |times| quantile(times, q)))
 }
 
 /// The response times of a step: those of its target, or of all requests where there is but one step.

@@ -4,6 +4,7 @@ mod fixtures;
 mod golden;
 mod league;
 mod of_runs;
+mod of_sessions;
 mod outputs;
 mod pictures;
 mod plots;

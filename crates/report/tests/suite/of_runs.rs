@@ -27,7 +27,7 @@ fn changed(run: &Run, keep: usize, change: impl Fn(&mut RequestRecord)) -> Run {
 }
 
 /// A tree that a browser would draw: every element is closed, and no number is missing.
-fn assert_well_formed(name: &str, svg: &str) {
+pub fn assert_well_formed(name: &str, svg: &str) {
     resvg::usvg::Tree::from_str(svg, &resvg::usvg::Options::default())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     for wrong in ["NaN", "inf", "\"-\"", "None"] {

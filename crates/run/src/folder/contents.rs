@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, STREAMS, TIMELINE, failed_answers, hlog, samples, timeline};
+use super::{
+    FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE, failed_answers, hlog, samples, timeline,
+};
 use crate::wire::v1::{self, RunFile};
-use crate::{Findings, Run, StreamDetail};
+use crate::{Findings, Run, SampledSessions, StreamDetail};
 
 /// The files of a run, `run.json` last: where it is, the others are.
 pub(super) struct Contents<'a> {
@@ -21,11 +23,16 @@ impl<'a> Contents<'a> {
     pub(super) fn names(&self) -> Vec<&'static str> {
         let failed = (!self.run.facts.failed_answers.is_empty()).then_some(FAILED_ANSWERS);
         let streams = self.streams().map(|_| STREAMS);
-        failed.into_iter().chain(streams).chain([HISTOGRAMS, TIMELINE, SAMPLES, RUN]).collect()
+        let sessions = self.sessions().map(|_| SESSIONS);
+        failed.into_iter().chain(streams).chain(sessions).chain([HISTOGRAMS, TIMELINE, SAMPLES, RUN]).collect()
     }
 
     fn streams(&self) -> Option<&'a StreamDetail> {
         self.run.facts.stream.as_ref()?.detail.as_ref()
+    }
+
+    fn sessions(&self) -> Option<&'a SampledSessions> {
+        self.run.facts.sessions.as_ref()?.sampled.as_ref()
     }
 
     /// Writes the file of this name, which is one of [`Contents::names`].
@@ -34,6 +41,7 @@ impl<'a> Contents<'a> {
         match name {
             FAILED_ANSWERS => failed_answers::write(&mut out, &facts.failed_answers),
             STREAMS => serde_json::to_writer(out, &self.streams()).map_err(io::Error::from),
+            SESSIONS => serde_json::to_writer(out, &self.sessions()).map_err(io::Error::from),
             HISTOGRAMS => hlog::write(out, facts, snapshot, self.run_file.recorded.intervals),
             TIMELINE => timeline::write(out, snapshot),
             SAMPLES => samples::write(out, &snapshot.samples),

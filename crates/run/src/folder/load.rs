@@ -15,12 +15,13 @@ use super::source::Source;
 use super::target_tag::TargetTag;
 use super::target_times::target_times;
 use super::{
-    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, STREAMS, TIMELINE, failed_answers, possible, samples, timeline,
+    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE, failed_answers, possible,
+    samples, timeline,
 };
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{
-    Facts, FailedAnswer, GateFinding, Run, SessionTime, SessionTimes, StreamDetail, StreamTime, StreamTimes, Verdict,
-    wire,
+    Facts, FailedAnswer, GateFinding, Run, SessionFacts, SessionTime, SessionTimes, StreamDetail, StreamTime,
+    StreamTimes, Verdict, wire,
 };
 
 /// No program writes longer intervals than this (two years).
@@ -93,6 +94,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         sessions.times = of_sessions;
         let problem = sessions.imbalance().map(|problem| format!("under sessions {problem}"));
         problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
+        load_sessions(source, sessions)?;
     }
     Ok(Loaded { run: Run { facts, snapshot }, verdict, gates, missing: lacking })
 }
@@ -156,6 +158,17 @@ fn load_streams(source: &Source, times: &StreamTimes) -> Result<Option<StreamDet
     let read = serde_json::from_str::<StreamDetail>(&text).map_err(|error| error.to_string());
     let checked = read.and_then(|detail| detail.imbalance(times).map_or(Ok(detail), Err));
     checked.map(Some).map_err(|problem| LoadError::Disagree { path: source.path_of(STREAMS), problem })
+}
+
+/// Adds a few of these sessions in full, where there is a file of them.
+fn load_sessions(source: &Source, sessions: &mut SessionFacts) -> Result<(), LoadError> {
+    let Some(text) = source.text_of(SESSIONS)? else { return Ok(()) };
+    let read = serde_json::from_str(&text).map_err(|error| error.to_string());
+    let checked = read.and_then(|sampled| {
+        sessions.sampled = Some(sampled);
+        sessions.imbalance_of_sample().map_or(Ok(()), |problem| Err(problem.to_owned()))
+    });
+    checked.map_err(|problem| LoadError::Disagree { path: source.path_of(SESSIONS), problem })
 }
 
 fn load_samples(source: &Source, run_file: &RunFile, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {

@@ -1,5 +1,5 @@
 //! The run folder, or the same as text ([`pack`](fn@pack)): `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`; `failed-answers.jsonl`
-//! where there are any, and `streams.json` where answers were read as streams.
+//! where there are any, `streams.json` where answers were read as streams, and `sessions.json` where sessions followed a flow.
 
 mod contents;
 mod encoded;
@@ -35,6 +35,8 @@ pub const SAMPLES: &str = "samples.csv";
 pub const FAILED_ANSWERS: &str = "failed-answers.jsonl";
 /// What is drawn of streams; not there where answers were not read as such.
 pub const STREAMS: &str = "streams.json";
+/// A few sessions in full; not there where none followed a flow.
+pub const SESSIONS: &str = "sessions.json";
 /// The page of the run, which [`save_page`] writes. [`save`] removes that of the run that it replaces.
 pub const REPORT: &str = "report.html";
 /// The percentile spectrum that `truetail-report` draws of the run; treated as the report is.

@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 use super::contents::Contents;
 use super::error::PackError;
-use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, STREAMS, TIMELINE};
+use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE};
 use crate::{Findings, Run};
 
 /// What the first and the last line begin with.
@@ -93,7 +93,7 @@ pub(super) fn unpack(text: &str) -> Result<BTreeMap<String, Vec<u8>>, PackError>
     for entry in tar.entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;
         let name = entry.path().map_err(damaged)?.to_string_lossy().into_owned();
-        if ![FAILED_ANSWERS, STREAMS, HISTOGRAMS, TIMELINE, SAMPLES, RUN].contains(&name.as_str()) {
+        if ![FAILED_ANSWERS, STREAMS, SESSIONS, HISTOGRAMS, TIMELINE, SAMPLES, RUN].contains(&name.as_str()) {
             return Err(PackError::Damaged(format!("it holds '{name}', which is no file of a run")));
         }
         let mut bytes = Vec::new();

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::contents::Contents;
-use super::{FAILED_ANSWERS, PICTURES, REPORT, RUN, STREAMS, SaveError};
+use super::{FAILED_ANSWERS, PICTURES, REPORT, RUN, SESSIONS, STREAMS, SaveError};
 use crate::{Findings, Run, wire};
 
 /// A part of the name of a file that is being written. Such files do not count as contents of a folder.
@@ -28,7 +28,7 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
     let written = names.iter().map(write).collect::<Result<Vec<_>, _>>()?;
     remove_stale(
         folder,
-        [REPORT, FAILED_ANSWERS, STREAMS].iter().chain(&PICTURES).filter(|name| !names.contains(*name)),
+        [REPORT, FAILED_ANSWERS, STREAMS, SESSIONS].iter().chain(&PICTURES).filter(|name| !names.contains(*name)),
     )?;
     written.into_iter().try_for_each(Partial::put_in_place)
 }

@@ -3,49 +3,15 @@
 use truetail_model::record::RecorderOptions;
 use truetail_model::time::Nanos;
 use truetail_run::{
-    Distribution, EarlyEnd, Findings, NotReached, Run, SessionFacts, SessionFindings, SessionTally, SessionTime,
-    StepFacts, folder, merge,
+    Distribution, EarlyEnd, Findings, Run, SampledSessions, SessionEnding, SessionFacts, SessionFindings, SessionTime,
+    SessionTrail, folder, merge,
 };
 
-use crate::support;
+#[path = "../support/sessions.rs"]
+mod made;
 
-/// A hundred sessions of two steps: three failed at the first, one timed out at the second, two were in flight at the end, and
-/// four never began.
-fn sessions() -> SessionFacts {
-    let step = |name: &str, reached, not_reached, ended_here: &[(EarlyEnd, u64)]| StepFacts {
-        name: name.to_owned(),
-        line: 1,
-        per_session: 1,
-        reached,
-        not_reached,
-        ended_here: ended_here.iter().copied().collect(),
-    };
-    let never = NotReached { never_begun: 4, ..NotReached::default() };
-    let mut facts = SessionFacts {
-        flow: "shop.hurl".to_owned(),
-        tally: SessionTally {
-            planned: 100,
-            begun: 96,
-            never_begun: 4,
-            completed: 90,
-            ended_early: 4,
-            in_flight_at_end: 2,
-        },
-        steps: vec![
-            step("login", 96, never, &[(EarlyEnd::Status, 3)]),
-            step("list", 91, NotReached { ended_early: 3, run_ended: 2, ..never }, &[(EarlyEnd::TimedOut, 1)]),
-        ],
-        times: Default::default(),
-    };
-    for (time, value, count) in [
-        (SessionTime::Completed, 1_234_567, 90),
-        (SessionTime::Censored, 5_000_000_001, 7),
-        (SessionTime::Failed, 10_000_003, 3),
-    ] {
-        facts.times.of_mut(time).record_n(Nanos(value), count);
-    }
-    facts
-}
+use crate::support;
+use made::sessions;
 
 fn run_with_sessions() -> (Run, Findings) {
     let mut run = support::run(RecorderOptions::default(), &support::steady(2));
@@ -69,12 +35,67 @@ fn sessions_come_back_as_they_were() {
 }
 
 #[test]
+fn sampled_sessions_that_no_run_with_these_books_has_are_refused() {
+    let changes: [fn(&mut SampledSessions); 12] = [
+        |sampled| sampled.slowest = sampled.random.clone(),
+        |sampled| drop(sampled.random.pop()),
+        |sampled| sampled.random[3].requests.clear(),
+        |sampled| sampled.random[3].requests[0].step = 2,
+        |sampled| sampled.random[3].requests[0].due_ns = 0,
+        |sampled| sampled.random[3].requests[0].sent_ns = u64::MAX,
+        |sampled| sampled.random[3].requests[0].end_ns = None,
+        |sampled| sampled.random[3].requests.iter_mut().for_each(|request| request.end_ns = None),
+        |sampled| sampled.random[3].end_ns = u64::MAX,
+        |sampled| sampled.random[3].ending = SessionEnding::EndedEarly(EarlyEnd::Assert),
+        |sampled| sampled.random[3].left_out = 1,
+        |sampled| sampled.random[3].requests = vec![sampled.random[3].requests[0]; 51],
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+        change(run.facts.sessions.as_mut().unwrap().sampled.as_mut().unwrap());
+        folder::save(dir.path(), &run, &findings).unwrap();
+        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
+        assert!(error.contains("sessions.json") && !error.contains('\n'), "{number}: {error}");
+    }
+}
+
+#[test]
+fn a_folder_without_sampled_sessions_has_the_rest() {
+    let ((run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+    folder::save(dir.path(), &run, &findings).unwrap();
+    std::fs::remove_file(dir.path().join(folder::SESSIONS)).unwrap();
+    let (loaded, saved) = (folder::load(dir.path()).unwrap().run.facts.sessions.unwrap(), run.facts.sessions.unwrap());
+    assert_eq!(loaded, SessionFacts { sampled: None, ..saved.clone() });
+    let mut whole = saved;
+    whole.merge(&loaded);
+    assert_eq!(whole.sampled, None, "half of it is not that of the whole");
+}
+
+/// Of a session with more requests than are kept, those at the beginning and the last one are.
+#[test]
+fn the_end_of_a_long_session_is_kept() {
+    let (mut trail, mut sampled) = (SessionTrail::default(), SampledSessions::default());
+    trail.restart(0);
+    for number in 0..250 {
+        trail.issue(number, u64::from(number) * 10);
+        trail.end(u64::from(number) * 10 + 1, Some(u64::from(number) * 10 + 2));
+    }
+    sampled.offer_session(&trail, 2_492, 0, SessionEnding::Completed);
+    let session = &sampled.slowest[0];
+    let steps: Vec<u32> = session.requests.iter().map(|request| request.step).collect();
+    assert_eq!((steps.len() as u64 + session.left_out, &steps[47..]), (250, &[47, 48, 249][..]));
+    assert_eq!((session.end_ns, session.time_ns()), (2_492, 2_492));
+}
+
+#[test]
 fn sessions_of_a_whole_are_those_of_its_parts() {
     let (mut a, _) = run_with_sessions();
     let mut b = a.clone();
     b.facts.started_at_unix_ns = Some(1);
     let merged = merge(vec![a.clone(), b.clone()]).unwrap().facts.sessions.expect("both have sessions");
     assert_eq!((merged.imbalance(), merged.tally.completed, merged.steps[0].ended()), (None, 180, 6));
+    let sampled = merged.sampled.as_ref().expect("both have some");
+    assert_eq!((sampled.slowest.len(), sampled.random.len()), (4, 20));
     a.facts.sessions.as_mut().unwrap().flow = "other.hurl".to_owned();
     let whole = merge(vec![a, b]).unwrap();
     assert!(whole.facts.sessions.is_none() && whole.facts.notes.iter().any(|note| note.contains("flows")));

@@ -17,7 +17,7 @@ fn detail(complete: u64) -> StreamDetail {
     for number in 0..50 {
         let intended_start_ns = number * 1_000_000;
         let end_ns = intended_start_ns + 9_000_000;
-        detail.sampled.offer(intended_start_ns, end_ns, || SampledStream {
+        detail.sampled.offer(SampledStream {
             intended_start_ns,
             actual_start_ns: intended_start_ns + 1,
             end_ns,

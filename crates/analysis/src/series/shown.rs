@@ -1,0 +1,30 @@
+//! Which of those that were kept in full are shown.
+
+use truetail_run::Sampled;
+
+use super::data::ShownBecause;
+
+/// So many of the slowest are shown …
+const SLOWEST: usize = 3;
+/// … and so many that chance chose.
+const RANDOM: usize = 4;
+
+/// The slowest, the one in the middle of those that chance chose in the order of `slowness`, and some others of these. None is
+/// there twice.
+pub(super) fn shown<T: PartialEq, K: Ord>(
+    sampled: &Sampled<T>,
+    slowness: impl Fn(&T) -> K,
+) -> impl Iterator<Item = (ShownBecause, &T)> {
+    let slowest: Vec<&T> = sampled.slowest.iter().take(SLOWEST).collect();
+    let mut in_order: Vec<&T> = sampled.random.iter().collect();
+    in_order.sort_by_key(|one| slowness(one));
+    let middle = in_order.get(in_order.len().saturating_sub(1) / 2).copied();
+    let median = middle.filter(|one| !slowest.contains(one));
+    let is_new = |one: &&T| !slowest.contains(one) && Some(*one) != median;
+    let chance: Vec<&T> = sampled.random.iter().filter(is_new).take(RANDOM).collect();
+    let because = |because: ShownBecause| move |one| (because, one);
+    let slowest = slowest.into_iter().map(because(ShownBecause::Slowest));
+    slowest
+        .chain(median.map(because(ShownBecause::Median)))
+        .chain(chance.into_iter().map(because(ShownBecause::Chance)))
+}

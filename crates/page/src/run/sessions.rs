@@ -1,0 +1,201 @@
+//! Sessions that followed a flow: their books and times, a row a step, where they ended early, and a few of them in full.
+
+use maud::{Markup, html};
+use truetail_analysis::series::{EarlyEnds, SessionSeries, ShownSession};
+use truetail_report::{number, words};
+use truetail_run::{SampledRequest, SampledSession, SessionEnding, SessionFacts, StepFacts};
+
+use super::page::RunPage;
+use super::wording::{because, labelled, none, seconds};
+use crate::document::Section;
+use crate::figure::Figure;
+use crate::pictures;
+use crate::table::Table;
+use crate::text::clipped;
+
+/// The most steps that are shown; `run.json` has them all.
+const MOST_STEPS: usize = 200;
+/// The longest name of a step, in characters, in a table that names it once, and in one that repeats it.
+const LONGEST_NAME: usize = 200;
+const SHORT_NAME: usize = 40;
+
+/// The section; `None` where there was no flow.
+pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
+    let (facts, series) = (page.run.facts.sessions.as_ref()?, page.series.sessions.as_ref()?);
+    Some(Section { id: "sessions", heading: "Sessions", content: content(page, facts, series) })
+}
+
+fn content(page: &RunPage<'_>, facts: &SessionFacts, series: &SessionSeries) -> Markup {
+    html! {
+        (labelled(words::sessions(page.run)))
+        (books(facts).markup())
+        (times(page))
+        h3 { "Step by step" }
+        (steps(page, facts).markup())
+        @if facts.steps.len() > MOST_STEPS { p { "and " (facts.steps.len() - MOST_STEPS) " more steps, in run.json" } }
+        p.faint {
+            "The load is partly open: sessions arrive on the schedule, and inside one each request follows the answer before it. A step \
+             has no arrival of its own. Its response time runs from the end of the step before, plus the think time, so a step that a \
+             stall keeps from beginning is not in it. The session response time has the whole stall."
+        }
+        @if series.early_ends.is_empty() {
+            (none("No session ended early."))
+        } @else {
+            (Figure {
+                name: "session-ends",
+                picture: pictures::session_ends(series),
+                caption: "Where sessions ended early, and why. A session ends at the first step whose answer is not what the flow \
+                          expects, or that gets none.",
+                table: early_ends(series),
+            }.markup())
+        }
+        @if !series.sampled.is_empty() {
+            (Figure {
+                name: "sessions",
+                picture: pictures::session_waterfall(series),
+                caption: "A few sessions from their intended arrivals on: the slowest, the one in the middle of a random sample, and \
+                          some others of that sample. The slowest are those with the longest session response time, however they \
+                          ended. Only sessions that were begun are among them.",
+                table: sampled(series),
+            }.markup())
+        } @else if facts.sampled.is_none() {
+            (none("Single sessions are not known: the run was saved without them."))
+        }
+    }
+}
+
+fn books(facts: &SessionFacts) -> Table {
+    let tally = facts.tally;
+    let rows = [
+        ("planned", tally.planned),
+        ("begun", tally.begun),
+        ("never begun", tally.never_begun),
+        ("completed", tally.completed),
+        ("ended early", tally.ended_early),
+        ("in flight at end", tally.in_flight_at_end),
+    ];
+    let share = |count: u64| number::share(count as f64 / tally.planned.max(1) as f64);
+    let row = |(name, count): (&str, u64)| [name.to_owned(), number::count(count), share(count)];
+    let caption = "Planned = begun + never begun; begun = completed + ended early + in flight at end";
+    Table::new(caption, ["sessions", "count", "of planned"]).with_rows(rows.map(row))
+}
+
+fn times(page: &RunPage<'_>) -> Markup {
+    let rows = words::session_times(page.findings);
+    html! {
+        (Table::new("Session response time by percentile", words::session_times_heads()).with_rows(rows).markup())
+        p.faint {
+            "The session response time runs from the intended arrival of a session to its end, less the planned think time, over all \
+             planned sessions. One that was not completed counts as slower than every one that was."
+        }
+    }
+}
+
+fn steps(page: &RunPage<'_>, facts: &SessionFacts) -> Table {
+    let all = facts.steps.len();
+    let row = |(nth, step): (usize, &StepFacts)| {
+        let missed = step.not_reached;
+        let counts =
+            [step.reached, missed.total(), missed.never_begun, missed.ended_early, missed.run_ended, step.ended()];
+        let name = clipped(&step.name, LONGEST_NAME);
+        let cells = std::iter::once(name).chain(counts.map(number::count));
+        cells.chain(words::step_quantiles(page.findings, nth, all)).collect::<Vec<_>>()
+    };
+    let heads =
+        ["step", "reached", "not reached", "never begun", "ended before", "run ended before", "ended sessions here"];
+    let heads = heads.map(str::to_owned).into_iter().chain(words::step_quantile_names());
+    Table::new("Steps: requests that were issued and that were not, and step response times", heads)
+        .with_rows(facts.steps.iter().enumerate().take(MOST_STEPS).map(row))
+}
+
+fn early_ends(series: &SessionSeries) -> Table {
+    let row = |ends: &EarlyEnds| {
+        let share = number::share(ends.sessions as f64 / series.begun.max(1) as f64);
+        [name(series, ends.step, LONGEST_NAME), ends.cause.describe().to_owned(), number::count(ends.sessions), share]
+    };
+    Table::new("Sessions that ended early", ["step", "why", "sessions", "of begun"])
+        .with_words(2)
+        .with_rows(series.early_ends.iter().take(MOST_STEPS).map(row))
+}
+
+fn name(series: &SessionSeries, step: usize, longest: usize) -> String {
+    series.steps.get(step).map_or(String::new(), |name| clipped(name, longest))
+}
+
+/// A row for each session, and below it one for each of its requests that are kept.
+fn sampled(series: &SessionSeries) -> Table {
+    let heads = [
+        "session",
+        "request",
+        "how it ended",
+        "due at, s",
+        "due after",
+        "think time",
+        "sent after",
+        "ended after",
+        "due to end, without think time",
+    ];
+    let rows = series.sampled.iter().flat_map(|shown| {
+        let requests = shown.session.requests.iter().enumerate();
+        let requests = requests.map(|(nth, request)| request_row(series, shown, nth, request));
+        std::iter::once(session_row(shown)).chain(requests).collect::<Vec<_>>()
+    });
+    Table::new("A few sessions", heads).with_words(3).with_rows(rows)
+}
+
+fn session_row(shown: &ShownSession) -> [String; 9] {
+    let session = &shown.session;
+    let left_out = match session.left_out {
+        0 => "the session".to_owned(),
+        n => format!("the session; {} requests before its last one are not kept", number::count(n)),
+    };
+    [
+        because(shown.because).to_owned(),
+        left_out,
+        ending(session).to_owned(),
+        due_s(session.intended_start_ns),
+        "–".to_owned(),
+        number::time(session.think_ns),
+        "–".to_owned(),
+        number::time(session.end_ns.saturating_sub(session.intended_start_ns)),
+        number::time(session.time_ns()),
+    ]
+}
+
+fn due_s(due_ns: u64) -> String {
+    seconds(due_ns as f64 / 1e9)
+}
+
+fn request_row(series: &SessionSeries, shown: &ShownSession, nth: usize, request: &SampledRequest) -> [String; 9] {
+    let session = &shown.session;
+    let since = |at_ns: u64| number::time(at_ns.saturating_sub(session.intended_start_ns));
+    let is_last = nth + 1 == session.requests.len();
+    // What stood before the last request is not known where others were left out.
+    let before = nth.checked_sub(1).filter(|_| !is_last || session.left_out == 0);
+    let before = before.and_then(|before| session.requests[before].end_ns);
+    let how = match (session.ending, request.end_ns) {
+        (SessionEnding::EndedEarly(cause), _) if is_last => cause.describe(),
+        (_, None) => "in flight",
+        _ => "as expected",
+    };
+    let unknown = || "–".to_owned();
+    [
+        because(shown.because).to_owned(),
+        name(series, request.step as usize, SHORT_NAME),
+        how.to_owned(),
+        due_s(request.due_ns),
+        since(request.due_ns),
+        before.map_or_else(unknown, |end_ns| number::time(request.due_ns.saturating_sub(end_ns))),
+        since(request.sent_ns),
+        request.end_ns.map_or_else(unknown, since),
+        request.end_ns.map_or_else(unknown, |end_ns| number::time(end_ns.saturating_sub(request.due_ns))),
+    ]
+}
+
+const fn ending(session: &SampledSession) -> &'static str {
+    match session.ending {
+        SessionEnding::Completed => "completed",
+        SessionEnding::EndedEarly(_) => "ended early",
+        SessionEnding::InFlightAtEnd => "in flight at end",
+    }
+}

@@ -1,0 +1,189 @@
+//! A few sessions of a run in full: the slowest ones, and some that chance chose.
+
+use serde::{Deserialize, Serialize};
+
+use super::sampled::{RANDOM, SLOWEST, Sampleable, Sampled};
+use super::session_books::{EarlyEnd, SessionTally, StepFacts};
+use crate::limits::LONGEST_NS;
+
+/// Of so many requests of a session, instants are kept: the first ones, and the last.
+const MOST_REQUESTS: usize = 50;
+
+/// How a session ended that was begun.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionEnding {
+    /// Every step was answered as expected.
+    Completed,
+    /// Its last request ended it.
+    EndedEarly(EarlyEnd),
+    /// The run ended first.
+    InFlightAtEnd,
+}
+
+/// One request of a session. Instants are in nanoseconds since the origin of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampledRequest {
+    /// Which step it is, of those in `run.json`, counted from 0.
+    pub step: u32,
+    /// When it was due: the intended arrival of its session, or the end of the request before it plus the think time.
+    pub due_ns: u64,
+    /// When it was sent; of one that never was, when that was first tried.
+    pub sent_ns: u64,
+    /// When it ended, or was given up; `None`: it was under way when the run ended.
+    pub end_ns: Option<u64>,
+}
+
+/// One session. Instants are in nanoseconds since the origin of the run.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampledSession {
+    /// Its intended arrival.
+    pub intended_start_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// Planned think time of all its requests.
+    pub think_ns: u64,
+    /// How it ended.
+    pub ending: SessionEnding,
+    /// Requests before the last one that are not in `requests`, because there are too many.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// Its requests that were issued, in order.
+    pub requests: Vec<SampledRequest>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl SampledSession {
+    /// The session response time: from the intended arrival to the end, less the planned think time.
+    pub fn time_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.intended_start_ns).saturating_sub(self.think_ns)
+    }
+
+    /// The last of its instants.
+    fn latest_ns(&self) -> u64 {
+        let last = self.requests.last().map(|last| last.end_ns.unwrap_or(last.sent_ns));
+        self.end_ns.max(last.unwrap_or(0))
+    }
+
+    /// Each instant is at or after the one before it.
+    fn ascends(&self) -> bool {
+        let of = |request: &SampledRequest| [Some(request.due_ns), Some(request.sent_ns), request.end_ns];
+        let instants = self.requests.iter().flat_map(of).flatten().chain([self.end_ns]);
+        std::iter::once(self.intended_start_ns).chain(instants).is_sorted()
+    }
+
+    fn problem(&self, tally: &SessionTally, steps: &[StepFacts]) -> Option<&'static str> {
+        let Some((last, others)) = self.requests.split_last() else {
+            return Some("a session has no request, and only those that have begun are sampled");
+        };
+        let in_books = match self.ending {
+            SessionEnding::Completed => tally.completed > 0,
+            SessionEnding::InFlightAtEnd => tally.in_flight_at_end > 0,
+            SessionEnding::EndedEarly(cause) => {
+                steps.get(last.step as usize).is_some_and(|step| step.ended_here.contains_key(&cause))
+            }
+        };
+        let is_open = last.end_ns.is_none();
+        let is_cut = self.left_out > 0 && self.requests.len() < MOST_REQUESTS;
+        if self.requests.len() > MOST_REQUESTS || is_cut {
+            Some("a session has another number of requests than are kept")
+        } else if self.requests.iter().any(|request| request.step as usize >= steps.len()) {
+            Some("a request is of a step that is not in run.json")
+        } else if others.iter().any(|request| request.end_ns.is_none()) {
+            Some("a request has no end, and is not the last of its session")
+        } else if !self.ascends() {
+            Some("the instants of a session are not in order")
+        } else if self.latest_ns() > LONGEST_NS {
+            Some("a session has an instant that is later than any run is long")
+        } else if !in_books || (is_open && self.ending != SessionEnding::InFlightAtEnd) {
+            Some("a session ended as none does in run.json")
+        } else {
+            None
+        }
+    }
+}
+
+impl Sampleable for SampledSession {
+    fn length_ns(&self) -> u64 {
+        self.time_ns()
+    }
+
+    fn instants_ns(&self) -> [u64; 3] {
+        instants_ns(self.intended_start_ns, self.requests.first(), self.end_ns)
+    }
+}
+
+fn instants_ns(intended_start_ns: u64, first: Option<&SampledRequest>, end_ns: u64) -> [u64; 3] {
+    [intended_start_ns, first.map_or(intended_start_ns, |first| first.sent_ns), end_ns]
+}
+
+/// Sessions of a run that were begun: the slowest by their response time, however they ended, and some that chance chose.
+pub type SampledSessions = Sampled<SampledSession>;
+
+impl SampledSessions {
+    /// Takes in a session that went this way and has ended, where it is one of those that are kept.
+    pub fn offer_session(&mut self, trail: &SessionTrail, end_ns: u64, think_ns: u64, ending: SessionEnding) {
+        let intended_start_ns = trail.intended_start_ns;
+        let end_ns = end_ns.max(trail.latest_ns);
+        let time_ns = end_ns.saturating_sub(intended_start_ns).saturating_sub(think_ns);
+        let instants_ns = instants_ns(intended_start_ns, trail.requests.first(), end_ns);
+        self.offer_made(time_ns, instants_ns, || SampledSession {
+            intended_start_ns,
+            end_ns,
+            think_ns,
+            ending,
+            left_out: trail.left_out,
+            requests: trail.requests.clone(),
+        });
+    }
+
+    /// Why no run with these books can have these; `None` where one can.
+    pub(super) fn problem(&self, tally: &SessionTally, steps: &[StepFacts]) -> Option<&'static str> {
+        let kept = |most: usize| tally.begun.min(most as u64);
+        if (self.slowest.len() as u64, self.random.len() as u64) != (kept(SLOWEST), kept(RANDOM)) {
+            return Some("another number of sessions is sampled than are kept");
+        }
+        self.all().find_map(|session| session.problem(tally, steps))
+    }
+}
+
+/// The requests of a session that is under way, as far as they are kept. Its room is used again by the next one.
+#[derive(Clone, Default, Debug)]
+pub struct SessionTrail {
+    intended_start_ns: u64,
+    /// No instant that follows is put before this one, whatever clocks say.
+    latest_ns: u64,
+    left_out: u64,
+    requests: Vec<SampledRequest>,
+}
+
+impl SessionTrail {
+    /// Another session begins.
+    pub fn restart(&mut self, intended_start_ns: u64) {
+        (self.intended_start_ns, self.latest_ns, self.left_out) = (intended_start_ns, intended_start_ns, 0);
+        self.requests.clear();
+    }
+
+    /// Its next request, of this step, goes out, and was due at `due_ns`.
+    pub fn issue(&mut self, step: u32, due_ns: u64) {
+        self.latest_ns = self.latest_ns.max(due_ns);
+        if self.requests.len() == MOST_REQUESTS {
+            self.requests.pop();
+            self.left_out += 1;
+        }
+        self.requests.push(SampledRequest { step, due_ns: self.latest_ns, sent_ns: self.latest_ns, end_ns: None });
+    }
+
+    /// Its request was sent, and ended; `None`: the run ended first.
+    pub fn end(&mut self, sent_ns: u64, end_ns: Option<u64>) {
+        let Some(last) = self.requests.last_mut() else { return };
+        last.sent_ns = sent_ns.max(last.due_ns);
+        last.end_ns = end_ns.map(|end_ns| end_ns.max(last.sent_ns));
+        self.latest_ns = last.end_ns.unwrap_or(last.sent_ns);
+    }
+}

@@ -1,0 +1,150 @@
+//! The books of sessions: how they ended, and what became of each step.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A file may hold any counts, so sums saturate.
+pub(super) fn sum(parts: &[u64]) -> u64 {
+    parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part))
+}
+
+/// The books of sessions: planned = begun + never begun, begun = completed + ended early + in flight at end.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct SessionTally {
+    /// Sessions that the schedule has.
+    pub planned: u64,
+    /// Their first request was issued.
+    pub begun: u64,
+    /// It was not.
+    pub never_begun: u64,
+    /// Every step was answered as expected.
+    pub completed: u64,
+    /// A step failed, and no other followed.
+    pub ended_early: u64,
+    /// The run ended before they did.
+    pub in_flight_at_end: u64,
+}
+
+impl SessionTally {
+    pub(super) fn merge(&mut self, other: &SessionTally) {
+        let sums = [
+            (&mut self.planned, other.planned),
+            (&mut self.begun, other.begun),
+            (&mut self.never_begun, other.never_begun),
+            (&mut self.completed, other.completed),
+            (&mut self.ended_early, other.ended_early),
+            (&mut self.in_flight_at_end, other.in_flight_at_end),
+        ];
+        sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
+    }
+}
+
+/// One step of all sessions.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct StepFacts {
+    /// What it is called.
+    pub name: String,
+    /// The line of the flow that it stands in.
+    pub line: u64,
+    /// How often a session does it.
+    pub per_session: u64,
+    /// Its requests that were issued.
+    pub reached: u64,
+    /// Its requests that were not, and why.
+    pub not_reached: NotReached,
+    /// Sessions that it ended, by cause.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ended_here: BTreeMap<EarlyEnd, u64>,
+}
+
+/// Why requests of a step were not issued.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct NotReached {
+    /// Their session was never begun.
+    pub never_begun: u64,
+    /// Their session had ended early.
+    pub ended_early: u64,
+    /// The run ended before.
+    pub run_ended: u64,
+}
+
+impl NotReached {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        sum(&[self.never_begun, self.ended_early, self.run_ended])
+    }
+}
+
+impl StepFacts {
+    pub(super) fn merge(&mut self, other: &StepFacts) {
+        let (mine, theirs) = (&mut self.not_reached, other.not_reached);
+        let sums = [
+            (&mut self.reached, other.reached),
+            (&mut mine.never_begun, theirs.never_begun),
+            (&mut mine.ended_early, theirs.ended_early),
+            (&mut mine.run_ended, theirs.run_ended),
+        ];
+        sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
+        for (cause, count) in &other.ended_here {
+            let sum = self.ended_here.entry(*cause).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+    }
+
+    /// How many sessions it ended.
+    pub fn ended(&self) -> u64 {
+        sum(&self.ended_here.values().copied().collect::<Vec<_>>())
+    }
+
+    pub(super) fn imbalance(&self, sessions: u64) -> Option<String> {
+        let (reached, not_reached) = (self.reached, self.not_reached.total());
+        let planned = sessions.saturating_mul(self.per_session);
+        if sum(&[reached, not_reached]) != planned {
+            let name = &self.name;
+            return Some(format!("step {name} was reached {reached} times and {not_reached} times not, of {planned}"));
+        }
+        (self.ended() > reached).then(|| format!("step {} ended more sessions than reached it", self.name))
+    }
+}
+
+/// Why a session ended before its last step was done.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EarlyEnd {
+    /// Connecting failed.
+    ConnectFailed,
+    /// The connection broke before an answer.
+    Reset,
+    /// What came was no whole answer.
+    Malformed,
+    /// The time limit was over.
+    TimedOut,
+    /// The status was another than the expected one.
+    Status,
+    /// An assert failed.
+    Assert,
+    /// A capture found nothing.
+    Capture,
+    /// The body was longer than what is kept for captures and asserts.
+    BodyTooLong,
+    /// The next request could not be made from what was captured.
+    Request,
+}
+
+impl EarlyEnd {
+    /// In words, for counts: `3 timed out`.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            EarlyEnd::ConnectFailed => "could not connect",
+            EarlyEnd::Reset => "reset",
+            EarlyEnd::Malformed => "malformed",
+            EarlyEnd::TimedOut => "timed out",
+            EarlyEnd::Status => "other status",
+            EarlyEnd::Assert => "failed an assert",
+            EarlyEnd::Capture => "captured nothing",
+            EarlyEnd::BodyTooLong => "body too long",
+            EarlyEnd::Request => "next request impossible",
+        }
+    }
+}
