@@ -3,6 +3,7 @@
 //! | module | what is at home there |
 //! |---|---|
 //! | `table` | what stands in the tables, whatever they are written as |
+//! | `streams` | the tables of answers that come in pieces |
 //! | `text`, `html`, `markdown` | the tables for a terminal, as a page with pictures, for a repository |
 //! | `csv`, `json` | a row a tool, for programs |
 //! | `pictures` | percentiles and single requests |
@@ -17,6 +18,7 @@ mod html;
 mod json;
 mod markdown;
 mod pictures;
+mod streams;
 mod table;
 mod text;
 mod tool_listing;

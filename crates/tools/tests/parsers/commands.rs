@@ -21,6 +21,7 @@ pub(crate) fn busy() -> LoadSpec {
         users: 10,
         connections: 99,
         timeout: Some(Nanos::from_millis(1_500)),
+        answer_tokens: None,
         ..load()
     }
 }

@@ -86,6 +86,7 @@ pub(crate) fn load() -> LoadSpec {
         users: 5,
         connections: 5,
         timeout: None,
+        answer_tokens: None,
     }
 }
 
