@@ -58,7 +58,7 @@ impl Tool for AiPerf {
         let invocation = Invocation::new(found, "profile --url").arg(origin(load)).words(&format!(
             "-m {MODEL} --endpoint-type completions --streaming --use-server-token-count --request-rate {rate} \
              --arrival-pattern constant --benchmark-duration {seconds} --input-file {PROMPTS} --custom-dataset-type single_turn \
-             --ui none --artifact-dir {ARTIFACTS} --tokenizer"
+             --no-server-metrics --no-gpu-telemetry --ui none --artifact-dir {ARTIFACTS} --tokenizer"
         ));
         let mut invocation = invocation.arg(folder.join(TOKENIZER).display().to_string());
         if let Some(tokens) = load.answer_tokens {

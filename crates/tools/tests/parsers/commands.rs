@@ -118,6 +118,34 @@ fn plans_and_scripts_have_the_load() {
     }
 }
 
+/// The tools of language models get the rate, the length of answers and the prompts, as they take them.
+#[test]
+fn tools_of_models_ask_for_streams_at_a_constant_rate() {
+    let load = LoadSpec {
+        url: "http://127.0.0.1:8080/v1/completions".to_owned(),
+        rate: Rate::per_second(20.0).expect("a rate"),
+        answer_tokens: Some(50),
+        ..busy()
+    };
+    let mut lines = Vec::new();
+    for tool in ["truetail-llm", "guidellm", "aiperf", "k6-llm", "locust-llm"] {
+        let Invocation { args, inputs, .. } = command(tool, &load).expect("a command line");
+        lines.push(args.into_iter().chain(inputs.into_iter().map(|(_, text)| text)).collect::<Vec<_>>().join(" "));
+    }
+    for (line, pieces) in lines.iter().zip([
+        &["-r 20 -c 99", "--llm openai-completions", "\"max_tokens\":50"][..],
+        &["target=http://127.0.0.1:8080,", "kind=constant,rate=20", "seconds=2.5", "\"output_tokens_count\":50"],
+        &["--request-rate 20 --arrival-pattern constant --benchmark-duration 2.5", "--streaming", "max_tokens:50"],
+        &["constant-arrival-rate", "\"rate\": 20", "http.post(", "max_tokens\\\":50", "\"timeout\":\"1500ms\""],
+        &["-u 40 -r 40 -t 3s", "constant_throughput(0.5)", "stream=True", "timeout=1.5"],
+    ]) {
+        for piece in pieces {
+            assert!(line.contains(piece), "no {piece} in {line}");
+        }
+    }
+    assert_eq!(lines[1].matches("\"prompt\"").count(), 150, "50 are due, and some more");
+}
+
 #[test]
 fn gatling_takes_the_load_as_properties() {
     let line = command("gatling", &busy()).expect("a command line").args.join(" ");
