@@ -85,10 +85,10 @@ SCENARIOS := scenario-01 scenario-02 scenario-03 scenario-04 scenario-05
 $(SCENARIOS): scenario-%: lab-ready
 	$${CARGO_TARGET_DIR:-target}/release/truetail lab run $* --out $(LAB)
 
-# Its tools are those of language models, seven gigabytes of them.
+# Its tools are those of language models, eight gigabytes of them.
 .PHONY: scenario-06
 scenario-06: lab-ready
-	tools/install.sh guidellm aiperf || echo "some tools could not be installed; they are left out"
+	tools/install.sh guidellm aiperf inference_perf || echo "some tools could not be installed; they are left out"
 	$${CARGO_TARGET_DIR:-target}/release/truetail lab run 06 --out $(LAB)
 
 scenarios: lab-ready

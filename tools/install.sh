@@ -16,8 +16,8 @@ readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/
 readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0]}"))
 
 readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
-# With what they depend on: guidellm takes 5.9 GB (torch with its libraries for CUDA), aiperf 1.2 GB.
-readonly large=(guidellm aiperf) guidellm_version=0.8.1 aiperf_version=0.13.0
+# With what they depend on: guidellm takes 5.9 GB (torch with its libraries for CUDA), aiperf 1.2 GB, inference_perf 0.8 GB.
+readonly large=(guidellm aiperf inference_perf) inference_perf_version=0.7.0 guidellm_version=0.8.1 aiperf_version=0.13.0
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
 readonly mdbook_version=0.5.4
 
@@ -131,11 +131,22 @@ install_prometheus() {
     rm -rf "$new"
 }
 
-# from_pypi PACKAGE VERSION: in an environment of its own, which has a program of that name.
+install_inference_perf() {
+    local python
+    if [[ -e "$folder/inference-perf/installed-$inference_perf_version" ]]; then return; fi
+    for python in python3.14 python3.13 python3.12 python3; do
+        if "$python" --version >/dev/null 2>&1; then break; fi
+    done
+    needs "$python" "Python 3.12 or later" 3.12 "$python" --version
+    from_pypi inference-perf "$inference_perf_version" "$python"
+    touch "$folder/inference-perf/installed-$inference_perf_version"
+}
+
+# from_pypi PACKAGE VERSION [PYTHON]: in an environment of its own, which has a program of that name.
 from_pypi() {
     needs python3 "Python 3.10 or later" 3.10 python3 --version
     rm -rf "${folder:?}/$1"
-    python3 -m venv "$folder/$1"
+    "${3:-python3}" -m venv "$folder/$1"
     "$folder/$1/bin/pip" install --quiet --disable-pip-version-check "$1==$2"
     link "$1" "$folder/$1/bin/$1"
 }

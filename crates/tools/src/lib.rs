@@ -15,6 +15,7 @@ mod guidellm;
 mod h2load;
 mod hey;
 mod hyperfoil;
+mod inference_perf;
 mod jmeter;
 mod k6;
 mod locust;
@@ -69,6 +70,7 @@ pub fn all() -> &'static [&'static dyn Tool] {
         &truetail::Truetail::Model,
         &guidellm::GuideLlm,
         &aiperf::AiPerf,
+        &inference_perf::InferencePerf,
         &k6::K6Model,
         &locust::LocustModel,
     ]

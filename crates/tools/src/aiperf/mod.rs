@@ -9,7 +9,7 @@ use truetail_model::workload::LoadModelKind;
 
 use self::parse::{NAME, SUMMARY, TESTED};
 use crate::locate::locate_program;
-use crate::model::{MODEL, PROMPT, origin, prompts};
+use crate::model::{MODEL, PROMPT, TOKENIZER_CONFIG, TOKENIZER_JSON, origin, prompts};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
@@ -32,13 +32,6 @@ const PROMPTS: &str = "prompts.jsonl";
 /// The folder for its files.
 const ARTIFACTS: &str = "artifacts";
 const TOKENIZER: &str = "tokenizer";
-/// It loads a tokenizer even where the server counts the tokens, and all that it knows by name come from the Internet. To this
-/// one each word is a token that it does not know.
-const TOKENIZER_JSON: &str = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],"normalizer":null,
-"pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
-"model":{"type":"WordLevel","vocab":{"[UNK]":0},"unk_token":"[UNK]"}}
-"#;
-const TOKENIZER_CONFIG: &str = "{\"tokenizer_class\":\"PreTrainedTokenizerFast\",\"unk_token\":\"[UNK]\"}\n";
 
 impl Tool for AiPerf {
     fn info(&self) -> &ToolInfo {

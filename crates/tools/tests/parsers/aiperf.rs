@@ -19,5 +19,10 @@ pub(crate) const CASES: [Case; 2] = [
         notes: &["its ITL, the mean gap of each answer, is 9.9 ms at p50 and 10.7 ms at p99"],
         ..PLAIN
     },
-    Case { folder: "0.13.0/stall", stdout: "", says: "error: profile_export_aiperf.json: no summary of AIPerf; exit code 0", ..PLAIN },
+    Case {
+        folder: "0.13.0/stall",
+        stdout: "",
+        says: "error: profile_export_aiperf.json: no summary of AIPerf; exit code 0",
+        ..PLAIN
+    },
 ];

@@ -10,6 +10,7 @@ mod guidellm;
 mod h2load;
 mod hey;
 mod hyperfoil;
+mod inference_perf;
 mod jmeter;
 mod k6;
 mod k6_model;
@@ -36,6 +37,7 @@ const SUITES: &[(&str, &[Case])] = &[
     ("h2load", &h2load::CASES),
     ("hey", &hey::CASES),
     ("hyperfoil", &hyperfoil::CASES),
+    ("inference-perf", &inference_perf::CASES),
     ("jmeter-precise-throughput", &jmeter::PRECISE_THROUGHPUT),
     ("jmeter-thread-group", &jmeter::THREAD_GROUP),
     ("k6-constant-arrival-rate", &k6::CONSTANT_ARRIVAL_RATE),
