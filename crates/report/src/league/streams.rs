@@ -4,7 +4,7 @@ use truetail_analysis::league::{StreamRow, ToolState};
 use truetail_analysis::truth::StreamTruth;
 use truetail_run::{ClaimedQuantile, GapOf};
 
-use super::table::{Grid, millis, signed, signed_count};
+use super::grid::{Grid, millis, signed, signed_count};
 use crate::number;
 use crate::table::Align;
 
