@@ -21,7 +21,7 @@ fn first_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
     let planned = rows.first().map_or(0, |row| row.planned_in_fault);
     let mut lines = vec![vec!["(the truth)".to_owned(), number::count(planned)]];
     lines[0].extend([0.5, 0.99, 1.0].map(|q| of(truth.first_at(q))));
-    lines[0].extend([String::new(), String::new()]);
+    lines[0].extend([String::new(), String::new(), String::new()]);
     lines.extend(rows.iter().map(|row| {
         let claims = row.claims.as_ref();
         let seen = match row.state {
@@ -36,6 +36,7 @@ fn first_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
             of(claims.and_then(|claims| claims.first_max_ns)),
             row.error_first_p99_pct.map_or(UNKNOWN.to_owned(), signed),
             of(row.served_first_ns[1]),
+            off(claims.and_then(|claims| claims.first_at(0.99)), row.served_first_ns[1]),
         ]
     }));
     Grid {
@@ -48,18 +49,20 @@ fn first_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
             ("max", RIGHT),
             ("error %", RIGHT),
             ("served p99", RIGHT),
+            ("off %", RIGHT),
         ],
         rows: lines,
-        least_important: &[6, 4],
+        least_important: &[4, 7, 6],
     }
 }
 
 fn gap_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
     let mut lines = vec![vec!["(the truth)".to_owned(), "gap".to_owned()]];
     lines[0].extend([0.5, 0.99, 1.0].map(|q| of(truth.gap_at(q))));
-    lines[0].extend([String::new(), String::new()]);
+    lines[0].extend([String::new(), String::new(), String::new()]);
     lines.extend(rows.iter().map(|row| {
         let claims = row.claims.as_ref().filter(|claims| !claims.gaps.is_empty());
+        let single = claims.filter(|claims| claims.gap_of == GapOf::Event);
         vec![
             row.tool.clone(),
             claims.map_or(UNKNOWN, |claims| words(claims.gap_of)).to_owned(),
@@ -68,6 +71,7 @@ fn gap_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
             of(claims.and_then(|claims| claims.gap_max_ns)),
             row.error_gap_p99_pct.map_or(UNKNOWN.to_owned(), signed),
             of(row.served_gap_ns[1]),
+            off(single.and_then(|claims| claims.gap_at(0.99)), row.served_gap_ns[1]),
         ]
     }));
     Grid {
@@ -80,9 +84,10 @@ fn gap_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
             ("max", RIGHT),
             ("error %", RIGHT),
             ("served p99", RIGHT),
+            ("off %", RIGHT),
         ],
         rows: lines,
-        least_important: &[6, 4],
+        least_important: &[4, 7, 6],
     }
 }
 
@@ -112,6 +117,13 @@ fn books_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
 
 fn of(ns: Option<u64>) -> String {
     ns.map_or(UNKNOWN.to_owned(), millis)
+}
+
+/// How far what a tool reports is from what its own server did, in per cent.
+fn off(said: Option<ClaimedQuantile>, served_ns: Option<u64>) -> String {
+    let served = served_ns.filter(|served| *served > 0);
+    let percent = said.zip(served).map(|(said, served)| (said.value_ns as f64 / served as f64 - 1.0) * 100.0);
+    percent.map_or(UNKNOWN.to_owned(), signed)
 }
 
 /// A star marks what the tool does not print.
