@@ -21,7 +21,7 @@ pub struct AiPerf;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
-    clock: "from the moment at which a worker sends the request; when it is behind, its schedule starts again from now; its ITL \
+    clock: "from the moment at which a worker sends the request; when it is further behind than it will catch up, its schedule starts again from now; its ITL \
             is the mean gap of each answer, so the table has its inter chunk latency, in which events that were read together \
             have gaps of 0",
     install: InstallHint::anywhere("PyPI", "tools/install.sh aiperf"),
