@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs load tools for the laboratory, servers, Prometheus and a browser for the tests, and mdBook for `make docs`:
-# tools/install.sh [TOOL …], without names all of them.
+# tools/install.sh [TOOL …], without names all of them but those of $large.
 # Installed tools are left alone, which takes seconds. If one fails, the others are still installed and the exit code is 1.
 #
 # Tools that no package manager puts on the path go to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
@@ -16,6 +16,8 @@ readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/
 readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0]}"))
 
 readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
+# With what they depend on: guidellm takes 5.9 GB (torch with its libraries for CUDA), aiperf 1.2 GB, inference_perf 0.8 GB.
+readonly large=(guidellm aiperf inference_perf) inference_perf_version=0.7.0 guidellm_version=0.8.1 aiperf_version=0.13.0
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
 readonly mdbook_version=0.5.4
 
@@ -65,11 +67,17 @@ install_hyperfoil() {
 
 install_locust() {
     if says "locust $locust_version " "$folder/bin/locust" --version; then return; fi
-    needs python3 "Python 3.10 or later" 3.10 python3 --version
-    rm -rf "$folder/locust"
-    python3 -m venv "$folder/locust"
-    "$folder/locust/bin/pip" install --quiet --disable-pip-version-check "locust==$locust_version"
-    link locust "$folder/locust/bin/locust"
+    from_pypi locust "$locust_version"
+}
+
+install_guidellm() {
+    if says "$guidellm_version" "$folder/bin/guidellm" --version; then return; fi
+    from_pypi guidellm "$guidellm_version"
+}
+
+install_aiperf() {
+    if says "$aiperf_version" "$folder/bin/aiperf" --version; then return; fi
+    from_pypi aiperf "$aiperf_version"
 }
 
 install_node() { from_apt node nodejs; }
@@ -121,6 +129,26 @@ install_prometheus() {
     mkdir -p "$folder/bin"
     mv "$new/usr/bin/prometheus" "$new/usr/bin/promtool" "$folder/bin/"
     rm -rf "$new"
+}
+
+install_inference_perf() {
+    local python
+    if [[ -e "$folder/inference-perf/installed-$inference_perf_version" ]]; then return; fi
+    for python in python3.14 python3.13 python3.12 python3; do
+        if "$python" --version >/dev/null 2>&1; then break; fi
+    done
+    needs "$python" "Python 3.12 or later" 3.12 "$python" --version
+    from_pypi inference-perf "$inference_perf_version" "$python"
+    touch "$folder/inference-perf/installed-$inference_perf_version"
+}
+
+# from_pypi PACKAGE VERSION [PYTHON]: in an environment of its own, which has a program of that name.
+from_pypi() {
+    needs python3 "Python 3.10 or later" 3.10 python3 --version
+    rm -rf "${folder:?}/$1"
+    "${3:-python3}" -m venv "$folder/$1"
+    "$folder/$1/bin/pip" install --quiet --disable-pip-version-check "$1==$2"
+    link "$1" "$folder/$1/bin/$1"
 }
 
 # from_apt PROGRAM PACKAGE
@@ -213,7 +241,11 @@ is_older() {
 main() {
     local tool failed=()
     local tools=("$@")
-    if [[ $# == 0 ]]; then tools=("${every[@]}"); fi
+    if [[ $# == 0 ]]; then
+        for tool in "${every[@]}"; do
+            if [[ " ${large[*]} " != *" $tool "* ]]; then tools+=("$tool"); fi
+        done
+    fi
     for tool in "${tools[@]}"; do
         if [[ " ${every[*]} " != *" $tool "* ]]; then
             echo "there is no tool $tool to install; there are: ${every[*]}" >&2

@@ -35,6 +35,7 @@ pub fn load() -> LoadSpec {
         users: 5,
         connections: 5,
         timeout: None,
+        answer_tokens: None,
     }
 }
 

@@ -87,6 +87,22 @@ pub struct StreamTruth {
     pub events: u64,
 }
 
+impl StreamTruth {
+    /// The exact q-quantile of the time to the first event, over all arrivals; `None` where it falls among those without one.
+    pub fn first_at(&self, q: f64) -> Option<u64> {
+        at(&self.first_event, rank_of(q, self.first_event.len() as u64 + self.without_event))
+    }
+
+    /// The exact q-quantile of the gaps.
+    pub fn gap_at(&self, q: f64) -> Option<u64> {
+        at(&self.gaps, rank_of(q, self.gaps.len() as u64))
+    }
+}
+
+fn at(ascending: &[Nanos], rank: u64) -> Option<u64> {
+    ascending.get(usize::try_from(rank.checked_sub(1)?).ok()?).map(|time| time.0)
+}
+
 /// The truth of the streams of `scenario`, without its warm-up; `None` unless its load model is open and its service streams.
 ///
 /// # Panics

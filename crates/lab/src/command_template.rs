@@ -122,6 +122,7 @@ mod tests {
             users: 1,
             connections: 1,
             timeout: None,
+            answer_tokens: None,
         }
     }
 

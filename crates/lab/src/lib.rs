@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `cmd.txt`, `ran.json` | the command, exit code, wall time, CPU time and memory: for people and for programs |
 //! | `truth.csv` | the server's log, one row per request |
+//! | `events.csv` | its log of events, where its answers are streams |
 //! | `stdout`, `stderr`, `stdin` | its standard streams |
 //! | `files/` | its working directory: the files it was given and those it wrote |
 //! | `before-N.txt`, `after.txt` | output of the commands run before and after it, such as a compiler or a decoder |

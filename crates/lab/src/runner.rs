@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use truetail_analysis::league::{LeagueRow, ObservationWindow, ToolState, ToolUnderTest, rank, row, window};
+use truetail_analysis::league::{
+    LeagueRow, ObservationWindow, StreamRow, ToolState, ToolUnderTest, rank, rank_streams, row, window,
+};
 use truetail_model::time::Nanos;
 use truetail_tools::{InstalledTool, SearchPath, Tool, ToolNotFound};
 
@@ -181,6 +183,15 @@ impl LabRunner<'_> {
         let window = self.window();
         let mut rows: Vec<LeagueRow> = entries.iter().filter_map(|entry| self.row(entry, &window)).collect();
         rank(&mut rows);
+        rows
+    }
+
+    /// The rows of the tables of streams, best tool first; empty where the scenario has no streams.
+    pub fn stream_league(&self, entries: &[ToolEntry], league: &[LeagueRow]) -> Vec<StreamRow> {
+        let result = |row: &LeagueRow| entries.iter().find(|entry| entry.tool.name() == row.tool)?.result.as_ref();
+        let mut rows: Vec<StreamRow> =
+            league.iter().filter_map(|row| result(row)?.stream_row(row, self.plan)).collect();
+        rank_streams(&mut rows);
         rows
     }
 

@@ -5,18 +5,19 @@ use std::io;
 use std::path::Path;
 
 use truetail_analysis::league::{
-    FileAudit, LeagueRow, ObservationWindow, ReportView, ReportedLatency, ServerView, ToolState, ToolUnderTest, row,
+    FileAudit, LeagueRow, ObservationWindow, ReportView, ReportedLatency, ServerView, StreamRow, StreamView, ToolState,
+    ToolUnderTest, row, stream_row,
 };
 use truetail_model::record::Snapshot;
 use truetail_model::time::Nanos;
-use truetail_run::Claims;
+use truetail_run::{Claims, StreamClaims};
 use truetail_tools::{InstalledTool, LoadSpec, Tool, ToolOutput, ToolReport};
 
 use crate::audited::audit;
 use crate::process::EndedBy;
 use crate::tool_files::{self, WORK_FOLDER};
 use crate::tool_run::ToolRun;
-use crate::trial::{TRUTH, last_line};
+use crate::trial::{EVENTS, TRUTH, last_line};
 use crate::trial_plan::TrialPlan;
 use crate::truth_log;
 
@@ -30,6 +31,8 @@ pub struct ToolResult {
     pub run: ToolRun,
     /// What the server saw; `None` if its log cannot be read.
     pub server_view: Option<ServerView>,
+    /// The streams that it sent; `None` if its answers are none, or the log of their events cannot be read.
+    pub stream_view: Option<StreamView>,
     /// What the tool reported; `None` if there is no report, or one that was not understood.
     pub report: Option<ToolReport>,
     /// The report's data as the record of a run.
@@ -50,12 +53,13 @@ impl ToolResult {
             Ok(view) => (Some(view), None),
             Err(trouble) => (None, Some(trouble)),
         };
+        let stream_view = truth_log::read_streams(&folder.join(TRUTH), &folder.join(EVENTS)).ok();
         let parsed = ParsedOutput::read(tool, &run, folder);
         let data = parsed.report.as_ref().map(ToolReport::snapshot).unwrap_or_default();
         let (state, message) = state_of(&run, &parsed, &data);
         let audit = audit(folder, &parsed.files);
         let message = message.or(log_trouble);
-        Some(ToolResult { server_view, data, state, message, report: parsed.report, run, audit })
+        Some(ToolResult { server_view, stream_view, data, state, message, report: parsed.report, run, audit })
     }
 
     /// Writes the parsed figures as `report.json`, beside the raw files.
@@ -70,6 +74,7 @@ impl ToolResult {
             state: self.state,
             message: self.message.as_deref(),
             claims: self.report.as_ref().map(|report| &report.claims),
+            streams: self.report.as_ref().and_then(|report| report.streams.as_ref()),
             reported,
             single_requests: self.report.as_ref().map_or(0, |report| report.requests.len()),
             notes: self.report.as_ref().map_or(&[], |report| &report.notes),
@@ -99,6 +104,12 @@ impl ToolResult {
         };
         LeagueRow { audit: self.audit.clone(), ..row(&subject, &plan.truth, plan.rate, window) }
     }
+
+    /// Its row in the tables of streams, from that in the league table; `None` where the scenario has no streams.
+    pub fn stream_row(&self, whole: &LeagueRow, plan: &TrialPlan) -> Option<StreamRow> {
+        let claims = self.report.as_ref().and_then(|report| report.streams.as_ref());
+        Some(stream_row(whole, claims, self.stream_view.as_ref(), plan.stream_truth.as_ref()?))
+    }
 }
 
 /// The content of `report.json`.
@@ -109,6 +120,8 @@ struct ReportFile<'a> {
     state: ToolState,
     message: Option<&'a str>,
     claims: Option<&'a Claims>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streams: Option<&'a StreamClaims>,
     reported: Option<ReportedLatency>,
     single_requests: usize,
     notes: &'a [String],

@@ -65,6 +65,9 @@ pub struct SavedLoad {
     pub connections: u32,
     /// Timeout of a request, if there is one.
     pub timeout_ns: Option<u64>,
+    /// Tokens in an answer of a language model, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_tokens: Option<u64>,
 }
 
 impl SavedLoad {
@@ -77,6 +80,7 @@ impl SavedLoad {
             users: load.users,
             connections: load.connections,
             timeout_ns: load.timeout.map(|timeout| timeout.0),
+            answer_tokens: load.answer_tokens,
         }
     }
 
@@ -89,6 +93,7 @@ impl SavedLoad {
             users: self.users,
             connections: self.connections,
             timeout: self.timeout_ns.map(Nanos),
+            answer_tokens: self.answer_tokens,
         })
     }
 }

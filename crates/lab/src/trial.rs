@@ -18,6 +18,8 @@ use crate::trial_plan::TrialPlan;
 
 /// The truth log of the server.
 pub(crate) const TRUTH: &str = "truth.csv";
+/// The log of the events of its streams, where its answers are some.
+pub(crate) const EVENTS: &str = "events.csv";
 /// Marks a folder as a trial's, before the tool starts: the next trial may empty it.
 const MARKER: &str = ".truetail-trial";
 /// Time limit of each command before and after a tool.
@@ -38,9 +40,11 @@ pub fn run_trial(
 ) -> io::Result<ToolRun> {
     let work = prepare_folder(folder)?;
     let truth = File::create(folder.join(TRUTH))?;
+    let events = plan.stream_truth.as_ref().map(|_| File::create(folder.join(EVENTS))).transpose()?;
     let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let options = ServerOptions {
         truth: Some(Box::new(truth)),
+        events: events.map(|events| Box::new(events) as Box<dyn io::Write + Send>),
         keep_truth: false,
         ..ServerOptions::new(plan.scenario.service.clone(), any_port)
     };
@@ -101,7 +105,7 @@ fn prepare_folder(folder: &Path) -> io::Result<PathBuf> {
 fn note_truth(run: &mut ToolRun, truth: ServerTruth) {
     run.clock_started_at_unix_ns = truth.clock_starts_unix_ns.last().copied();
     if let Some(error) = truth.log_error {
-        run.trouble.get_or_insert(format!("{TRUTH} is incomplete: {error}"));
+        run.trouble.get_or_insert(format!("the log of the server is incomplete: {error}"));
     }
 }
 

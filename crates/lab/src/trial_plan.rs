@@ -1,6 +1,6 @@
 //! What each tool is asked to do in a scenario, and how long it may take.
 
-use truetail_analysis::truth::{Truth, truth};
+use truetail_analysis::truth::{StreamTruth, Truth, stream_truth, truth};
 use truetail_model::arrival::{Profile, Spacing};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::{Nanos, Rate};
@@ -15,6 +15,8 @@ pub const CONNECTIONS: u32 = 1_500;
 const DEFAULT_TIMEOUT: Nanos = Nanos::from_secs(60);
 /// Time for a tool to start, to shut down and to write its results.
 const STARTUP_ALLOWANCE: Nanos = Nanos::from_secs(30);
+/// The same for tools of language models: some load gigabytes of libraries in several processes.
+const STREAM_STARTUP_ALLOWANCE: Nanos = Nanos::from_secs(180);
 
 /// A scenario that the tools cannot offer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -33,12 +35,14 @@ pub struct TrialPlan {
     pub scenario: Scenario,
     /// What an ideal open-loop client would measure.
     pub truth: Truth,
+    /// The same of its streams; `None` where its answers are none.
+    pub stream_truth: Option<StreamTruth>,
     /// The offered rate.
     pub rate: Rate,
     /// How long it is offered.
     pub duration: Nanos,
-    /// A tool that still runs this long after the duration counts as hung, and is ended: half a minute plus the longest
-    /// response time of the truth.
+    /// A tool that still runs this long after the duration counts as hung, and is ended: half a minute (three, where answers
+    /// are streams) plus the longest response time of the truth.
     pub grace: Nanos,
 }
 
@@ -65,7 +69,9 @@ impl TrialPlan {
         }
         let truth = truth(&scenario).ok_or_else(|| unsupported("its load model is not open"))?;
         let longest = truth.answered().last().copied().unwrap_or_default();
-        Ok(TrialPlan { truth, rate, duration, grace: STARTUP_ALLOWANCE + longest, scenario })
+        let stream_truth = stream_truth(&scenario);
+        let startup = if stream_truth.is_some() { STREAM_STARTUP_ALLOWANCE } else { STARTUP_ALLOWANCE };
+        Ok(TrialPlan { truth, stream_truth, rate, duration, grace: startup + longest, scenario })
     }
 
     /// The load that a tool is asked to offer to `url`.
@@ -77,6 +83,7 @@ impl TrialPlan {
             users: USERS,
             connections: CONNECTIONS,
             timeout: Some(self.scenario.workload.limits.timeout.unwrap_or(DEFAULT_TIMEOUT)),
+            answer_tokens: self.scenario.service.stream.map(|stream| stream.content.events * stream.content.tokens),
         }
     }
 
@@ -103,7 +110,7 @@ mod tests {
                 _ => 1000.0,
             };
             assert_eq!((load.rate.as_per_second(), load.duration), (rate, Nanos::from_secs(60)));
-            assert!(plan.grace >= STARTUP_ALLOWANCE && plan.grace < Nanos::from_secs(120), "{:?}", plan.grace);
+            assert!(plan.grace >= STARTUP_ALLOWANCE && plan.grace < Nanos::from_secs(240), "{:?}", plan.grace);
         }
     }
 

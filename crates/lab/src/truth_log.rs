@@ -1,16 +1,28 @@
-//! Reads the truth log of a server.
+//! Reads the truth logs of a server.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use truetail_analysis::league::ServerView;
+use serde::de::DeserializeOwned;
+use truetail_analysis::league::{ServerView, StreamView};
 
 /// The columns that are used.
 #[derive(Deserialize)]
 struct Row {
     epoch: u32,
+    number: u64,
     arrived_ns: u64,
     answered_ns: Option<u64>,
+}
+
+/// The columns of events that are used.
+#[derive(Deserialize)]
+struct EventRow {
+    epoch: u32,
+    number: u64,
+    kind: String,
+    left_ns: u64,
 }
 
 /// The requests that the server saw in the last epoch of its fault clock.
@@ -18,10 +30,33 @@ struct Row {
 /// # Errors
 /// What is wrong with the file, in one line.
 pub(crate) fn read(path: &Path) -> Result<ServerView, String> {
-    let broken = |error: csv::Error| format!("{}: {error}", path.display());
-    let mut reader = csv::Reader::from_path(path).map_err(broken)?;
-    let rows: Vec<Row> = reader.deserialize().collect::<Result<_, _>>().map_err(broken)?;
+    Ok(ServerView::new(of_last_epoch(path)?.into_iter().map(|row| (row.arrived_ns, row.answered_ns)).collect()))
+}
+
+/// The streams that it sent in that epoch.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_streams(requests: &Path, events: &Path) -> Result<StreamView, String> {
+    let rows = of_last_epoch(requests)?;
+    let epoch = rows.first().map(|row| row.epoch);
+    let mut content: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for row in rows_of::<EventRow>(events)?.into_iter().filter(|row| Some(row.epoch) == epoch && row.kind == "content")
+    {
+        content.entry(row.number).or_default().push(row.left_ns);
+    }
+    let events_of = |number: &u64| content.get(number).map_or(&[][..], Vec::as_slice);
+    Ok(StreamView::new(rows.iter().map(|row| (row.arrived_ns, events_of(&row.number)))))
+}
+
+fn of_last_epoch(path: &Path) -> Result<Vec<Row>, String> {
+    let mut rows: Vec<Row> = rows_of(path)?;
     let last = rows.iter().map(|row| row.epoch).max().unwrap_or_default();
-    let of_last = rows.iter().filter(|row| row.epoch == last);
-    Ok(ServerView::new(of_last.map(|row| (row.arrived_ns, row.answered_ns)).collect()))
+    rows.retain(|row| row.epoch == last);
+    Ok(rows)
+}
+
+fn rows_of<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, String> {
+    let broken = |error: csv::Error| format!("{}: {error}", path.display());
+    csv::Reader::from_path(path).map_err(broken)?.deserialize().collect::<Result<_, _>>().map_err(broken)
 }

@@ -67,6 +67,49 @@ impl Claims {
 
     /// The claimed value of quantile `q`, nanoseconds; `None` where the tool does not say.
     pub fn quantile(&self, q: f64) -> Option<ClaimedQuantile> {
-        self.quantiles.iter().copied().find(|claimed| (claimed.q - q).abs() < 1e-9)
+        at(&self.quantiles, q)
     }
+}
+
+/// What one value is of what a tool says of the gaps between tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GapOf {
+    /// The gap from one event to the next.
+    Event,
+    /// The mean gap of an answer.
+    Answer,
+}
+
+/// What another tool said of answers that come in pieces, by its own definitions.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StreamClaims {
+    /// What it calls the time to the first token: quantiles, ascending.
+    pub first: Vec<ClaimedQuantile>,
+    /// The largest, nanoseconds.
+    pub first_max_ns: Option<u64>,
+    /// How many answers are in it.
+    pub measured: Option<u64>,
+    /// What it says of the gaps between tokens, ascending; empty where it says nothing.
+    pub gaps: Vec<ClaimedQuantile>,
+    /// The largest, nanoseconds.
+    pub gap_max_ns: Option<u64>,
+    /// What one value of `gaps` is.
+    pub gap_of: GapOf,
+}
+
+impl StreamClaims {
+    /// Quantile `q` of the time to the first token, nanoseconds.
+    pub fn first_at(&self, q: f64) -> Option<ClaimedQuantile> {
+        at(&self.first, q)
+    }
+
+    /// Quantile `q` of the gaps, nanoseconds.
+    pub fn gap_at(&self, q: f64) -> Option<ClaimedQuantile> {
+        at(&self.gaps, q)
+    }
+}
+
+fn at(quantiles: &[ClaimedQuantile], q: f64) -> Option<ClaimedQuantile> {
+    quantiles.iter().copied().find(|claimed| (claimed.q - q).abs() < 1e-9)
 }

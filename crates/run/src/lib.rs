@@ -13,7 +13,7 @@ mod limits;
 mod merge;
 pub mod wire;
 
-pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
+pub use claims::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
 pub use facts::{
     CheckCounts, CpuContention, CpuTime, EarlyEnd, EndClock, EventMark, EventMarks, Facts, FailedAnswer, FailedCheck,
     GapMap, GeneratorStats, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts, MOST_FAILED_ANSWERS,

@@ -241,6 +241,7 @@ impl AcceptedConnection {
             self.push(shared, ServerExchange::unrecorded(&shared.responses, shared.responses.interim(), interim, now));
         }
         let mut exchange = match head.route {
+            Route::Service if shared.streams() && is_about_model(head.path) => shared.health_check(now, form),
             Route::Service if shared.streams() => shared.admit_stream(now, form, StreamFormat::Plain, None),
             Route::Service => shared.admit(head.path, now, form),
             Route::Stream(own) => shared.admit_stream(now, form, StreamFormat::Plain, Some(own)),
@@ -364,4 +365,9 @@ fn send(
         }
     }
     Ok(true)
+}
+
+/// What clients of language models ask before they begin, and meanwhile. It is no load.
+fn is_about_model(path: &str) -> bool {
+    matches!(path, "/health" | "/metrics" | "/v1/models")
 }

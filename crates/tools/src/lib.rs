@@ -8,11 +8,14 @@
 //! To add a tool, add a folder next to this file, and two lines in this file: its module, and its place in [`all`].
 
 mod ab;
+mod aiperf;
 mod autocannon;
 mod gatling;
+mod guidellm;
 mod h2load;
 mod hey;
 mod hyperfoil;
+mod inference_perf;
 mod jmeter;
 mod k6;
 mod locust;
@@ -28,6 +31,7 @@ pub mod files;
 mod jars;
 mod load;
 mod locate;
+mod model;
 mod output;
 mod output_reader;
 mod report;
@@ -63,6 +67,12 @@ pub fn all() -> &'static [&'static dyn Tool] {
         &autocannon::Autocannon,
         &truetail::Truetail::Open,
         &truetail::Truetail::Closed,
+        &truetail::Truetail::Model,
+        &guidellm::GuideLlm,
+        &aiperf::AiPerf,
+        &inference_perf::InferencePerf,
+        &k6::K6Model,
+        &locust::LocustModel,
     ]
 }
 

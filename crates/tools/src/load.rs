@@ -23,6 +23,8 @@ pub struct LoadSpec {
     pub connections: u32,
     /// Timeout of a request; `None` leaves it to the tool's default.
     pub timeout: Option<Nanos>,
+    /// Tokens in an answer of a language model; `None` leaves it to the server.
+    pub answer_tokens: Option<u64>,
 }
 
 impl LoadSpec {
@@ -89,6 +91,7 @@ mod tests {
             users: 1,
             connections: 1,
             timeout: None,
+            answer_tokens: None,
         };
         for (per_second, whole) in [(1000.0, (1000, 1)), (0.5, (30, 60)), (0.1, (6, 60)), (1.0 / 3600.0, (1, 3600))] {
             assert_eq!(of(per_second).whole_rate("k6"), Ok(whole), "{per_second}");

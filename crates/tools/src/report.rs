@@ -3,7 +3,7 @@
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, rank_of};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom, StreamClaims};
 
 /// Longer runs, which only a damaged file claims, get no data per second: there would be millions of seconds.
 const MAX_TIMED_RUN: Nanos = Nanos::from_secs(7 * 24 * 3600);
@@ -27,6 +27,8 @@ pub struct ToolReport {
     pub version: Option<String>,
     /// The figures that it states.
     pub claims: Claims,
+    /// What it says of answers that come in pieces, where it knows them.
+    pub streams: Option<StreamClaims>,
     /// Its single requests, where it gives them.
     pub requests: Vec<ReportedRequest>,
     /// Its latencies as a histogram, where it gives one and no single requests.
@@ -38,7 +40,7 @@ pub struct ToolReport {
 impl ToolReport {
     /// A report with figures only.
     pub fn from_claims(claims: Claims) -> ToolReport {
-        ToolReport { version: None, claims, requests: Vec::new(), histogram: None, notes: Vec::new() }
+        ToolReport { version: None, claims, streams: None, requests: Vec::new(), histogram: None, notes: Vec::new() }
     }
 
     /// The report of a tool that gives every request. All of them, `failed` ones included, are in its latencies.

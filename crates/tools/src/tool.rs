@@ -51,6 +51,11 @@ pub trait Tool: Sync {
         self.info().name
     }
 
+    /// Whether it asks a language model and measures answers that come in pieces. Others measure whole answers.
+    fn measures_streams(&self) -> bool {
+        false
+    }
+
     /// Finds the installed tool and asks for its version.
     ///
     /// # Errors

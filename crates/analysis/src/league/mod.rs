@@ -9,6 +9,7 @@
 //! | `arrivals` | how far the arrivals were those of the schedule |
 //! | `reported` | the quantiles that a tool printed, or that follow from its data |
 //! | `row` | all of that beside each other |
+//! | `streams` | the same of answers that come in pieces |
 //! | `ranking` | who comes first |
 //! | `certificate` | what kind of generator it is |
 
@@ -19,6 +20,7 @@ mod ranking;
 mod reported;
 mod row;
 mod server_view;
+mod streams;
 mod window;
 
 pub use arrivals::ArrivalAccuracy;
@@ -28,4 +30,5 @@ pub use ranking::rank;
 pub use reported::{QUANTILES, ReportedLatency, ReportedQuantile};
 pub use row::{FileAudit, LeagueRow, ReportView, ToolState, ToolUnderTest, row};
 pub use server_view::ServerView;
+pub use streams::{STREAM_QUANTILES, StreamRow, StreamView, rank_streams, stream_row};
 pub use window::{ObservationWindow, TimeRange, window};

@@ -48,7 +48,8 @@ fn all_tools_are_listed_with_their_state_and_origin() {
         assert!(names.contains(&name), "{name} in {names:?}");
     }
     for tool in tools {
-        let here = ["hey", "truetail", "truetail-closed"].contains(&tool["tool"].as_str().expect("a name"));
+        let here =
+            ["hey", "truetail", "truetail-closed", "truetail-llm"].contains(&tool["tool"].as_str().expect("a name"));
         assert_eq!(tool["state"], if here { "here" } else { "missing" }, "{tool}");
         assert!(["origin", "install", "label_model"].iter().all(|key| tool[key].is_string()), "{tool}");
     }
@@ -109,6 +110,38 @@ fn a_closed_loop_is_told_from_an_open_one_and_results_are_kept() {
     assert_eq!(again.code, Some(0), "{again:?}");
     assert_eq!(again.stderr.matches("result of an earlier run").count(), 2, "{again:?}");
     assert!(again.stdout.contains("(the truth)") && again.stdout.lines().all(|line| line.chars().count() <= 100));
+}
+
+const MODEL: &str = "name = \"model\"\nabout = \"admits nobody for half a second\"\npath = \"/v1/completions\"\n[workload]\n\
+    rate = 40\nduration = \"3s\"\n[service]\nbaseline = \"2ms\"\n[service.stream]\nevents = 5\n[service.batch]\ncap = 64\n\
+    prefill = \"1ms\"\nstep = \"10ms\"\nstep-per-stream = \"0ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"1s\"\n\
+    for = \"500ms\"\ngate = \"arrivals\"\n";
+
+/// Where answers are streams, the tools that measure them run, and the tables are about first tokens and gaps.
+#[test]
+fn tools_that_measure_streams_run_where_answers_are_streams() {
+    let dir = TestDir::new();
+    let scenario = dir.file("model.toml", MODEL);
+    let ran = output(alone(&dir, &["lab", "run", scenario, "--out", "here", "--json"]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let league = ran.json();
+    let names: Vec<_> = league["tools"].as_array().expect("rows").iter().map(|row| row["tool"].clone()).collect();
+    assert!(names.contains(&"guidellm".into()) && !names.contains(&"ab".into()), "{names:?}");
+    let streams = &league["streams"];
+    // 120 requests are due, of which 20 during the stall: p99 is that of one that waits for nearly all of it.
+    let p99_ns = streams["first_truth"][2]["value_ns"].as_u64().expect("a time");
+    assert!((400_000_000..700_000_000).contains(&p99_ns), "{p99_ns}");
+    let row = row(streams, "truetail-llm");
+    assert_eq!((&row["sent"], &row["left_out"], &row["not_sent"]), (&120.into(), &0.into(), &0.into()), "{row}");
+    assert_eq!(row["claims"]["measured"], 120, "{row}");
+    // What it measured is from the intended start, and so no less than what the server took.
+    let longest = row["claims"]["first_max_ns"].as_u64().expect("a time");
+    assert!(longest > 300_000_000, "{row}");
+    assert!(row["served_gap_ns"][0].as_u64().is_some_and(|gap| gap > 5_000_000), "{row}");
+    let folder = dir.path().join("here/model");
+    let page = std::fs::read_to_string(folder.join("league.md")).expect("a page");
+    assert!(page.contains("Time to first token") && page.contains("(the plan)"), "{page}");
+    assert!(folder.join("truetail-llm/events.csv").is_file());
 }
 
 /// The table for other programs says what the JSON says, and the server's log holds every request.

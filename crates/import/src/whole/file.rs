@@ -157,7 +157,7 @@ pub(super) fn run(claims: Claims) -> ForeignRun {
 
 /// What a tool's parser read.
 pub(super) fn run_of(report: ToolReport, sink: &mut RequestSink<'_>) -> ForeignRun {
-    let ToolReport { version, claims, requests, histogram, notes } = report;
+    let ToolReport { version, claims, requests, histogram, notes, .. } = report;
     requests.iter().for_each(|one| sink(&request(one, None)));
     ForeignRun { version, histogram: histogram.map(Into::into), notes, ..run(claims) }
 }

@@ -115,7 +115,8 @@ fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
     let entries = runner.earlier(&tools, &NOWHERE()).expect("it can be read");
     let rows = runner.league(&entries);
     let duration = Nanos::from_secs(6);
-    let table = LeagueTable { scenario: &plan.scenario, duration, truth: &plan.truth, window: &[], rows: &rows };
+    let table =
+        LeagueTable { scenario: &plan.scenario, duration, truth: &plan.truth, window: &[], rows: &rows, streams: None };
     let (csv, text) = (csv(&table), text(&table, truetail_report::Style::default()));
     assert_eq!(rows.len(), CAPTURED.len());
     for (name, ..) in CAPTURED {

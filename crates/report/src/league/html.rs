@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::table::{self, Grid, LeagueTable};
+use super::grid::Grid;
+use super::table::{self, LeagueTable};
 use crate::markup::escaped;
 use crate::plot::Picture;
 use crate::table::Align;

@@ -1,7 +1,7 @@
 //! The league as JSON.
 
 use serde::Serialize;
-use truetail_analysis::league::{LeagueRow, QUANTILES, TimeRange};
+use truetail_analysis::league::{LeagueRow, QUANTILES, StreamRow, TimeRange};
 
 use super::table::LeagueTable;
 use crate::json::pretty_json;
@@ -14,6 +14,18 @@ struct LeagueJson<'a> {
     /// When the service could not answer, or was slow, on the fault clock.
     window: &'a [TimeRange],
     tools: &'a [LeagueRow],
+    /// The same of streams; left out where answers are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streams: Option<StreamsJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct StreamsJson<'a> {
+    /// Of the time to the first token.
+    first_truth: Vec<TrueQuantile>,
+    /// Of the gaps between tokens.
+    gap_truth: Vec<TrueQuantile>,
+    tools: &'a [StreamRow],
 }
 
 #[derive(Serialize)]
@@ -31,11 +43,16 @@ struct TrueQuantile {
 /// Everything that is known of each tool, and the truth.
 pub fn json(league: &LeagueTable<'_>) -> String {
     let at = |q| TrueQuantile { q, value_ns: league.truth.quantile(q).map(|value| value.0) };
+    let streams = league.streams.map(|(truth, tools)| {
+        let of = |at: &dyn Fn(f64) -> Option<u64>| QUANTILES.map(|q| TrueQuantile { q, value_ns: at(q) }).into();
+        StreamsJson { first_truth: of(&|q| truth.first_at(q)), gap_truth: of(&|q| truth.gap_at(q)), tools }
+    });
     pretty_json(&LeagueJson {
         scenario: &league.scenario.name,
         duration_ns: league.duration.0,
         truth: TruthJson { quantiles: QUANTILES.into_iter().map(at).collect() },
         window: league.window,
         tools: league.rows,
+        streams,
     })
 }

@@ -3,6 +3,8 @@
 //! | module | what is at home there |
 //! |---|---|
 //! | `table` | what stands in the tables, whatever they are written as |
+//! | `grid` | a table in cells |
+//! | `streams` | the tables of answers that come in pieces |
 //! | `text`, `html`, `markdown` | the tables for a terminal, as a page with pictures, for a repository |
 //! | `csv`, `json` | a row a tool, for programs |
 //! | `pictures` | percentiles and single requests |
@@ -13,10 +15,12 @@
 mod certificate;
 mod csv;
 mod files;
+mod grid;
 mod html;
 mod json;
 mod markdown;
 mod pictures;
+mod streams;
 mod table;
 mod text;
 mod tool_listing;

@@ -2,12 +2,14 @@
 //! and what that took.
 
 use truetail_analysis::audit::AuditFinding;
-use truetail_analysis::league::{LeagueRow, TimeRange, ToolState};
-use truetail_analysis::truth::Truth;
+use truetail_analysis::league::{LeagueRow, StreamRow, TimeRange, ToolState};
+use truetail_analysis::truth::{StreamTruth, Truth};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_run::LatencyFrom;
 
+use super::grid::{Grid, millis, signed, signed_count};
+use super::streams;
 use crate::number;
 use crate::table::Align;
 
@@ -24,23 +26,18 @@ pub struct LeagueTable<'a> {
     pub window: &'a [TimeRange],
     /// The tools, best first.
     pub rows: &'a [LeagueRow],
+    /// The truth of its streams, and the tools, best first; `None` where its answers are none.
+    pub streams: Option<(&'a StreamTruth, &'a [StreamRow])>,
 }
 
-/// A table in cells: heads with their alignment, and rows.
-pub(super) struct Grid {
-    /// What it shows, in a line.
-    pub(super) caption: &'static str,
-    pub(super) heads: Vec<(&'static str, Align)>,
-    pub(super) rows: Vec<Vec<String>>,
-    /// The columns that a terminal without room for all does without, in this order.
-    pub(super) least_important: &'static [usize],
-}
-
-/// All tables; that of audits only where a tool left a file that can be audited.
+/// All tables, those of streams first; that of audits only where a tool left a file that can be audited.
 pub(super) fn grids(league: &LeagueTable<'_>) -> Vec<Grid> {
     let mut grids = vec![reported_grid(league), load_grid(league.rows), resources_grid(league.rows)];
     if league.rows.iter().any(|row| row.audit.is_some()) {
         grids.insert(1, audit_grid(league.rows));
+    }
+    if let Some((truth, rows)) = league.streams.filter(|(_, rows)| !rows.is_empty()) {
+        grids.splice(0..0, streams::grids(truth, rows));
     }
     grids
 }
@@ -102,21 +99,6 @@ fn observed(row: &LeagueRow) -> String {
 
 fn in_fault(planned: u64, seen: Option<u64>) -> String {
     seen.filter(|_| planned > 0).map_or(String::new(), number::count)
-}
-
-/// A time in milliseconds to about four digits, without the unit.
-pub(super) fn millis(ns: u64) -> String {
-    match ns as f64 / 1e6 {
-        ms if ms < 99.95 => format!("{ms:.2}"),
-        ms if ms < 999.95 => format!("{ms:.1}"),
-        ms => number::count(ms.round() as u64),
-    }
-}
-
-/// `-97.1`, `+4.0`, and `+0.0` for what rounds to it.
-fn signed(percent: f64) -> String {
-    let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
-    if percent.abs() < 1_000.0 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
 }
 
 fn audit_grid(rows: &[LeagueRow]) -> Grid {
@@ -203,10 +185,6 @@ fn load_row(row: &LeagueRow) -> Vec<String> {
 /// Without the unit, which stands in the head.
 fn per_second(rate: f64) -> String {
     number::rate(rate).trim_end_matches("/s").to_owned()
-}
-
-fn signed_count(n: i64) -> String {
-    if n < 0 { format!("-{}", number::count(n.unsigned_abs())) } else { number::count(n.unsigned_abs()) }
 }
 
 fn resources_grid(rows: &[LeagueRow]) -> Grid {

@@ -1,6 +1,7 @@
 //! The tables for a terminal.
 
-use super::table::{self, Grid, LeagueTable};
+use super::grid::Grid;
+use super::table::{self, LeagueTable};
 use crate::style::{Emphasis, Style};
 use crate::table::TextTable;
 

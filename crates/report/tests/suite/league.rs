@@ -60,7 +60,14 @@ impl League {
 
     fn table(&self) -> LeagueTable<'_> {
         let duration = Nanos::from_secs(60);
-        LeagueTable { scenario: &self.scenario, duration, truth: &self.truth, window: &[], rows: &self.rows }
+        LeagueTable {
+            scenario: &self.scenario,
+            duration,
+            truth: &self.truth,
+            window: &[],
+            rows: &self.rows,
+            streams: None,
+        }
     }
 }
 

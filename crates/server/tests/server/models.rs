@@ -130,6 +130,25 @@ fn a_body_in_chunks_is_read_and_one_that_makes_no_sense_refused() {
     assert!(truth.totals.is_balanced());
 }
 
+/// What clients of models ask before the load neither starts the clock nor joins the batch. A service without streams has no such
+/// paths of its own.
+#[test]
+fn questions_about_the_model_are_no_load() {
+    let server = start(batched(2, vec![]));
+    let mut client = Client::of(&server);
+    for path in ["/health", "/metrics", "/v1/models"] {
+        assert_eq!(client.ask(get(path)).status, 200, "{path}");
+    }
+    assert_eq!(server.admitted(), 0);
+    body(&server, &post("/v1/completions", "{\"stream\": true}"));
+    assert_eq!(client.ask(get("/health")).status, 200);
+    let truth = server.stop();
+    assert_eq!((truth.rows.len(), truth.rows[0].arrived_ns, truth.totals.control), (1, 0, 4));
+    let plain = start(faulty(vec![]));
+    Client::of(&plain).ask(get("/health"));
+    assert_eq!(plain.stop().rows.len(), 1);
+}
+
 #[test]
 fn a_client_that_goes_keeps_its_place_and_others_go_on() {
     let service = batched(200, vec![]);

@@ -1,5 +1,6 @@
 //! k6, by Grafana Labs: as virtual users in a closed loop, or as arrivals at a constant rate.
 
+mod model;
 mod parse;
 mod script;
 
@@ -14,6 +15,7 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub use model::K6Model;
 pub(crate) use parse::summary_file;
 
 /// k6 with one of two executors.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{CommandError, LoadSpec};
+use crate::{CommandError, LoadSpec, model};
 
 /// Virtual users created before the run.
 const INITIAL_VUS: u32 = 1_500;
@@ -11,7 +11,20 @@ const MAX_VUS: u32 = 5_000;
 
 /// `users` virtual users in a closed loop.
 pub(super) fn constant_vus(load: &LoadSpec) -> String {
-    script(load, &json!({ "executor": "constant-vus", "vus": load.users, "duration": millis(load.whole_millis()) }))
+    let users = json!({ "executor": "constant-vus", "vus": load.users, "duration": millis(load.whole_millis()) });
+    script(&users, &get(load))
+}
+
+/// Iterations at `rate` that post a request for a stream.
+///
+/// # Errors
+/// As [`constant_arrival_rate`].
+pub(super) fn model(load: &LoadSpec, tool: &'static str) -> Result<String, CommandError> {
+    let body = json!(model::body(load).to_string());
+    let mut params = params(load);
+    params["headers"] = json!({ "Content-Type": "application/json" });
+    let post = format!("http.post({}, {body}, {params})", json!(load.url));
+    Ok(script(&arrivals(load, tool)?, &post))
 }
 
 /// Iterations at `rate`.
@@ -19,19 +32,31 @@ pub(super) fn constant_vus(load: &LoadSpec) -> String {
 /// # Errors
 /// [`CommandError`] of `tool` for a rate that is not a whole number a second, a minute or an hour.
 pub(super) fn constant_arrival_rate(load: &LoadSpec, tool: &'static str) -> Result<String, CommandError> {
+    Ok(script(&arrivals(load, tool)?, &get(load)))
+}
+
+fn arrivals(load: &LoadSpec, tool: &'static str) -> Result<Value, CommandError> {
     let (rate, seconds) = load.whole_rate(tool)?;
-    let scenario = json!({
+    Ok(json!({
         "executor": "constant-arrival-rate",
         "rate": rate,
         "timeUnit": format!("{seconds}s"),
         "duration": millis(load.whole_millis()),
         "preAllocatedVUs": INITIAL_VUS,
         "maxVUs": MAX_VUS,
-    });
-    Ok(script(load, &scenario))
+    }))
 }
 
-fn script(load: &LoadSpec, scenario: &Value) -> String {
+fn get(load: &LoadSpec) -> String {
+    format!("http.get({}, {})", json!(load.url), params(load))
+}
+
+fn params(load: &LoadSpec) -> Value {
+    load.timeout_millis().map_or_else(|| json!({}), |timeout| json!({ "timeout": millis(timeout) }))
+}
+
+/// `call` is what an iteration does.
+fn script(scenario: &Value, call: &str) -> String {
     // Each request has about ten rows of samples, which further tags would make longer.
     let statistics = ["avg", "min", "med", "max", "p(90)", "p(99)", "p(99.9)", "p(99.99)", "count"];
     let options = json!({
@@ -40,11 +65,9 @@ fn script(load: &LoadSpec, scenario: &Value) -> String {
         "summaryTrendStats": statistics,
         "scenarios": { "load": scenario },
     });
-    let params = load.timeout_millis().map_or_else(|| json!({}), |timeout| json!({ "timeout": millis(timeout) }));
-    let url = json!(load.url);
     format!(
         "import http from 'k6/http';\n\nexport const options = {options:#};\n\nexport default function () {{\n  \
-         http.get({url}, {params});\n}}\n"
+         {call};\n}}\n"
     )
 }
 

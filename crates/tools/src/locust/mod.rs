@@ -1,5 +1,6 @@
 //! Locust: simulated users in a closed loop.
 
+mod model;
 mod parse;
 
 use std::path::Path;
@@ -13,6 +14,7 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub use model::LocustModel;
 pub(crate) use parse::statistics;
 
 /// Locust with `users` users that do not wait between requests. It can also limit the rate of each user, which by its

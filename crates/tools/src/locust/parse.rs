@@ -38,7 +38,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     Ok(report)
 }
 
-fn version(stderr: &[u8]) -> Option<String> {
+pub(super) fn version(stderr: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
     let rest = text.lines().find_map(|line| Some(line.split_once("Starting Locust ")?.1.to_owned()))?;
     Some(version_in(&rest))

@@ -1,6 +1,7 @@
-//! truetail itself, as an open and as a closed loop: judged from its output, like all others.
+//! truetail itself, as an open and as a closed loop and against a language model: judged from its output, like all others.
 
 mod parse;
+mod streams;
 
 use std::path::{Path, PathBuf};
 
@@ -10,15 +11,17 @@ use truetail_model::workload::LoadModelKind;
 use self::parse::{SAMPLES, TESTED};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
-    ToolNotFound, ToolOutput, ToolReport,
+    ToolNotFound, ToolOutput, ToolReport, model,
 };
 
-/// truetail in one of two modes.
+/// truetail in one of its modes.
 pub enum Truetail {
     /// An open loop, on a schedule.
     Open,
     /// A closed loop of users who wait for their answers.
     Closed,
+    /// An open loop against a language model, whose answers are streams.
+    Model,
 }
 
 const PROGRAM: &str = "truetail";
@@ -44,6 +47,15 @@ const CLOSED: ToolInfo = ToolInfo {
     tested_version: TESTED,
 };
 
+const MODEL: ToolInfo = ToolInfo {
+    name: "truetail-llm",
+    label_model: LoadModelKind::Open,
+    clock: "time to first token from the intended start of each planned request; each gap between events that were not read \
+            together",
+    install: INSTALL,
+    tested_version: TESTED,
+};
+
 const INSTALL: InstallHint = InstallHint::anywhere("this repository", "cargo build --release");
 
 impl Tool for Truetail {
@@ -51,7 +63,12 @@ impl Tool for Truetail {
         match self {
             Truetail::Open => &OPEN,
             Truetail::Closed => &CLOSED,
+            Truetail::Model => &MODEL,
         }
+    }
+
+    fn measures_streams(&self) -> bool {
+        matches!(self, Truetail::Model)
     }
 
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
@@ -59,20 +76,23 @@ impl Tool for Truetail {
     }
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let model = match self {
-            Truetail::Open => {
-                let drain = MIN_DRAIN + Nanos(load.duration.0 + load.duration.0 / 2);
-                format!("-r {} -c {} --drain {drain}", load.rate.as_per_second(), load.connections)
+        let drain = MIN_DRAIN + Nanos(load.duration.0 + load.duration.0 / 2);
+        let open = format!("-r {} -c {} --drain {drain}", load.rate.as_per_second(), load.connections);
+        Ok(match self {
+            Truetail::Open => invocation(found, load, &open),
+            Truetail::Closed => invocation(found, load, &format!("--model closed --users {}", load.users)),
+            Truetail::Model => {
+                let body = model::body(load).to_string();
+                invocation(found, load, &format!("{open} --llm openai-completions")).words("--data").arg(body)
             }
-            Truetail::Closed => format!("--model closed --users {}", load.users),
-        };
-        Ok(invocation(found, load, &model))
+        })
     }
 
     fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         match self {
             Truetail::Open => parse::open(output),
             Truetail::Closed => parse::closed(output),
+            Truetail::Model => parse::model(output),
         }
     }
 }

@@ -6,6 +6,7 @@ use truetail_model::time::Nanos;
 use truetail_run::wire::{self, v1::RunFile};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
+use super::streams;
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
 
 pub(super) const TESTED: &str = env!("CARGO_PKG_VERSION");
@@ -22,6 +23,11 @@ pub(super) fn closed(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     report("truetail-closed", output, LatencyFrom::Send)
 }
 
+/// Parses an open-loop run against a language model.
+pub(super) fn model(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+    report("truetail-llm", output, LatencyFrom::Intended)
+}
+
 fn report(tool: &'static str, output: &ToolOutput, latency_from: LatencyFrom) -> Result<ToolReport, ParseError> {
     let broken = |file, line, what| ParseError { tool, tested: TESTED, file, line, what };
     let text = output.text();
@@ -32,6 +38,7 @@ fn report(tool: &'static str, output: &ToolOutput, latency_from: LatencyFrom) ->
     };
     let mut report = ToolReport::from_claims(claims(&run, latency_from));
     report.version = Some(run.version.clone());
+    report.streams = streams::claims(&run);
     let reasons = run.verdict.reasons.iter().map(|reason| reason.code.clone()).collect::<Vec<_>>();
     if !reasons.is_empty() {
         report.notes.push(format!("its own verdict: {}, because of {}", run.verdict.state.name(), reasons.join(", ")));

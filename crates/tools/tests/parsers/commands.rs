@@ -21,6 +21,7 @@ pub(crate) fn busy() -> LoadSpec {
         users: 10,
         connections: 99,
         timeout: Some(Nanos::from_millis(1_500)),
+        answer_tokens: None,
         ..load()
     }
 }
@@ -115,6 +116,35 @@ fn plans_and_scripts_have_the_load() {
         let text = input(&command(tool, &LoadSpec { timeout: None, ..busy() }).expect("a command line"), file);
         assert!(!text.contains(timeout), "{tool}: {timeout} in {text}");
     }
+}
+
+/// The tools of language models get the rate, the length of answers and the prompts, as they take them.
+#[test]
+fn tools_of_models_ask_for_streams_at_a_constant_rate() {
+    let load = LoadSpec {
+        url: "http://127.0.0.1:8080/v1/completions".to_owned(),
+        rate: Rate::per_second(20.0).expect("a rate"),
+        answer_tokens: Some(50),
+        ..busy()
+    };
+    let mut lines = Vec::new();
+    for tool in ["truetail-llm", "guidellm", "aiperf", "inference-perf", "k6-llm", "locust-llm"] {
+        let Invocation { args, inputs, .. } = command(tool, &load).expect("a command line");
+        lines.push(args.into_iter().chain(inputs.into_iter().map(|(_, text)| text)).collect::<Vec<_>>().join(" "));
+    }
+    for (line, pieces) in lines.iter().zip([
+        &["-r 20 -c 99", "--llm openai-completions", "\"max_tokens\":50"][..],
+        &["target=http://127.0.0.1:8080,", "kind=constant,rate=20", "seconds=2.5", "\"output_tokens_count\":50"],
+        &["--request-rate 20 --arrival-pattern constant --benchmark-duration 2.5", "--streaming", "max_tokens:50"],
+        &["\"type\": \"constant\"", "\"rate\": 20", "\"duration\": 3", "\"mean\": 50", "\"streaming\": true"],
+        &["constant-arrival-rate", "\"rate\": 20", "http.post(", "max_tokens\\\":50", "\"timeout\":\"1500ms\""],
+        &["-u 40 -r 40 -t 3s", "constant_throughput(0.5)", "stream=True", "timeout=1.5"],
+    ]) {
+        for piece in pieces {
+            assert!(line.contains(piece), "no {piece} in {line}");
+        }
+    }
+    assert_eq!(lines[1].matches("\"prompt\"").count(), 150, "50 are due, and some more");
 }
 
 #[test]

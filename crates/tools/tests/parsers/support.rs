@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use truetail_model::record::{Outcome, rank_of};
 use truetail_model::time::{Nanos, Rate};
+use truetail_run::{ClaimedQuantile, StreamClaims};
 use truetail_tools::{LoadSpec, ParseError, ToolOutput, ToolReport, by_name};
 
 /// One stored output: where it is, which of its files are what, and what its report says.
@@ -86,25 +87,20 @@ pub(crate) fn load() -> LoadSpec {
         users: 5,
         connections: 5,
         timeout: None,
+        answer_tokens: None,
     }
 }
 
 /// A report in one line, with times in milliseconds: claims (`-`: none), single requests and error statuses among them, the
-/// count of the histogram, and quantiles (`*`: computed, not printed by the tool).
+/// count of the histogram, and quantiles (`*`: computed, not printed by the tool); then the same of streams.
 pub(crate) fn said(report: &ToolReport) -> String {
     let claims = &report.claims;
     let count = |n: Option<u64>| n.map_or("-".to_owned(), |n| n.to_string());
-    let millis = |ns: u64| format!("{}", ns as f64 / 1e6);
     let time = |ns: Option<u64>| ns.map_or("-".to_owned(), millis);
     let is_error = |outcome| matches!(outcome, Outcome::Response { status } if status >= 400);
     let errors = report.requests.iter().filter(|request| is_error(request.outcome)).count();
-    let quantiles = claims.quantiles.iter().map(|claim| {
-        let percent = format!("{:.3}", claim.q * 100.0);
-        let star = if claim.printed { "" } else { "*" };
-        format!(" p{}={}{star}", percent.trim_end_matches('0').trim_end_matches('.'), millis(claim.value_ns))
-    });
     format!(
-        "measured {} requests {} failed {} dropped {} rate {} mean {} max {} | single {} errors {errors} histogram {} |{}",
+        "measured {} requests {} failed {} dropped {} rate {} mean {} max {} | single {} errors {errors} histogram {} |{}{}",
         count(claims.measured),
         count(claims.requests),
         count(claims.failed),
@@ -114,7 +110,34 @@ pub(crate) fn said(report: &ToolReport) -> String {
         time(claims.max_ns),
         report.requests.len(),
         count(report.histogram.as_ref().map(|histogram| histogram.count())),
-        quantiles.collect::<String>(),
+        quantiles(&claims.quantiles),
+        report.streams.as_ref().map_or(String::new(), streams),
+    )
+}
+
+fn millis(ns: u64) -> String {
+    format!("{}", ns as f64 / 1e6)
+}
+
+fn quantiles(claimed: &[ClaimedQuantile]) -> String {
+    let said = claimed.iter().map(|claim| {
+        let percent = format!("{:.3}", claim.q * 100.0);
+        let star = if claim.printed { "" } else { "*" };
+        format!(" p{}={}{star}", percent.trim_end_matches('0').trim_end_matches('.'), millis(claim.value_ns))
+    });
+    said.collect()
+}
+
+fn streams(said: &StreamClaims) -> String {
+    let max = |ns: Option<u64>| ns.map_or("-".to_owned(), millis);
+    format!(
+        " | first of {:?}:{} max {} | gap of {:?}:{} max {}",
+        said.measured,
+        quantiles(&said.first),
+        max(said.first_max_ns),
+        said.gap_of,
+        quantiles(&said.gaps),
+        max(said.gap_max_ns)
     )
 }
 

@@ -75,6 +75,7 @@ fn load(address: SocketAddr, duration: Nanos) -> LoadSpec {
         users: USERS,
         connections: CONNECTIONS,
         timeout: None,
+        answer_tokens: None,
     }
 }
 

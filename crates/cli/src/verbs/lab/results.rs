@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use truetail_analysis::league::{LeagueRow, TimeRange};
+use truetail_analysis::league::{LeagueRow, StreamRow, TimeRange};
 use truetail_engine::host;
 use truetail_lab::{LabRunner, ToolEntry, ToolResult, TrialPlan};
 use truetail_report::league::{LeagueTable, ToolData, files, json, text};
@@ -17,6 +17,7 @@ pub struct Results<'a> {
     setting: &'a TrialPlan,
     window: Vec<TimeRange>,
     rows: Vec<LeagueRow>,
+    streams: Vec<StreamRow>,
     entries: &'a [ToolEntry],
 }
 
@@ -24,7 +25,8 @@ impl<'a> Results<'a> {
     /// The results of these tools.
     pub fn of(survey: &LabRunner<'a>, entries: &'a [ToolEntry]) -> Results<'a> {
         let (rows, window) = (survey.league(entries), survey.window().stretches);
-        Results { setting: survey.plan, window, rows, entries }
+        let streams = survey.stream_league(entries, &rows);
+        Results { setting: survey.plan, window, rows, streams, entries }
     }
 
     /// The tables for a terminal, and where everything is kept.
@@ -55,6 +57,7 @@ impl<'a> Results<'a> {
             truth: &self.setting.truth,
             window: &self.window,
             rows: &self.rows,
+            streams: self.setting.stream_truth.as_ref().map(|truth| (truth, self.streams.as_slice())),
         }
     }
 

@@ -23,8 +23,8 @@ const PARENT: &str = "truetail-lab";
 /// # Errors
 /// If there is no such scenario or tool, no server can be started, results cannot be written, or no tool gave one.
 pub fn run(args: LabRunArgs) -> Result<ExitCode> {
-    let tools = named(&args.tools)?;
     let plan = plan(&args)?;
+    let tools = named(&args.tools, plan.stream_truth.is_some())?;
     // The server holds a connection for each of a tool's, and the tools inherit the limit.
     let _ = host::raise_open_file_limit();
     let folder = folder(&args, &plan)?;
@@ -42,15 +42,18 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     }
 }
 
-/// The tools of these names, in the order of the registry; all where none is named.
-fn named(names: &[String]) -> Result<Vec<&'static dyn Tool>> {
+/// The tools of these names, in the order of the registry; where none is named, all that measure streams, or all others.
+fn named(names: &[String], streams: bool) -> Result<Vec<&'static dyn Tool>> {
     let known = truetail_tools::names();
     for name in names.iter().map(|name| name.trim()) {
         if !known.contains(&name) {
             return Err(usage_error(format!("unknown tool '{name}'; the tools are {}", known.join(", "))));
         }
     }
-    let wanted = |tool: &&dyn Tool| names.is_empty() || names.iter().any(|name| name.trim() == tool.name());
+    let wanted = |tool: &&dyn Tool| match names.is_empty() {
+        true => tool.measures_streams() == streams,
+        false => names.iter().any(|name| name.trim() == tool.name()),
+    };
     Ok(truetail_tools::all().iter().copied().filter(|tool| wanted(tool)).collect())
 }
 

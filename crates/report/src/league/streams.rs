@@ -1,0 +1,133 @@
+//! The tables of streams: when the first token came, the gaps between tokens, and the books.
+
+use truetail_analysis::league::{StreamRow, ToolState};
+use truetail_analysis::truth::StreamTruth;
+use truetail_run::{ClaimedQuantile, GapOf};
+
+use super::grid::{Grid, millis, signed, signed_count};
+use crate::number;
+use crate::table::Align;
+
+const LEFT: Align = Align::Left;
+const RIGHT: Align = Align::Right;
+const UNKNOWN: &str = "–";
+
+/// The tables of these rows, of which there is at least one.
+pub(super) fn grids(truth: &StreamTruth, rows: &[StreamRow]) -> Vec<Grid> {
+    vec![first_grid(truth, rows), gap_grid(truth, rows), books_grid(truth, rows)]
+}
+
+fn first_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
+    let planned = rows.first().map_or(0, |row| row.planned_in_fault);
+    let mut lines = vec![vec!["(the truth)".to_owned(), number::count(planned)]];
+    lines[0].extend([0.5, 0.99, 1.0].map(|q| of(truth.first_at(q))));
+    lines[0].extend([String::new(), String::new(), String::new()]);
+    lines.extend(rows.iter().map(|row| {
+        let claims = row.claims.as_ref();
+        let seen = match row.state {
+            ToolState::Ok => row.arrivals_in_fault.map_or(UNKNOWN.to_owned(), number::count),
+            state => state.name().to_owned(),
+        };
+        vec![
+            row.tool.clone(),
+            seen,
+            said(claims.and_then(|claims| claims.first_at(0.5))),
+            said(claims.and_then(|claims| claims.first_at(0.99))),
+            of(claims.and_then(|claims| claims.first_max_ns)),
+            row.error_first_p99_pct.map_or(UNKNOWN.to_owned(), signed),
+            of(row.served_first_ns[1]),
+            off(claims.and_then(|claims| claims.first_at(0.99)), row.served_first_ns[1]),
+        ]
+    }));
+    Grid {
+        caption: "Time to first token as each tool reports it, in ms; seen: requests that arrived during the stalls",
+        heads: vec![
+            ("tool", LEFT),
+            ("seen", RIGHT),
+            ("p50", RIGHT),
+            ("p99", RIGHT),
+            ("max", RIGHT),
+            ("error %", RIGHT),
+            ("served p99", RIGHT),
+            ("off %", RIGHT),
+        ],
+        rows: lines,
+        least_important: &[4, 7, 6],
+    }
+}
+
+fn gap_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
+    let mut lines = vec![vec!["(the truth)".to_owned(), "gap".to_owned()]];
+    lines[0].extend([0.5, 0.99, 1.0].map(|q| of(truth.gap_at(q))));
+    lines[0].extend([String::new(), String::new(), String::new()]);
+    lines.extend(rows.iter().map(|row| {
+        let claims = row.claims.as_ref().filter(|claims| !claims.gaps.is_empty());
+        let single = claims.filter(|claims| claims.gap_of == GapOf::Event);
+        vec![
+            row.tool.clone(),
+            claims.map_or(UNKNOWN, |claims| words(claims.gap_of)).to_owned(),
+            said(claims.and_then(|claims| claims.gap_at(0.5))),
+            said(claims.and_then(|claims| claims.gap_at(0.99))),
+            of(claims.and_then(|claims| claims.gap_max_ns)),
+            row.error_gap_p99_pct.map_or(UNKNOWN.to_owned(), signed),
+            of(row.served_gap_ns[1]),
+            off(single.and_then(|claims| claims.gap_at(0.99)), row.served_gap_ns[1]),
+        ]
+    }));
+    Grid {
+        caption: "Gaps between tokens as each tool reports them, in ms; a mean of an answer hides its longest gap",
+        heads: vec![
+            ("tool", LEFT),
+            ("a value is", LEFT),
+            ("p50", RIGHT),
+            ("p99", RIGHT),
+            ("max", RIGHT),
+            ("error %", RIGHT),
+            ("served p99", RIGHT),
+            ("off %", RIGHT),
+        ],
+        rows: lines,
+        least_important: &[4, 7, 6],
+    }
+}
+
+const fn words(gap_of: GapOf) -> &'static str {
+    match gap_of {
+        GapOf::Event => "gap",
+        GapOf::Answer => "mean of an answer",
+    }
+}
+
+fn books_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
+    let count = |n: Option<u64>| n.map_or(UNKNOWN.to_owned(), number::count);
+    let planned = truth.first_event.len() as u64 + truth.without_event;
+    let first = ["(the plan)".to_owned(), number::count(planned), String::new(), String::new(), String::new()];
+    let lines = rows.iter().map(|row| {
+        let measured = row.claims.as_ref().and_then(|claims| claims.measured);
+        let left_out = row.left_out.map_or(UNKNOWN.to_owned(), signed_count);
+        vec![row.tool.clone(), count(row.sent), count(row.not_sent), count(measured), left_out]
+    });
+    Grid {
+        caption: "Requests: which the server saw, and which are in the tool's time to first token",
+        heads: vec![("tool", LEFT), ("sent", RIGHT), ("not sent", RIGHT), ("measured", RIGHT), ("left out", RIGHT)],
+        rows: std::iter::once(first.to_vec()).chain(lines).collect(),
+        least_important: &[],
+    }
+}
+
+fn of(ns: Option<u64>) -> String {
+    ns.map_or(UNKNOWN.to_owned(), millis)
+}
+
+/// How far what a tool reports is from what its own server did, in per cent.
+fn off(said: Option<ClaimedQuantile>, served_ns: Option<u64>) -> String {
+    let served = served_ns.filter(|served| *served > 0);
+    let percent = said.zip(served).map(|(said, served)| (said.value_ns as f64 / served as f64 - 1.0) * 100.0);
+    percent.map_or(UNKNOWN.to_owned(), signed)
+}
+
+/// A star marks what the tool does not print.
+fn said(quantile: Option<ClaimedQuantile>) -> String {
+    let star = |quantile: ClaimedQuantile| if quantile.printed { "" } else { "*" };
+    quantile.map_or(UNKNOWN.to_owned(), |quantile| millis(quantile.value_ns) + star(quantile))
+}

@@ -1,0 +1,78 @@
+//! AIPerf, by NVIDIA: requests to a language model at a constant rate.
+
+mod parse;
+
+use std::path::Path;
+
+use serde_json::json;
+use truetail_model::workload::LoadModelKind;
+
+use self::parse::{NAME, SUMMARY, TESTED};
+use crate::locate::locate_program;
+use crate::model::{MODEL, PROMPT, TOKENIZER_CONFIG, TOKENIZER_JSON, origin, prompts};
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
+
+/// AIPerf with the arrival pattern `constant`.
+pub struct AiPerf;
+
+const INFO: ToolInfo = ToolInfo {
+    name: NAME,
+    label_model: LoadModelKind::Open,
+    clock: "from the moment at which a worker sends the request; when it is further behind than it will catch up, its schedule starts again from now; its ITL \
+            is the mean gap of each answer, so the table has its inter chunk latency, in which events that were read together \
+            have gaps of 0",
+    install: InstallHint::anywhere("PyPI", "tools/install.sh aiperf"),
+    tested_version: TESTED,
+};
+
+const PROMPTS: &str = "prompts.jsonl";
+/// The folder for its files.
+const ARTIFACTS: &str = "artifacts";
+const TOKENIZER: &str = "tokenizer";
+
+impl Tool for AiPerf {
+    fn info(&self) -> &ToolInfo {
+        &INFO
+    }
+
+    fn measures_streams(&self) -> bool {
+        true
+    }
+
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["--version"])
+    }
+
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, folder: &Path) -> Result<Invocation, CommandError> {
+        let (rate, seconds) = (load.rate.as_per_second(), load.duration.as_secs_f64());
+        let invocation = Invocation::new(found, "profile --url").arg(origin(load)).words(&format!(
+            "-m {MODEL} --endpoint-type completions --streaming --use-server-token-count --request-rate {rate} \
+             --arrival-pattern constant --benchmark-duration {seconds} --input-file {PROMPTS} --custom-dataset-type single_turn \
+             --no-server-metrics --no-gpu-telemetry --ui none --artifact-dir {ARTIFACTS} --tokenizer"
+        ));
+        let mut invocation = invocation.arg(folder.join(TOKENIZER).display().to_string());
+        if let Some(tokens) = load.answer_tokens {
+            invocation = invocation.words(&format!("--extra-inputs max_tokens:{tokens}"));
+        }
+        if let Some(timeout) = load.timeout {
+            invocation = invocation.words(&format!("--request-timeout-seconds {}", timeout.as_secs_f64()));
+        }
+        let prompts = format!("{}\n", json!({ "text": PROMPT })).repeat(prompts(load) as usize);
+        Ok(Invocation {
+            inputs: vec![
+                (PROMPTS.to_owned(), prompts),
+                (format!("{TOKENIZER}/tokenizer.json"), TOKENIZER_JSON.to_owned()),
+                (format!("{TOKENIZER}/tokenizer_config.json"), TOKENIZER_CONFIG.to_owned()),
+            ],
+            outputs: vec![(SUMMARY, format!("{ARTIFACTS}/{SUMMARY}"))],
+            ..invocation
+        })
+    }
+
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
+        parse::parse(output)
+    }
+}

@@ -1,0 +1,80 @@
+//! k6 against a language model, as people use it without an extension: the answer is read whole.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{GapOf, StreamClaims};
+
+use super::parse::{SAMPLES, TESTED, parse};
+use super::{INSTALL, invocation, script};
+use crate::locate::locate_program;
+use crate::model::computed;
+use crate::output_reader::OutputReader;
+use crate::{
+    CommandError, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo, ToolNotFound,
+    ToolOutput, ToolReport, units,
+};
+
+/// k6 with arrivals at a constant rate, which post a request for a stream.
+pub struct K6Model;
+
+const NAME: &str = "k6-llm";
+
+const INFO: ToolInfo = ToolInfo {
+    name: NAME,
+    label_model: LoadModelKind::Open,
+    clock: "time to the first byte (http_req_waiting) from sending the request, which is when the head of the answer comes and \
+            not a token; it reads answers whole and sees no gaps; drops iterations that find no free virtual user",
+    install: INSTALL,
+    tested_version: TESTED,
+};
+
+impl Tool for K6Model {
+    fn info(&self) -> &ToolInfo {
+        &INFO
+    }
+
+    fn measures_streams(&self) -> bool {
+        true
+    }
+
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, "k6", &["version"])
+    }
+
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
+        Ok(invocation(found, script::model(load, NAME)?))
+    }
+
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
+        let waits = output.file(SAMPLES).map(waits).transpose()?;
+        Ok(ToolReport { streams: waits.map(claims), ..parse(NAME, output)? })
+    }
+}
+
+fn claims(waits: Vec<u64>) -> StreamClaims {
+    let measured = Some(waits.len() as u64);
+    let (first, first_max_ns) = computed(waits);
+    StreamClaims { first, first_max_ns, measured, gaps: Vec::new(), gap_max_ns: None, gap_of: GapOf::Event }
+}
+
+#[derive(Deserialize)]
+struct Sample {
+    metric_name: String,
+    metric_value: f64,
+}
+
+/// The times to the first byte, nanoseconds.
+fn waits(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
+    let file = OutputReader::stdout(NAME, TESTED).file(SAMPLES);
+    let mut waits = Vec::new();
+    file.each_csv_row(bytes, |line, sample: Sample| {
+        if sample.metric_name == "http_req_waiting" {
+            let wait = file.require(line, "time in milliseconds", units::nanos(sample.metric_value, 1e6))?;
+            waits.push(wait.0);
+        }
+        Ok(())
+    })?;
+    Ok(waits)
+}

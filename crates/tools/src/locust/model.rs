@@ -1,0 +1,156 @@
+//! Locust against a language model, as people use it: users who read the lines of a stream and fire events of their own.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use truetail_model::record::Outcome;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{GapOf, LatencyFrom, StreamClaims};
+
+use super::parse::{TESTED, version};
+use crate::locate::locate_program;
+use crate::model::{body, computed};
+use crate::output_reader::OutputReader;
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, ReportedRequest, SearchPath, Tool,
+    ToolInfo, ToolNotFound, ToolOutput, ToolReport, units,
+};
+
+/// Locust with users at a constant throughput each, of which there are enough for the rate while nothing stalls.
+pub struct LocustModel;
+
+const NAME: &str = "locust-llm";
+/// A user's own rate: so many answers a second are possible while an answer takes less than two seconds.
+const PER_USER: f64 = 0.5;
+const SAMPLES: &str = "samples.csv";
+const GAPS: &str = "gaps.csv";
+
+const INFO: ToolInfo = ToolInfo {
+    name: NAME,
+    label_model: LoadModelKind::Closed,
+    clock: "from the call of the HTTP client by a user who waited for the answer before; a user who is late sends at once and \
+            does not catch up; gaps are between lines as Python reads them; leaves out requests in flight at the end",
+    install: InstallHint::anywhere("PyPI", "tools/install.sh locust"),
+    tested_version: TESTED,
+};
+
+impl Tool for LocustModel {
+    fn info(&self) -> &ToolInfo {
+        &INFO
+    }
+
+    fn measures_streams(&self) -> bool {
+        true
+    }
+
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, "locust", &["--version"])
+    }
+
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
+        let users = (load.rate.as_per_second() / PER_USER).ceil();
+        let seconds = load.whole_seconds();
+        let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s --exit-code-on-error 0");
+        Ok(Invocation {
+            inputs: vec![("locustfile.py".to_owned(), locustfile(load, users))],
+            outputs: vec![(SAMPLES, SAMPLES.to_owned()), (GAPS, GAPS.to_owned())],
+            ..Invocation::new(found, &timed)
+        })
+    }
+
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
+        let file = |name| OutputReader::stdout(NAME, TESTED).file(name);
+        let bytes = output.file(SAMPLES).ok_or_else(|| file(SAMPLES).no_result(output, "samples of Locust"))?;
+        let (mut requests, mut firsts, mut failed) = (Vec::new(), Vec::new(), 0);
+        file(SAMPLES).each_csv_row(bytes, |line, row: Row| {
+            let nanos = |ms: f64| file(SAMPLES).require(line, "time in milliseconds", units::nanos(ms, 1e6));
+            firsts.extend(row.first_ms.map(nanos).transpose()?.map(|first| first.0));
+            let start = file(SAMPLES).require(line, "start in seconds", units::nanos(row.start_time, 1e9))?;
+            failed += u64::from(row.status != 200);
+            let outcome = Outcome::Response { status: row.status };
+            requests.push(ReportedRequest { start_ns: Some(start.0), latency: nanos(row.whole_ms)?, outcome });
+            Ok(())
+        })?;
+        let mut gaps = Vec::new();
+        file(GAPS).each_csv_row(output.file(GAPS).unwrap_or_default(), |line, row: Gap| {
+            gaps.push(file(GAPS).require(line, "time in milliseconds", units::nanos(row.gap_ms, 1e6))?.0);
+            Ok(())
+        })?;
+        let report = ToolReport::from_requests(LatencyFrom::Send, requests, failed).with_computed_quantiles();
+        Ok(ToolReport { version: version(&output.stderr), streams: Some(streams(firsts, gaps)), ..report })
+    }
+}
+
+fn streams(firsts: Vec<u64>, gaps: Vec<u64>) -> StreamClaims {
+    let measured = Some(firsts.len() as u64);
+    let (first, first_max_ns) = computed(firsts);
+    let (gaps, gap_max_ns) = computed(gaps);
+    StreamClaims { first, first_max_ns, measured, gaps, gap_max_ns, gap_of: GapOf::Event }
+}
+
+#[derive(Deserialize)]
+struct Row {
+    start_time: f64,
+    first_ms: Option<f64>,
+    whole_ms: f64,
+    status: u16,
+}
+
+#[derive(Deserialize)]
+struct Gap {
+    gap_ms: f64,
+}
+
+/// The start of a user is staggered, as that of a schedule is.
+fn locustfile(load: &LoadSpec, users: f64) -> String {
+    let (url, body) = (serde_json::json!(load.url), body(load));
+    let timeout = load.timeout.map_or_else(|| "None".to_owned(), |timeout| timeout.as_secs_f64().to_string());
+    let body = serde_json::json!(body.to_string());
+    format!(
+        r#"import csv
+import itertools
+import time
+
+import gevent
+from locust import HttpUser, constant_throughput, events, task
+
+samples_file, gaps_file = open("{SAMPLES}", "w", newline=""), open("{GAPS}", "w", newline="")
+samples, gaps = csv.writer(samples_file), csv.writer(gaps_file)
+samples.writerow(["start_time", "first_ms", "whole_ms", "status"])
+gaps.writerow(["gap_ms"])
+numbers = itertools.count()
+
+@events.quit.add_listener
+def close_files(**_):
+    samples_file.close()
+    gaps_file.close()
+
+class User(HttpUser):
+    host = {url}
+    wait_time = constant_throughput({PER_USER})
+
+    def on_start(self):
+        gevent.sleep(next(numbers) / ({users} * {PER_USER}))
+
+    @task
+    def complete(self):
+        start, epoch, first, last = time.perf_counter(), time.time(), None, None
+        headers = {{"Content-Type": "application/json"}}
+        with self.client.post({url}, data={body}, headers=headers, stream=True, catch_response=True,
+                              timeout={timeout}) as response:
+            for line in response.iter_lines():
+                if not line.startswith(b"data: ") or b'"text":""' in line or b"[DONE]" in line:
+                    continue
+                now = time.perf_counter()
+                if first is None:
+                    first = now
+                else:
+                    gaps.writerow([f"{{(now - last) * 1e3:.3f}}"])
+                last = now
+            status = response.status_code
+            response.success() if status == 200 else response.failure(str(status))
+        first_ms = "" if first is None else f"{{(first - start) * 1e3:.3f}}"
+        samples.writerow([f"{{epoch:.6f}}", first_ms, f"{{(time.perf_counter() - start) * 1e3:.3f}}", status])
+"#
+    )
+}

@@ -1,0 +1,94 @@
+//! What tools of language models have in common: what they ask a model, and times as lists.
+
+use serde_json::{Value, json};
+use truetail_model::record::rank_of;
+use truetail_model::time::Nanos;
+use truetail_run::ClaimedQuantile;
+
+use crate::{LoadSpec, units};
+
+/// The name of the model, which the server sends back and does not look at.
+pub(crate) const MODEL: &str = "model";
+/// The prompt.
+pub(crate) const PROMPT: &str = "one two three four five six seven eight";
+/// A tokenizer for tools that load one even where the server counts the tokens: those that they know by name come from the
+/// Internet. It knows eight words.
+pub(crate) const TOKENIZER_JSON: &str = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],
+"normalizer":null,"pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
+"model":{"type":"WordLevel","unk_token":"[UNK]","vocab":
+{"[UNK]":0,"one":1,"two":2,"three":3,"four":4,"five":5,"six":6,"seven":7,"eight":8}}}
+"#;
+pub(crate) const TOKENIZER_CONFIG: &str = "{\"tokenizer_class\":\"PreTrainedTokenizerFast\",\"unk_token\":\"[UNK]\"}\n";
+/// The quantiles that are computed where a tool gives single values.
+const COMPUTED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+
+/// The body of a request for a stream of completions.
+pub(crate) fn body(load: &LoadSpec) -> Value {
+    let mut body = json!({ "model": MODEL, "prompt": PROMPT, "stream": true });
+    if let Some(tokens) = load.answer_tokens {
+        body["max_tokens"] = json!(tokens);
+    }
+    body
+}
+
+/// The address without its path, as tools take it that know the paths of models: `http://127.0.0.1:8080`.
+pub(crate) fn origin(load: &LoadSpec) -> &str {
+    let host = load.url.find("://").map_or(0, |at| at + 3);
+    load.url[host..].find('/').map_or(&load.url, |slash| &load.url[..host + slash])
+}
+
+/// How many requests are planned, and some more, so that no tool runs out of prompts.
+pub(crate) fn prompts(load: &LoadSpec) -> u64 {
+    (load.rate.as_per_second() * load.duration.as_secs_f64()).ceil() as u64 + 100
+}
+
+/// Quantiles computed from single values, and the largest.
+pub(crate) fn computed(mut values_ns: Vec<u64>) -> (Vec<ClaimedQuantile>, Option<u64>) {
+    values_ns.sort_unstable();
+    let at = |q| values_ns.get((rank_of(q, values_ns.len() as u64) as usize).checked_sub(1)?).copied();
+    let of = |q| Some(ClaimedQuantile { q, value_ns: at(q)?, printed: false });
+    (COMPUTED.into_iter().filter_map(of).collect(), values_ns.last().copied())
+}
+
+/// A quantile that a tool printed, in units of so many nanoseconds; `None` where there is no such number.
+pub(crate) fn printed(q: f64, value: Option<f64>, unit_ns: f64) -> Option<ClaimedQuantile> {
+    Some(ClaimedQuantile { q, value_ns: units::nanos(value?, unit_ns)?.0, printed: true })
+}
+
+/// Milliseconds as nanoseconds.
+pub(crate) fn millis(value: Option<f64>) -> Option<u64> {
+    units::nanos(value?, 1e6).map(|Nanos(ns)| ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use truetail_model::time::Rate;
+
+    use super::*;
+
+    fn load(url: &str) -> LoadSpec {
+        LoadSpec {
+            url: url.to_owned(),
+            rate: Rate::per_second(20.0).expect("a rate"),
+            duration: Nanos::from_secs(3),
+            users: 1,
+            connections: 1,
+            timeout: None,
+            answer_tokens: Some(50),
+        }
+    }
+
+    #[test]
+    fn an_address_loses_its_path() {
+        assert_eq!(origin(&load("http://127.0.0.1:1/v1/completions")), "http://127.0.0.1:1");
+        assert_eq!(origin(&load("http://127.0.0.1:1")), "http://127.0.0.1:1");
+        assert_eq!(prompts(&load("http://127.0.0.1:1")), 160);
+    }
+
+    #[test]
+    fn quantiles_are_values() {
+        let (quantiles, max) = computed((1..=100).rev().collect());
+        assert_eq!(quantiles.iter().map(|one| one.value_ns).collect::<Vec<_>>(), [50, 90, 99, 100, 100]);
+        assert_eq!((max, computed(Vec::new()).1), (Some(100), None));
+    }
+}
