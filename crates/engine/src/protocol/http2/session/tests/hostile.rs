@@ -6,7 +6,7 @@ use super::super::{kind, setting};
 use super::OK;
 use super::client::{Client, Script, ended};
 use crate::protocol::http2::frame::{LONGEST, code, flag};
-use crate::protocol::{Events, Flow, Session};
+use crate::protocol::{Events, Flow};
 
 /// Of three requests with tags 0, 1 and 2, on streams 1, 3 and 5, that of stream 3 meets this.
 fn outcomes(script: &Script) -> [Option<Outcome>; 3] {
