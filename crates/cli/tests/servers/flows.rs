@@ -8,7 +8,7 @@ use crate::support::{TestDir, assert_balanced};
 const FLOW: &str = "GET {{host}}/sized\nHTTP 200\n[Captures]\ntext: body\n[Asserts]\nbody startsWith \"hello\"\n\n\
                     POST {{host}}/posted\n`{{text}}`\nHTTP 201\n[Asserts]\nbody contains \"made\"\n\n\
                     GET {{host}}/empty\nHTTP 204\n\nGET {{host}}/large\nHTTP 200\n[Asserts]\nbytes count >= 199000\n";
-/// Sessions of a run.
+/// Sessions of a run: 400 a second for half a second.
 const SESSIONS: usize = 200;
 
 /// Runs the flow in each protocol.
@@ -18,10 +18,12 @@ pub fn follow(start: impl Fn(&TestDir) -> ServerProcess) {
         dir.file("four.hurl", FLOW);
         let served = start(&dir);
         let host = format!("host={}", served.origin(protocol));
-        let (rate, sessions) = ("400", SESSIONS.to_string());
-        let mut arguments = vec!["run", "--flow", "four.hurl", "--variable", &host, "-r", rate, "-n", &sessions];
-        arguments.extend(["-c", "6", "--no-preflight", "--insecure", "--json", "--quiet", "--no-save"]);
+        let mut arguments = vec!["run", "--flow", "four.hurl", "--variable", &host, "-r", "400", "-d", "500ms"];
+        arguments.extend(["-c", "6", "--no-preflight", "--json", "--quiet", "--no-save"]);
         arguments.extend(is_http2.then_some("--http2"));
+        if host.contains("https://") {
+            arguments.extend(["--ca", "cert.pem"]);
+        }
         let output = dir.truetail(&arguments);
         let (run, log) = (output.json(), served.stop());
         assert_balanced(&run);

@@ -8,7 +8,7 @@ mod any_text;
 mod http2;
 mod hurl_files;
 mod parsing;
-#[allow(dead_code, reason = "the tests of the engine use the rest of it")]
+#[allow(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../../../engine/tests/support/raw_http2.rs"]
 mod raw_http2;
 mod runs;
