@@ -17,7 +17,7 @@ const TITLE: &str = "A few streams, event by event";
 pub(super) const AROUND: f64 = 200.0;
 pub(super) const ROW: f64 = 46.0;
 /// Room for what stands left and right of the rows.
-const LEFT: f64 = 150.0;
+const LEFT: f64 = 168.0;
 const RIGHT: f64 = 130.0;
 /// Height of a bar of waiting, and of a mark of an event.
 const BAR: f64 = 10.0;
