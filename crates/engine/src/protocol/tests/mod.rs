@@ -1,4 +1,5 @@
-//! What holds for every protocol. A protocol takes part by an implementation of [`Case`] and a line in `over_every_protocol`.
+//! What holds for every protocol. A protocol takes part by an implementation of [`Case`] in `cases` and a line in
+//! `over_every_protocol`.
 
 mod cases;
 mod header_fields;
