@@ -2,11 +2,12 @@
 # Writes the laboratory's pages from its results: tools/lab-docs.sh RESULTS DOCS
 #
 # RESULTS is the --out folder of `truetail lab run`, DOCS the folder of the pages, such as docs/lab. Each scenario of full
-# length gets a folder with its page (README.md), the table as CSV and JSON, and the pictures. What stands in notes.md there
-# is written by hand, and comes at the end of the page.
+# length gets a folder with its page (README.md), the table as CSV and JSON, and the pictures. What stands about it in
+# tools/lab-notes is written by hand, and comes at the end of the page. Paths in it are those of the page.
 set -euo pipefail
 
 readonly results="${1:?RESULTS, the --out of truetail lab run}" docs="${2:?DOCS, such as docs/lab}"
+readonly notes="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/lab-notes"
 readonly scenarios=(01-healthy 02-single-hiccup 03-sustained-slowdown 04-gc-pauses 05-saturation 06-model-that-stalls)
 
 for scenario in "${scenarios[@]}"; do
@@ -18,8 +19,8 @@ for scenario in "${scenarios[@]}"; do
     mkdir -p "$to"
     cp "$from/league.md" "$to/README.md"
     cp "$from/league.csv" "$from/league.json" "$from"/*.svg "$from"/*.png "$to/"
-    if [[ -e "$to/notes.md" ]]; then
-        printf '\n' | cat - "$to/notes.md" >>"$to/README.md"
+    if [[ -e "$notes/$scenario.md" ]]; then
+        printf '\n' | cat - "$notes/$scenario.md" >>"$to/README.md"
     fi
     echo "$scenario: $to/README.md"
 done
