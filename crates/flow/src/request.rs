@@ -207,6 +207,9 @@ fn render_piece(piece: &Piece, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> 
     Ok(())
 }
 
+/// Headers that a request has, or must not have, whatever an answer says: no name that is made in the run may be one of them.
+const WRITTEN_ANYWAY: [&str; 3] = ["host", "content-length", "transfer-encoding"];
+
 /// A header line. Its name may come from an answer, too.
 fn write_header(
     name: &Template,
@@ -219,8 +222,10 @@ fn write_header(
     let name_end = out.len();
     out.extend_from_slice(b": ");
     write_field(value, with.scope, out)?;
+    let is_made = name.constant().is_none();
     let (name, value) = (&out[start..name_end], &out[name_end + 2..]);
-    if !is_name(name) || (with.is_http2 && !is_allowed_in_http2(name, value)) {
+    let is_ours = is_made && WRITTEN_ANYWAY.iter().any(|ours| name.eq_ignore_ascii_case(ours.as_bytes()));
+    if is_ours || !is_name(name) || (with.is_http2 && !is_allowed_in_http2(name, value)) {
         return Err(RenderError::NoText);
     }
     out.extend_from_slice(b"\r\n");

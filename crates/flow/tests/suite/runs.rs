@@ -259,6 +259,17 @@ fn a_captured_line_break_gets_into_no_header() {
 }
 
 #[test]
+fn a_captured_name_is_none_that_says_where_a_request_ends() {
+    for name in ["Content-Length", "transfer-encoding", "HOST"] {
+        for server in in_both(move |_, _| (200, Vec::new(), name.to_owned())) {
+            let text = "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n\nGET {{host}}/b\n{{x}}: 7\n";
+            assert_eq!(run(&server, text).facts.steps[0].ended_here.get(&EarlyEnd::Request), Some(&SESSIONS), "{name}");
+            assert_eq!(server.count("GET /b"), 0, "{name}");
+        }
+    }
+}
+
+#[test]
 fn repeated_requests_are_one_step() {
     for server in in_both(|_, _| (200, Vec::new(), String::new())) {
         let measured = run(&server, "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\nrepeat: 3\n");
