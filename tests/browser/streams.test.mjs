@@ -53,9 +53,9 @@ test("the gaps can be read where the decode loop stood still", async () => {
         const slider = page.locator(`${figure("event-gaps")} [role=slider]`);
         const box = await place(page, plot);
         const texts = [];
-        // All gaps of the stall end when it does, some time after 47 s of about 70.
+        // All gaps of the stall end when it does, at 47 s of about 62. A column is half a second.
         for (let step = 0; step < 60; step++) {
-            await page.mouse.move(box.x + 58 + (box.width - 72) * (0.6 + step * 0.002), box.y + box.height / 2);
+            await page.mouse.move(box.x + 58 + (box.width - 72) * (0.6 + step * 0.006), box.y + box.height / 2);
             texts.push(await slider.getAttribute("aria-valuetext") ?? "");
         }
         // The stall takes seconds; no other gap takes as much as one.
