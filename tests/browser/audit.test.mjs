@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, fileUrl, folder, texts, truetail, watched } from "./support.mjs";
+import { browser, folder, openedFile, texts, truetail } from "./support.mjs";
 
 const files = folder();
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -37,14 +37,8 @@ after(async () => {
 });
 
 /** Opens a page, and asserts at the end that nothing went wrong on it. */
-async function opened(name, options, check) {
-    const context = await chromium.newContext({ viewport: { width: 1000, height: 900 }, ...options });
-    const { page, trouble } = await watched(context);
-    await page.goto(fileUrl(files.in(name)));
-    await check(page, context);
-    assert.deepEqual(trouble, []);
-    await context.close();
-}
+const opened = (name, options, check) =>
+    openedFile(chromium, files.in(name), { viewport: { width: 1000, height: 900 }, ...options }, check);
 
 test("the finding, its evidence and both pictures are there, with and without the script", async () => {
     for (const javaScriptEnabled of [true, false]) {

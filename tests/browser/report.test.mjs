@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, drag, fileUrl, folder, json, place, texts, truetail, watched } from "./support.mjs";
+import { browser, drag, figure, folder, json, openedFile, place, texts, truetail } from "./support.mjs";
 
 const files = folder();
 const report = files.in("out/report.html");
@@ -22,16 +22,8 @@ after(async () => {
 });
 
 /** Opens the report, and asserts at the end that nothing went wrong on it. */
-async function opened(options, check) {
-    const context = await chromium.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...options });
-    const { page, trouble } = await watched(context);
-    await page.goto(fileUrl(report));
-    await check(page, context);
-    assert.deepEqual(trouble, []);
-    await context.close();
-}
+const opened = (options, check) => openedFile(chromium, report, { colorScheme: "light", ...options }, check);
 
-const figure = name => `figure[data-picture="${name}"]`;
 const lanes = figure("lanes");
 const slider = `${lanes} [role=slider]`;
 

@@ -2,11 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { browser, fileUrl, folder, json, texts, truetail, watched } from "./support.mjs";
+import { browser, figure, folder, json, openedFile, texts, truetail } from "./support.mjs";
 
 const FLOW = new URL("../../scenarios/07-login-that-stalls/shop.hurl", import.meta.url).pathname;
 const files = folder();
-const figure = name => `figure[data-picture="${name}"]`;
 let chromium;
 
 before(async () => {
@@ -18,14 +17,7 @@ after(async () => {
     files.remove();
 });
 
-async function opened(options, check) {
-    const context = await chromium.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-    const { page, trouble } = await watched(context);
-    await page.goto(fileUrl(files.in("out/report.html")));
-    await check(page);
-    assert.deepEqual(trouble, []);
-    await context.close();
-}
+const opened = (options, check) => openedFile(chromium, files.in("out/report.html"), options, check);
 
 test("its picture is there without the script, in both schemes", async () => {
     const papers = [];

@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { browser, fileUrl, folder, place, truetail, watched } from "./support.mjs";
+import { browser, figure, folder, openedFile, place, truetail } from "./support.mjs";
 
 const files = folder();
-const figure = name => `figure[data-picture="${name}"]`;
 let chromium;
 
 before(async () => {
@@ -17,14 +16,7 @@ after(async () => {
     files.remove();
 });
 
-async function opened(options, check) {
-    const context = await chromium.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-    const { page, trouble } = await watched(context);
-    await page.goto(fileUrl(files.in("out/report.html")));
-    await check(page);
-    assert.deepEqual(trouble, []);
-    await context.close();
-}
+const opened = (options, check) => openedFile(chromium, files.in("out/report.html"), options, check);
 
 /** Whether a picture has the colours of its scheme: the paper and the first label. */
 const colours = (page, name) => page.locator(`${figure(name)} .picture > svg`).evaluate(picture => ({

@@ -1,5 +1,6 @@
 // A browser for the tests, pages made by the binary, and what the tests ask of a page.
 
+import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -57,6 +58,19 @@ export async function watched(context) {
     });
     return { page, trouble };
 }
+
+/** Opens a file in a context of its own, looks at its page, and expects no trouble with it. */
+export async function openedFile(launched, path, options, check) {
+    const context = await launched.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    const { page, trouble } = await watched(context);
+    await page.goto(fileUrl(path));
+    await check(page, context);
+    assert.deepEqual(trouble, []);
+    await context.close();
+}
+
+/** The figure of a picture on a report. */
+export const figure = name => `figure[data-picture="${name}"]`;
 
 export const fileUrl = path => pathToFileURL(path).href;
 

@@ -241,9 +241,9 @@ impl AcceptedConnection {
             self.push(shared, ServerExchange::unrecorded(&shared.responses, shared.responses.interim(), interim, now));
         }
         let mut exchange = match head.route {
-            Route::Service if shared.streams() && is_about_model(head.path) => shared.health_check(now, form),
+            Route::AboutModel if shared.streams() => shared.health_check(now, form),
             Route::Service if shared.streams() => shared.admit_stream(now, form, StreamFormat::Plain, None),
-            Route::Service => shared.admit(head.path, now, form),
+            Route::Service | Route::AboutModel => shared.admit(head.path, now, form),
             Route::Stream(own) => shared.admit_stream(now, form, StreamFormat::Plain, Some(own)),
             Route::Model(format) => shared.admit_stream(now, form, format, None),
             Route::Health => shared.health_check(now, form),
@@ -365,9 +365,4 @@ fn send(
         }
     }
     Ok(true)
-}
-
-/// What clients of language models ask before they begin, and meanwhile. It is no load.
-fn is_about_model(path: &str) -> bool {
-    matches!(path, "/health" | "/metrics" | "/v1/models")
 }

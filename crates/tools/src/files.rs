@@ -7,6 +7,7 @@ use truetail_run::Claims;
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
 
 pub use crate::gatling::{GatlingLog, read_log as gatling_log};
+pub use crate::guidellm::GuideLlmMetrics;
 
 /// An output of which only standard output is known.
 fn stdout(bytes: &[u8]) -> ToolOutput {

@@ -13,14 +13,22 @@ pub(crate) const MODEL: &str = "model";
 pub(crate) const PROMPT: &str = "one two three four five six seven eight";
 /// A tokenizer for tools that load one even where the server counts the tokens: those that they know by name come from the
 /// Internet. It knows eight words.
-pub(crate) const TOKENIZER_JSON: &str = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],
+const TOKENIZER_JSON: &str = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],
 "normalizer":null,"pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
 "model":{"type":"WordLevel","unk_token":"[UNK]","vocab":
 {"[UNK]":0,"one":1,"two":2,"three":3,"four":4,"five":5,"six":6,"seven":7,"eight":8}}}
 "#;
-pub(crate) const TOKENIZER_CONFIG: &str = "{\"tokenizer_class\":\"PreTrainedTokenizerFast\",\"unk_token\":\"[UNK]\"}\n";
+const TOKENIZER_CONFIG: &str = "{\"tokenizer_class\":\"PreTrainedTokenizerFast\",\"unk_token\":\"[UNK]\"}\n";
+/// The folder of the tokenizer, below that in which a tool runs.
+pub(crate) const TOKENIZER: &str = "tokenizer";
 /// The quantiles that are computed where a tool gives single values.
 const COMPUTED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+
+/// The files of the tokenizer.
+pub(crate) fn tokenizer() -> [(String, String); 2] {
+    let files = [("tokenizer.json", TOKENIZER_JSON), ("tokenizer_config.json", TOKENIZER_CONFIG)];
+    files.map(|(name, text)| (format!("{TOKENIZER}/{name}"), text.to_owned()))
+}
 
 /// The body of a request for a stream of completions.
 pub(crate) fn body(load: &LoadSpec) -> Value {

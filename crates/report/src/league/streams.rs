@@ -19,10 +19,8 @@ pub(super) fn grids(truth: &StreamTruth, rows: &[StreamRow]) -> Vec<Grid> {
 
 fn first_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
     let planned = rows.first().map_or(0, |row| row.planned_in_fault);
-    let mut lines = vec![vec!["(the truth)".to_owned(), number::count(planned)]];
-    lines[0].extend([0.5, 0.99, 1.0].map(|q| of(truth.first_at(q))));
-    lines[0].extend([String::new(), String::new(), String::new()]);
-    lines.extend(rows.iter().map(|row| {
+    let truth = (number::count(planned), [0.5, 0.99, 1.0].map(|q| truth.first_at(q)));
+    let lines = rows.iter().map(|row| {
         let claims = row.claims.as_ref();
         let seen = match row.state {
             ToolState::Ok => row.arrivals_in_fault.map_or(UNKNOWN.to_owned(), number::count),
@@ -38,29 +36,14 @@ fn first_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
             of(row.served_first_ns[1]),
             off(claims.and_then(|claims| claims.first_at(0.99)), row.served_first_ns[1]),
         ]
-    }));
-    Grid {
-        caption: "Time to first token as each tool reports it, in ms; seen: requests that arrived during the stalls",
-        heads: vec![
-            ("tool", LEFT),
-            ("seen", RIGHT),
-            ("p50", RIGHT),
-            ("p99", RIGHT),
-            ("max", RIGHT),
-            ("error %", RIGHT),
-            ("served p99", RIGHT),
-            ("off %", RIGHT),
-        ],
-        rows: lines,
-        least_important: &[4, 7, 6],
-    }
+    });
+    let caption = "Time to first token as each tool reports it, in ms; seen: requests that arrived during the stalls";
+    times_grid(caption, ("seen", RIGHT), truth, lines)
 }
 
 fn gap_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
-    let mut lines = vec![vec!["(the truth)".to_owned(), "gap".to_owned()]];
-    lines[0].extend([0.5, 0.99, 1.0].map(|q| of(truth.gap_at(q))));
-    lines[0].extend([String::new(), String::new(), String::new()]);
-    lines.extend(rows.iter().map(|row| {
+    let truth = ("gap".to_owned(), [0.5, 0.99, 1.0].map(|q| truth.gap_at(q)));
+    let lines = rows.iter().map(|row| {
         let claims = row.claims.as_ref().filter(|claims| !claims.gaps.is_empty());
         let single = claims.filter(|claims| claims.gap_of == GapOf::Event);
         vec![
@@ -73,20 +56,25 @@ fn gap_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
             of(row.served_gap_ns[1]),
             off(single.and_then(|claims| claims.gap_at(0.99)), row.served_gap_ns[1]),
         ]
-    }));
+    });
+    let caption = "Gaps between tokens as each tool reports them, in ms; a mean of an answer hides its longest gap";
+    times_grid(caption, ("a value is", LEFT), truth, lines)
+}
+
+/// Times as tools report them, below the truth: what its second column says, and p50, p99 and the largest.
+fn times_grid(
+    caption: &'static str,
+    second: (&'static str, Align),
+    (says, truth_ns): (String, [Option<u64>; 3]),
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Grid {
+    let times = ["p50", "p99", "max", "error %", "served p99", "off %"].map(|head| (head, RIGHT));
+    let truth = ["(the truth)".to_owned(), says].into_iter().chain(truth_ns.map(of));
+    let truth = truth.chain([String::new(), String::new(), String::new()]).collect();
     Grid {
-        caption: "Gaps between tokens as each tool reports them, in ms; a mean of an answer hides its longest gap",
-        heads: vec![
-            ("tool", LEFT),
-            ("a value is", LEFT),
-            ("p50", RIGHT),
-            ("p99", RIGHT),
-            ("max", RIGHT),
-            ("error %", RIGHT),
-            ("served p99", RIGHT),
-            ("off %", RIGHT),
-        ],
-        rows: lines,
+        caption,
+        heads: [("tool", LEFT), second].into_iter().chain(times).collect(),
+        rows: std::iter::once(truth).chain(rows).collect(),
         least_important: &[4, 7, 6],
     }
 }

@@ -22,6 +22,8 @@ pub(crate) enum Route {
     Stream(StreamDescription),
     /// The same, and its answer is that of a language model.
     Model(StreamFormat),
+    /// What clients of language models ask besides: a health check where the service's answers are streams, else the service.
+    AboutModel,
     /// A health check or preflight.
     Health,
     /// Start the fault clock.
@@ -93,6 +95,7 @@ fn route(request: &Request<'_, '_>, preflight: bool) -> Route {
         "/clock" => Route::Refused(Refusal::MethodNotAllowed),
         "/healthy" => Route::Health,
         _ if preflight => Route::Health,
+        "/health" | "/metrics" | "/v1/models" => Route::AboutModel,
         "/stream" => parse_query(query(target)).map_or(Route::Refused(Refusal::Malformed), Route::Stream),
         path => match StreamFormat::of_path(path) {
             StreamFormat::Plain => Route::Service,
@@ -208,6 +211,7 @@ mod tests {
             ("OPTIONS *", Route::Service),
             ("GET /a://healthy", Route::Service),
             ("GET /healthy", Route::Health),
+            ("GET /v1/models?limit=1", Route::AboutModel),
             ("HEAD /healthy?x=1", Route::Health),
             ("GET http://127.0.0.1:80/healthy", Route::Health),
             ("GET http://127.0.0.1:80", Route::Service),

@@ -9,7 +9,7 @@ use truetail_model::workload::LoadModelKind;
 
 use self::parse::{NAME, SUMMARY, TESTED};
 use crate::locate::locate_program;
-use crate::model::{MODEL, PROMPT, TOKENIZER_CONFIG, TOKENIZER_JSON, origin, prompts};
+use crate::model::{MODEL, PROMPT, TOKENIZER, origin, prompts, tokenizer};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
@@ -31,7 +31,6 @@ const INFO: ToolInfo = ToolInfo {
 const PROMPTS: &str = "prompts.jsonl";
 /// The folder for its files.
 const ARTIFACTS: &str = "artifacts";
-const TOKENIZER: &str = "tokenizer";
 
 impl Tool for AiPerf {
     fn info(&self) -> &ToolInfo {
@@ -62,11 +61,7 @@ impl Tool for AiPerf {
         }
         let prompts = format!("{}\n", json!({ "text": PROMPT })).repeat(prompts(load) as usize);
         Ok(Invocation {
-            inputs: vec![
-                (PROMPTS.to_owned(), prompts),
-                (format!("{TOKENIZER}/tokenizer.json"), TOKENIZER_JSON.to_owned()),
-                (format!("{TOKENIZER}/tokenizer_config.json"), TOKENIZER_CONFIG.to_owned()),
-            ],
+            inputs: [(PROMPTS.to_owned(), prompts)].into_iter().chain(tokenizer()).collect(),
             outputs: vec![(SUMMARY, format!("{ARTIFACTS}/{SUMMARY}"))],
             ..invocation
         })

@@ -1,5 +1,6 @@
 //! GuideLLM: requests to a language model at a constant rate.
 
+mod metrics;
 mod parse;
 
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use serde_json::json;
 use truetail_model::workload::LoadModelKind;
 
+pub use self::metrics::GuideLlmMetrics;
 use self::parse::{BENCHMARKS, NAME, TESTED};
 use crate::locate::locate_program;
 use crate::model::{MODEL, PROMPT, origin, prompts};

@@ -9,7 +9,7 @@ use truetail_model::workload::LoadModelKind;
 
 use self::parse::{NAME, SUMMARY, TESTED};
 use crate::locate::{printed_by, version_in};
-use crate::model::{MODEL, TOKENIZER_CONFIG, TOKENIZER_JSON, origin, prompts};
+use crate::model::{MODEL, TOKENIZER, origin, prompts, tokenizer};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
@@ -30,7 +30,6 @@ const INFO: ToolInfo = ToolInfo {
 const CONFIG: &str = "config.yml";
 /// The folder for its reports.
 const REPORTS: &str = "reports";
-const TOKENIZER: &str = "tokenizer";
 /// Tokens of a prompt, each one a word.
 const PROMPT_TOKENS: u64 = 8;
 /// Tokens of an answer where the load does not say.
@@ -56,11 +55,7 @@ impl Tool for InferencePerf {
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         Ok(Invocation {
-            inputs: vec![
-                (CONFIG.to_owned(), format!("{:#}\n", config(load))),
-                (format!("{TOKENIZER}/tokenizer.json"), TOKENIZER_JSON.to_owned()),
-                (format!("{TOKENIZER}/tokenizer_config.json"), TOKENIZER_CONFIG.to_owned()),
-            ],
+            inputs: [(CONFIG.to_owned(), format!("{:#}\n", config(load)))].into_iter().chain(tokenizer()).collect(),
             outputs: vec![(SUMMARY, format!("{REPORTS}/{SUMMARY}"))],
             ..Invocation::new(found, &format!("-c {CONFIG}"))
         })

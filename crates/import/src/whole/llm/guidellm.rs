@@ -1,14 +1,11 @@
 //! GuideLLM's `benchmarks.json`.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{
-    Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom,
-};
+use truetail_run::{FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts};
+use truetail_tools::files::GuideLlmMetrics;
 use truetail_tools::{FailureClassifier, units};
 
 use super::detailed::without_python_numbers;
@@ -46,7 +43,7 @@ struct Metadata {
 struct Benchmark {
     #[serde(default)]
     config: Config,
-    metrics: Metrics,
+    metrics: GuideLlmMetrics,
     #[serde(default)]
     requests: Requests,
 }
@@ -63,32 +60,6 @@ struct Strategy {
     rate: Option<f64>,
     streams: Option<u32>,
     max_concurrency: Option<u32>,
-}
-
-#[derive(Deserialize)]
-struct Metrics {
-    request_totals: Option<Totals>,
-    request_latency: Option<ByStatus>,
-    requests_per_second: Option<ByStatus>,
-}
-
-#[derive(Deserialize)]
-struct Totals {
-    successful: u64,
-    total: u64,
-}
-
-#[derive(Deserialize)]
-struct ByStatus {
-    successful: Option<Summary>,
-}
-
-#[derive(Deserialize)]
-struct Summary {
-    mean: Option<f64>,
-    max: Option<f64>,
-    #[serde(default)]
-    percentiles: BTreeMap<String, Option<f64>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -124,21 +95,6 @@ struct Timings {
     targeted_start: Option<f64>,
 }
 
-/// GuideLLM's names of percentiles, and the quantiles.
-const PERCENTILES: [(&str, f64); 11] = [
-    ("p001", 0.001),
-    ("p01", 0.01),
-    ("p05", 0.05),
-    ("p10", 0.1),
-    ("p25", 0.25),
-    ("p50", 0.5),
-    ("p75", 0.75),
-    ("p90", 0.9),
-    ("p95", 0.95),
-    ("p99", 0.99),
-    ("p999", 0.999),
-];
-
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let mut document: Document = json::read(&without_python_numbers(bytes))?;
     let count = document.benchmarks.len();
@@ -154,7 +110,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     let starts = if handed.count > 0 { ForeignStarts::Unix } else { ForeignStarts::None };
     let clock = ForeignClock { starts, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
     let version = document.metadata.and_then(|metadata| metadata.guidellm_version);
-    Ok(ForeignRun { version, clock, load, notes, ..run(claims(&benchmark.metrics)) })
+    Ok(ForeignRun { version, clock, load, notes, ..run(benchmark.metrics.claims()) })
 }
 
 fn load(strategy: &Strategy) -> ForeignLoad {
@@ -165,25 +121,6 @@ fn load(strategy: &Strategy) -> ForeignLoad {
         _ => None,
     };
     ForeignLoad { users: streams.or(*max_concurrency), rate_per_second: *rate, model }
-}
-
-/// Its figures are over successful requests, in seconds.
-fn claims(metrics: &Metrics) -> Claims {
-    let latency = metrics.request_latency.as_ref().and_then(|times| times.successful.as_ref());
-    let time = |of: fn(&Summary) -> Option<f64>| json::time(latency.and_then(of), 1e9);
-    let at = |name| latency.and_then(|times| *times.percentiles.get(name)?);
-    let totals = metrics.request_totals.as_ref();
-    let rate = metrics.requests_per_second.as_ref().and_then(|rate| rate.successful.as_ref()?.mean);
-    Claims {
-        quantiles: json::quantiles(PERCENTILES.into_iter().map(|(name, q)| (Some(q), json::time(at(name), 1e9)))),
-        mean_ns: time(|times| times.mean),
-        max_ns: time(|times| times.max),
-        measured: totals.map(|totals| totals.successful),
-        requests: totals.map(|totals| totals.total),
-        failed: totals.and_then(|totals| totals.total.checked_sub(totals.successful)),
-        rate_per_second: rate.filter(|rate| rate.is_finite()),
-        ..Claims::silent(LatencyFrom::Send)
-    }
 }
 
 fn seconds(seconds: f64) -> Option<Nanos> {

@@ -1,0 +1,90 @@
+//! The sums of a benchmark in GuideLLM's `benchmarks.json`, as the laboratory and the importer read them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use crate::model::printed;
+use crate::units;
+
+/// GuideLLM's names of percentiles, and the quantiles.
+const PERCENTILES: [(&str, f64); 11] = [
+    ("p001", 0.001),
+    ("p01", 0.01),
+    ("p05", 0.05),
+    ("p10", 0.1),
+    ("p25", 0.25),
+    ("p50", 0.5),
+    ("p75", 0.75),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p999", 0.999),
+];
+
+/// The sums. What a version of the format does not have is `None`.
+#[derive(Debug, Deserialize)]
+pub struct GuideLlmMetrics {
+    pub(super) request_totals: Option<Totals>,
+    requests_per_second: Option<ByStatus>,
+    request_latency: Option<ByStatus>,
+    pub(super) request_dispatch_delay: Option<ByStatus>,
+    pub(super) time_to_first_token_ms: Option<ByStatus>,
+    pub(super) inter_token_latency_ms: Option<ByStatus>,
+}
+
+/// Requests by how they ended.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct Totals {
+    successful: u64,
+    #[serde(default)]
+    pub(super) incomplete: u64,
+    total: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ByStatus {
+    pub(super) successful: Option<Summary>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Summary {
+    mean: Option<f64>,
+    pub(super) max: Option<f64>,
+    pub(super) count: Option<u64>,
+    #[serde(default)]
+    percentiles: BTreeMap<String, Option<f64>>,
+}
+
+impl GuideLlmMetrics {
+    /// What they say of whole requests: times in seconds, over those that succeeded.
+    pub fn claims(&self) -> Claims {
+        let (totals, times) = (self.request_totals, successful(&self.request_latency));
+        let time = |of: fn(&Summary) -> Option<f64>| units::nanos(of(times?)?, 1e9).map(|time| time.0);
+        let rate = successful(&self.requests_per_second).and_then(|rate| rate.mean);
+        Claims {
+            quantiles: times.map_or(Vec::new(), |times| times.quantiles(1e9)),
+            mean_ns: time(|times| times.mean),
+            max_ns: time(|times| times.max),
+            measured: totals.map(|totals| totals.successful),
+            requests: totals.map(|totals| totals.total),
+            failed: totals.and_then(|totals| totals.total.checked_sub(totals.successful)),
+            rate_per_second: rate.filter(|rate| rate.is_finite()),
+            ..Claims::silent(LatencyFrom::Send)
+        }
+    }
+}
+
+/// Of those that succeeded.
+pub(super) fn successful(by_status: &Option<ByStatus>) -> Option<&Summary> {
+    by_status.as_ref()?.successful.as_ref()
+}
+
+impl Summary {
+    /// Its quantiles, ascending, in units of so many nanoseconds; none of no value.
+    pub(super) fn quantiles(&self, unit_ns: f64) -> Vec<ClaimedQuantile> {
+        let at = |name: &str| self.percentiles.get(name).copied().flatten().filter(|_| self.count != Some(0));
+        PERCENTILES.into_iter().filter_map(|(name, q)| printed(q, at(name), unit_ns)).collect()
+    }
+}
