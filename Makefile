@@ -67,7 +67,7 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) clippy --package truetail --features otlp,parquet,sqlite --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package truetail --features otlp,parquet,sqlite,serve-http2 --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package truetail-import --features parquet,sqlite --all-targets --locked -- -D warnings
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \
 		else echo "SKIPPED: tests/tidy.py: no $(PYTHON)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi

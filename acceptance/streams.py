@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Are the times of streams those that the server knows? Each run is compared with the truth log of `truetail serve`.
 
-    cargo build --release -p truetail && python3 acceptance/streams.py [NAME…]
+    cargo build --release -p truetail --features serve-http2 && python3 acceptance/streams.py [NAME…]
 
-NAME is a part of the name of a case, such as `constant` or `HTTP/2`. TLS and HTTP/2 come by nginx in front of the server, and need nginx
-and openssl; what nginx adds is shown by a case without either. TTFT and gaps between events with content at p50 and p99 must be within 1 % or
+NAME is a part of the name of a case, such as `constant` or `HTTP/2`. TLS needs openssl, for a certificate. TTFT and gaps between events with content at p50 and p99 must be within 1 % or
 0.2 ms of the truth, whichever is more. Each check prints what it found, and how late truetail itself was; the exit code is 0 if all
-hold. A busy machine delays server, nginx and client, and only the lateness of the server is part of the truth. Traffic stays on loopback.
+hold. A busy machine delays server and client, and only the lateness of the server is part of the truth. Traffic stays on loopback.
 
 The truth of TTFT counts from the intended start, which the server does not know. Its clock is set to that of the schedule by the
 request that came soonest after it was due, so the truth is too low by what that request took to arrive: some 0.05 ms. Gaps between events
@@ -19,7 +18,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -31,7 +29,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BINARY = os.environ.get("TRUETAIL", str(ROOT / "target/release/truetail"))
-NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 RATE = 20
 CONSTANT = """
 name = "constant-stream"
@@ -49,28 +46,28 @@ events = 50
 first = "40ms"
 gap = "20ms"
 """
-# Name, scheme and options of truetail, whether nginx stands between, and what it speaks.
+# Name, scheme, and options of `truetail run`.
 WAYS = [
-    ("HTTP/1.1", "http", [], None),
-    ("HTTP/1.1 by nginx", "http", [], ""),
-    ("HTTP/1.1 over TLS by nginx", "https", ["--insecure"], "ssl"),
-    ("HTTP/2 over TLS by nginx", "https", ["--insecure", "--http2"], "ssl http2"),
+    ("HTTP/1.1", "http", []),
+    ("HTTP/1.1 over TLS", "https", ["--insecure"]),
+    ("HTTP/2", "http", ["--http2"]),
+    ("HTTP/2 over TLS", "https", ["--insecure", "--http2"]),
 ]
 SCENARIOS = [("constant", None, 30), ("06-model-that-stalls", "06", 60)]
 
 
 @contextmanager
-def server(scenario, folder):
-    """The port of a server with truth logs, which are complete when the block is left."""
-    command = [BINARY, "serve", "--scenario", scenario, "--listen", "127.0.0.1:0"]
+def server(scenario, options, folder):
+    """The origin of a server with truth logs, which are complete when the block is left."""
+    command = [BINARY, "serve", "--scenario", scenario, "--listen", "127.0.0.1:0", *options]
     command += ["--truth", folder / "truth.csv", "--truth-events", folder / "events.csv"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         line = process.stdout.readline()
-        listening = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        listening = re.search(r"https?://127\.0\.0\.1:\d+", line)
         if not listening:
             sys.exit(f"truetail serve did not start: it said {line!r}")
-        yield int(listening.group(1))
+        yield listening.group(0)
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=30)
     finally:
@@ -78,48 +75,12 @@ def server(scenario, folder):
         process.wait()
 
 
-@contextmanager
-def proxy(listen, to, folder):
-    """The port of an nginx that hands on each event as it comes; the server's own port where `listen` is None."""
-    if listen is None:
-        yield to
-        return
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    if "ssl" in listen:
-        request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-        request += ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
-        subprocess.run(request, check=True, capture_output=True)
-    certificate = f"ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;" if "ssl" in listen else ""
-    (folder / "nginx.conf").write_text(f"""
-daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log stderr error;
-events {{ worker_connections 4096; }}
-http {{
-  access_log off; proxy_buffering off; keepalive_requests 1000000;
-  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-  upstream model {{ server 127.0.0.1:{to}; keepalive 256; }}
-  server {{
-    listen 127.0.0.1:{port} {listen}; {certificate}
-    location / {{ proxy_pass http://model; proxy_http_version 1.1; proxy_set_header Connection ""; }}
-  }}
-}}
-""")
-    process = subprocess.Popen([NGINX, "-c", folder / "nginx.conf", "-p", folder], stderr=subprocess.PIPE)
-    try:
-        for _ in range(200):
-            with socket.socket() as probe:
-                probe.settimeout(0.05)
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        else:
-            sys.exit("nginx did not start")
-        yield port
-    finally:
-        process.terminate()
-        process.wait()
+def certificate(folder):
+    """The options of a server with a certificate of its own."""
+    key, chain = folder / "key.pem", folder / "cert.pem"
+    request = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    subprocess.run([*request, "-subj", "/CN=127.0.0.1", "-keyout", key, "-out", chain], check=True, capture_output=True)
+    return ["--cert", chain, "--key", key]
 
 
 def quantile(values, q):
@@ -185,18 +146,19 @@ def compare(name, run, known):
 def main():
     missed = 0
     for scenario, file, seconds in SCENARIOS:
-        for way, scheme, options, listen in WAYS:
+        for way, scheme, options in WAYS:
             name = f"{scenario}, {way}"
             if sys.argv[1:] and not any(part in name for part in sys.argv[1:]):
                 continue
-            if listen is not None and not (NGINX and shutil.which("openssl")):
-                print(f"SKIPPED: {name}: needs nginx and openssl")
+            if scheme == "https" and not shutil.which("openssl"):
+                print(f"SKIPPED: {name}: needs openssl")
                 continue
             with tempfile.TemporaryDirectory(prefix="truetail-streams-") as place:
                 folder = Path(place)
                 (folder / "constant.toml").write_text(CONSTANT)
-                with server(file or folder / "constant.toml", folder) as port, proxy(listen, port, folder) as reached:
-                    run = measured(f"{scheme}://127.0.0.1:{reached}/v1/completions", seconds, options, folder)
+                secured = certificate(folder) if scheme == "https" else []
+                with server(file or folder / "constant.toml", secured, folder) as origin:
+                    run = measured(f"{origin}/v1/completions", seconds, options, folder)
                 missed += compare(name, run, truth(folder))
     sys.exit(missed > 0)
 

@@ -14,8 +14,10 @@ impl Flow {
     pub fn over(mut self, version: HttpVersion) -> Result<Flow, FlowError> {
         self.is_http2 = version == HttpVersion::Http2;
         self.steps.iter().try_for_each(|step| step.check_version(version))?;
-        // A value of the first request may be a header that is not allowed.
-        self.try_first()?;
+        if self.is_http2 {
+            // A value of the first request may be a header that is not allowed.
+            self.try_first()?;
+        }
         Ok(self)
     }
 }

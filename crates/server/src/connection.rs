@@ -1,368 +1,92 @@
-//! One connection: reads requests, queues an exchange for each, and sends answers in order when they are due.
+//! A connection, in the version of HTTP that its client speaks.
 
-use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 
-use truetail_model::service::{BatchEvent, StreamFormat};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::service::BatchEvent;
+use truetail_model::time::Timestamp;
 
-use crate::exchange::{AfterResponse, NextSend, ServerExchange};
-use crate::http::{Body, Refusal, RequestHead, Route, may_contain_head, parse_head};
-use crate::response_form::ResponseForm;
+use crate::http1_connection::{CloseReason, Http1Connection};
+#[cfg(feature = "http2")]
+use crate::http2::Http2Connection;
 use crate::shared_state::SharedState;
-use crate::stream::{MOST_BODY_BYTES, StreamKey};
+use crate::stream::StreamKey;
+use crate::transport::Transport;
 use crate::truth::Ending;
-
-/// Requests of one connection that are held at once. Further requests stay with the client until some were answered.
-const MAX_PIPELINED: usize = 256;
-/// Reads of one connection before the other connections have their turn.
-const READS_PER_TURN: usize = 8;
-/// Answers that leave on one connection before the other connections have their turn.
-const ANSWERS_PER_TURN: usize = 16;
-/// How long the server goes on reading after the last answer. Otherwise the system would reset the connection before
-/// the client has read that answer.
-const LINGER: Nanos = Nanos::from_secs(1);
-
-/// Why a connection is to be closed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CloseReason {
-    /// The client ended it.
-    ClientGone,
-    /// It is to be reset.
-    Reset,
-    /// The server is done with it.
-    Done,
-}
-
-/// What the next bytes are.
-#[derive(Debug)]
-enum Reading {
-    /// A head.
-    Head,
-    /// The body of the request that the last exchange answers, `kept` as far as it matters. No other request follows where
-    /// `is_last`.
-    Body { body: Body, is_last: bool, kept: Option<Vec<u8>> },
-    /// Nothing that matters: no further request is answered.
-    Nothing,
-}
 
 /// An open connection.
 #[derive(Debug)]
-pub(crate) struct AcceptedConnection {
-    stream: TcpStream,
-    token: u64,
-    reading: Reading,
-    /// What was read and not parsed yet: a part of a head, or requests for which there is no room.
-    input: Vec<u8>,
-    /// How many bytes of `input` are known to contain no whole head.
-    scanned: usize,
-    /// When the head under way must be there.
-    head_deadline: Option<Timestamp>,
-    exchanges: VecDeque<ServerExchange>,
-    /// True when reading stopped because there was no room for more requests, so that there may be something to read.
-    unread: bool,
-    /// True while the system takes no more bytes.
-    blocked: bool,
-    /// Set when the last answer has left: until when further bytes are read and dropped.
-    linger_until: Option<Timestamp>,
+pub(crate) enum AcceptedConnection {
+    /// Until its client begins with the preface of HTTP/2.
+    Http1(Http1Connection),
+    #[cfg(feature = "http2")]
+    Http2(Box<Http2Connection>),
+}
+
+/// Calls a method that both have.
+macro_rules! either {
+    ($connection:expr, $one:ident => $call:expr) => {
+        match $connection {
+            AcceptedConnection::Http1($one) => $call,
+            #[cfg(feature = "http2")]
+            AcceptedConnection::Http2($one) => $call,
+        }
+    };
 }
 
 impl AcceptedConnection {
-    /// A new connection. `stream` is non-blocking, and the reactor watches it as `token`.
-    pub(crate) fn new(stream: TcpStream, token: u64) -> AcceptedConnection {
-        AcceptedConnection {
-            stream,
-            token,
-            reading: Reading::Head,
-            input: Vec::new(),
-            scanned: 0,
-            head_deadline: None,
-            exchanges: VecDeque::new(),
-            unread: false,
-            blocked: false,
-            linger_until: None,
-        }
+    /// A new connection. Its socket is non-blocking, and the reactor watches it as `token`.
+    pub(crate) fn new(transport: Transport, token: u64) -> AcceptedConnection {
+        AcceptedConnection::Http1(Http1Connection::new(transport, token))
     }
 
     /// Its socket.
     pub(crate) fn stream(&self) -> &TcpStream {
-        &self.stream
+        either!(self, one => one.stream())
     }
 
     /// Reads what has come, through `buffer`. Returns true when there may be more, so that another turn is wanted.
     pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
-        self.unread = false;
-        self.take(shared, &[]);
-        for _ in 0..READS_PER_TURN {
-            if self.is_full() {
-                self.unread = true;
-                return Ok(false);
+        either!(self, one => one.read(shared, buffer))
+    }
+
+    /// Goes on in the version of HTTP that its client has turned out to speak.
+    pub(crate) fn in_its_version(self) -> AcceptedConnection {
+        match self {
+            #[cfg(feature = "http2")]
+            AcceptedConnection::Http1(one) if one.speaks_http2() => {
+                AcceptedConnection::Http2(Box::new(one.into_http2()))
             }
-            match self.stream.read(buffer) {
-                Ok(0) => return Err(CloseReason::ClientGone),
-                Ok(length) => self.take(shared, &buffer[..length]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Err(CloseReason::ClientGone),
-            }
+            other => other,
         }
-        Ok(true)
+    }
+
+    /// It has turned out that its client speaks another version.
+    pub(crate) fn changes_version(&self) -> bool {
+        matches!(self, AcceptedConnection::Http1(one) if one.speaks_http2())
     }
 
     /// True when there may be something to read that was left for lack of room, and there is room now.
     pub(crate) fn wants_reading(&self) -> bool {
-        self.unread && !self.is_full()
-    }
-
-    /// Sends what is due, as far as the system takes it, until the other connections have their turn.
-    pub(crate) fn advance(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
-        let mut now = shared.now();
-        self.blocked = false;
-        let mut responses = 0;
-        while let Some(exchange) = self.exchanges.front_mut() {
-            match exchange.step(now) {
-                NextSend::Wait => {
-                    if let Some(at) = exchange.next_write(now) {
-                        shared.timers.add(at, self.token);
-                    }
-                    return Ok(());
-                }
-                NextSend::SendTo(_) if responses == ANSWERS_PER_TURN => {
-                    shared.timers.add(now, self.token);
-                    return Ok(());
-                }
-                NextSend::SendTo(end) => {
-                    self.blocked = !send(&self.stream, exchange, end, shared)?;
-                    if self.blocked {
-                        return Ok(());
-                    }
-                    now = shared.now();
-                    responses += 1;
-                }
-                NextSend::Complete => self.complete_first(shared, now)?,
-            }
-        }
-        Ok(())
+        either!(self, one => one.wants_reading())
     }
 
     /// The system takes bytes again.
     pub(crate) fn on_writable(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
-        if self.blocked { self.advance(shared) } else { Ok(()) }
+        either!(self, one => one.on_writable(shared))
     }
 
     /// Called when an instant has come that this connection had added to the timers.
     pub(crate) fn on_timer(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
-        if self.linger_until.is_some_and(|until| until <= now) {
-            return Err(CloseReason::Done);
-        }
-        if self.head_deadline.is_some_and(|deadline| deadline <= now) {
-            self.refuse(shared, Refusal::TooSlow);
-        }
-        self.advance(shared)
+        either!(self, one => one.on_timer(shared, now))
     }
 
     /// A stream of this connection has an event, which is to be sent.
     pub(crate) fn on_step(&mut self, shared: &mut SharedState, event: &BatchEvent<StreamKey>) {
-        let streams = self.exchanges.iter_mut().filter_map(|exchange| exchange.stream.as_mut());
-        if let Some(stream) = streams.into_iter().find(|stream| stream.number == event.key.number) {
-            stream.add_step(event.at, event.is_last, event.faults);
-            shared.timers.add(event.at, self.token);
-        }
+        either!(self, one => one.on_step(shared, event));
     }
 
     /// Ends every unanswered request with `ending`.
     pub(crate) fn abandon(&mut self, shared: &mut SharedState, ending: Ending) {
-        let now = shared.now();
-        for mut exchange in self.exchanges.drain(..) {
-            if let Some(entry) = &mut exchange.entry {
-                entry.ending = ending;
-            }
-            shared.close_row(&mut exchange, now);
-        }
+        either!(self, one => one.abandon(shared, ending));
     }
-
-    fn is_full(&self) -> bool {
-        self.exchanges.len() >= MAX_PIPELINED
-    }
-
-    /// Parses what was left before and `bytes`, as far as that is possible, and keeps the rest.
-    fn take(&mut self, shared: &mut SharedState, bytes: &[u8]) {
-        if self.input.is_empty() {
-            let used = self.parse_requests(shared, bytes);
-            self.input.extend_from_slice(&bytes[used..]);
-        } else {
-            let mut input = std::mem::take(&mut self.input);
-            input.extend_from_slice(bytes);
-            let used = self.parse_requests(shared, &input);
-            input.drain(..used);
-            self.input = input;
-        }
-        self.update_head_deadline(shared);
-    }
-
-    /// Parses one request after the other. Returns how many of `bytes` they took.
-    fn parse_requests(&mut self, shared: &mut SharedState, bytes: &[u8]) -> usize {
-        let mut used = 0;
-        while used < bytes.len() && !self.is_full() {
-            let rest = &bytes[used..];
-            let read = match &mut self.reading {
-                Reading::Nothing => return bytes.len(),
-                Reading::Body { body, kept, .. } => read_body(body, kept.as_mut(), rest).map(Some),
-                Reading::Head if !may_contain_head(rest, self.scanned) => Ok(None),
-                Reading::Head => parse_head(rest).map(|head| head.map(|head| self.begin(shared, head))),
-            };
-            match read {
-                Ok(Some(length)) => {
-                    used += length;
-                    self.scanned = 0;
-                    self.end_body(shared);
-                }
-                Ok(None) => {
-                    self.scanned = rest.len();
-                    break;
-                }
-                Err(refusal) => {
-                    self.refuse(shared, refusal);
-                    return bytes.len();
-                }
-            }
-        }
-        used
-    }
-
-    /// Begins the exchange of the request whose head was just read. Returns the length of the head.
-    fn begin(&mut self, shared: &mut SharedState, head: RequestHead<'_>) -> usize {
-        let now = shared.now();
-        self.head_deadline = None;
-        let form = ResponseForm { is_head: head.is_head, keep_alive: head.keep_alive, may_chunk: head.may_chunk };
-        if head.expects_continue {
-            let interim = ResponseForm { keep_alive: true, ..ResponseForm::LAST };
-            self.push(shared, ServerExchange::unrecorded(&shared.responses, shared.responses.interim(), interim, now));
-        }
-        let mut exchange = match head.route {
-            Route::AboutModel if shared.streams() => shared.health_check(now, form),
-            Route::Service if shared.streams() => shared.admit_stream(now, form, StreamFormat::Plain, None),
-            Route::Service | Route::AboutModel => shared.admit(head.path, now, form),
-            Route::Stream(own) => shared.admit_stream(now, form, StreamFormat::Plain, Some(own)),
-            Route::Model(format) => shared.admit_stream(now, form, format, None),
-            Route::Health => shared.health_check(now, form),
-            Route::Refused(refusal) => shared.bare(refusal.status(), now, form),
-            Route::StartClock => {
-                shared.start_clock(now);
-                shared.bare(204, now, form)
-            }
-        };
-        exchange.request_read = head.body.is_over();
-        let kept = matches!(head.route, Route::Model(_)).then(Vec::new);
-        self.reading = Reading::Body { body: head.body, is_last: !head.keep_alive, kept };
-        self.push(shared, exchange);
-        head.length
-    }
-
-    /// Once the body of the last request has been read, its answer may leave and the next request may begin.
-    fn end_body(&mut self, shared: &mut SharedState) {
-        let Reading::Body { body, is_last, kept } = &self.reading else { return };
-        if !body.is_over() {
-            return;
-        }
-        let Some(exchange) = self.exchanges.back_mut() else { return };
-        shared.begin_stream(exchange, kept.as_deref().unwrap_or_default(), self.token);
-        if !exchange.request_read {
-            exchange.request_read = true;
-            // The timer of the answer may have gone off while the body was still being read.
-            shared.timers.add(exchange.due.max(shared.now()), self.token);
-        }
-        self.reading = if *is_last { Reading::Nothing } else { Reading::Head };
-    }
-
-    fn push(&mut self, shared: &mut SharedState, exchange: ServerExchange) {
-        shared.timers.add(exchange.due, self.token);
-        if let Some((_, at)) = exchange.rest {
-            shared.timers.add(at, self.token);
-        }
-        self.exchanges.push_back(exchange);
-    }
-
-    /// Answers input that is no valid request, after all requests before it, and closes the connection. Where the input
-    /// was the body of a request, that request is dropped.
-    fn refuse(&mut self, shared: &mut SharedState, refusal: Refusal) {
-        if matches!(self.reading, Reading::Body { .. })
-            && let Some(mut exchange) = self.exchanges.pop_back()
-        {
-            if let Some(entry) = &mut exchange.entry {
-                entry.ending = Ending::Dropped;
-            }
-            shared.close_row(&mut exchange, shared.now());
-        }
-        let form = ResponseForm::LAST;
-        let now = shared.now();
-        let response = shared.responses.bare(refusal.status(), false);
-        self.push(shared, ServerExchange::unrecorded(&shared.responses, response, form, now));
-        shared.recorder.totals.refused += 1;
-        self.reading = Reading::Nothing;
-        self.input.clear();
-        self.head_deadline = None;
-    }
-
-    /// Sets the deadline for a head that has begun and is not complete.
-    fn update_head_deadline(&mut self, shared: &mut SharedState) {
-        if self.input.is_empty() || self.is_full() || !matches!(self.reading, Reading::Head) {
-            self.head_deadline = None;
-        } else if self.head_deadline.is_none() {
-            let deadline = shared.now() + shared.head_timeout;
-            shared.timers.add(deadline, self.token);
-            self.head_deadline = Some(deadline);
-        }
-    }
-
-    /// Ends the first exchange, whose last byte left at `now`.
-    fn complete_first(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
-        let Some(mut exchange) = self.exchanges.pop_front() else { return Ok(()) };
-        shared.close_row(&mut exchange, now);
-        match exchange.then {
-            AfterResponse::KeepOpen => Ok(()),
-            AfterResponse::Reset => Err(CloseReason::Reset),
-            AfterResponse::Close => self.begin_linger(shared, now),
-        }
-    }
-
-    /// Closes the sending side, and goes on reading for a while.
-    fn begin_linger(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
-        self.abandon(shared, Ending::Dropped);
-        self.reading = Reading::Nothing;
-        self.input = Vec::new();
-        self.head_deadline = None;
-        self.unread = true;
-        self.stream.shutdown(Shutdown::Write).map_err(|_| CloseReason::ClientGone)?;
-        let until = now + LINGER;
-        shared.timers.add(until, self.token);
-        self.linger_until = Some(until);
-        Ok(())
-    }
-}
-
-/// Takes the part of `bytes` that belongs to a body, and keeps its data where it is asked to. Returns its length.
-fn read_body(body: &mut Body, kept: Option<&mut Vec<u8>>, bytes: &[u8]) -> Result<usize, Refusal> {
-    let Some(kept) = kept else { return body.read(bytes, &mut |_| {}) };
-    let length = body.read(bytes, &mut |data| kept.extend_from_slice(data))?;
-    if kept.len() > MOST_BODY_BYTES { Err(Refusal::BodyTooLarge) } else { Ok(length) }
-}
-
-/// Sends bytes of `exchange` before `end`. Returns false when the system takes no more for now.
-fn send(
-    mut stream: &TcpStream,
-    exchange: &mut ServerExchange,
-    end: u64,
-    shared: &SharedState,
-) -> Result<bool, CloseReason> {
-    while exchange.sent < end {
-        match stream.write(exchange.piece(&shared.responses, end)) {
-            Ok(length) => exchange.was_sent(length as u64, || shared.now()),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => return Err(CloseReason::ClientGone),
-        }
-    }
-    Ok(true)
 }

@@ -10,9 +10,12 @@ use socket2::SockRef;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_reactor::{MAX_TOKEN, Reactor, Readiness, ReadinessEvents};
 
-use crate::connection::{AcceptedConnection, CloseReason};
+use crate::connection::AcceptedConnection;
+use crate::http1_connection::CloseReason;
 use crate::shared_state::SharedState;
 use crate::slots::Slots;
+use crate::tls::Certificate;
+use crate::transport::Transport;
 use crate::truth::{Ending, ServerTruth};
 
 /// The token of the listening socket; no connection ever has it.
@@ -34,6 +37,8 @@ pub(crate) struct EventLoop {
     reactor: Reactor,
     listener: TcpListener,
     stop: Arc<AtomicBool>,
+    /// What connections are secured with, if they are.
+    certificate: Option<Certificate>,
     shared: SharedState,
     connections: Slots<AcceptedConnection>,
     /// When to accept again; `None` when no client is known to wait.
@@ -51,6 +56,7 @@ impl EventLoop {
     pub(crate) fn new(
         reactor: Reactor,
         listener: TcpListener,
+        certificate: Option<Certificate>,
         shared: SharedState,
         stop: Arc<AtomicBool>,
     ) -> io::Result<EventLoop> {
@@ -59,6 +65,7 @@ impl EventLoop {
             reactor,
             listener,
             stop,
+            certificate,
             shared,
             connections: Slots::new(),
             accept_at: None,
@@ -123,7 +130,10 @@ impl EventLoop {
         match connection.read(&mut self.shared, &mut self.buffer) {
             Ok(true) => self.read_next.push(token),
             Ok(false) => {}
-            Err(over) => self.close(token, over),
+            Err(over) => return self.close(token, over),
+        }
+        if connection.changes_version() {
+            self.connections.replace(token, AcceptedConnection::in_its_version);
         }
     }
 
@@ -191,10 +201,10 @@ impl EventLoop {
     /// Registers a new connection. It is closed again when the system lacks a resource for it.
     fn register(&mut self, stream: TcpStream) {
         let ready = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
-        if ready.is_err() {
-            return;
-        }
-        let token = self.connections.insert(|token| AcceptedConnection::new(stream, token));
+        let session = self.certificate.as_ref().map(Certificate::session).transpose();
+        let (Ok(()), Ok(session)) = (ready, session) else { return };
+        let transport = Transport::new(stream, session);
+        let token = self.connections.insert(|token| AcceptedConnection::new(transport, token));
         let Some(connection) = self.connections.get(token) else { return };
         if self.reactor.add(connection.stream(), token).is_err() {
             self.connections.remove(token);

@@ -141,12 +141,31 @@ impl ServerExchange {
         self.stream.as_ref().and_then(|stream| stream.next_after(now))
     }
 
-    /// The bytes that follow, at most until `end`.
-    pub(crate) fn piece<'a>(&'a self, responses: &'a Responses, end: u64) -> &'a [u8] {
+    /// Bytes of the answer in HTTP/1 from `from` on, at least one and none at or after `end`.
+    pub(crate) fn piece<'a>(&'a self, responses: &'a Responses, from: u64, end: u64) -> &'a [u8] {
         match &self.stream {
-            Some(stream) => stream.piece(self.sent, end),
-            None => responses.piece(self.response, self.sent, end),
+            Some(stream) => stream.piece(from, end),
+            None => responses.piece(self.response, from, end),
         }
+    }
+
+    /// Bytes of the head of the answer.
+    #[cfg(feature = "http2")]
+    pub(crate) fn head_length(&self, responses: &Responses) -> u64 {
+        self.stream.as_ref().map_or_else(|| responses.length(self.response, true), |stream| stream.head_length())
+    }
+
+    /// The answer is whole, and ends as it should, where so many of its bytes have left.
+    #[cfg(feature = "http2")]
+    pub(crate) fn is_whole_at(&self, sent: u64) -> bool {
+        let is_over = self.stream.as_ref().map_or(sent == self.length, |stream| stream.is_complete(sent));
+        is_over && self.then == AfterResponse::KeepOpen
+    }
+
+    /// What it is to send is no answer at all.
+    #[cfg(feature = "http2")]
+    pub(crate) fn is_garbage(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.ending == Ending::Garbage)
     }
 
     /// The system took so many more bytes. The clock is read for streams alone.

@@ -1,4 +1,4 @@
-//! The misbehaving HTTP/1.1 server. It follows [`truetail_model::service::ServiceState`] in real time and logs what it
+//! The misbehaving server, in HTTP/1.1, over TLS too, and with the feature `http2` in HTTP/2. It follows [`truetail_model::service::ServiceState`] in real time and logs what it
 //! did, so that every claim about a load generator can be checked against the truth.
 //!
 //! | path | what it does |
@@ -37,6 +37,9 @@ mod event_loop;
 mod exchange;
 mod fault_clock;
 mod http;
+mod http1_connection;
+#[cfg(feature = "http2")]
+mod http2;
 mod log_file;
 mod response_form;
 mod server;
@@ -44,6 +47,8 @@ mod shared_state;
 mod slots;
 mod stream;
 mod timers;
+mod tls;
+mod transport;
 mod truth;
 mod truth_log;
 mod truth_recorder;
@@ -51,4 +56,5 @@ mod truth_recorder;
 pub use log_file::LogFile;
 pub use server::{Server, ServerOptions};
 pub use stream::{EventKind, StreamTruth};
+pub use tls::Certificate;
 pub use truth::{Ending, ServerTruth, Totals, TruthRow};

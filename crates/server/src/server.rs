@@ -14,6 +14,7 @@ use truetail_reactor::{Reactor, Waker, minimize_timer_slack};
 
 use crate::event_loop::EventLoop;
 use crate::shared_state::SharedState;
+use crate::tls::Certificate;
 use crate::truth::ServerTruth;
 use crate::truth_log::TruthLog;
 use crate::truth_recorder::{TruthLogs, TruthRecorder};
@@ -36,13 +37,15 @@ pub struct ServerOptions {
     pub keep_truth: bool,
     /// A head that is not complete this long after its first byte is refused with 408.
     pub head_timeout: Nanos,
+    /// The certificate with which connections are secured; `None`: they are not.
+    pub certificate: Option<Certificate>,
 }
 
 impl ServerOptions {
-    /// `service` at `listen`, with rows in memory, without truth logs, and half a minute for a head.
+    /// `service` at `listen`, with rows in memory, without truth logs and without TLS, and half a minute for a head.
     pub fn new(service: Service, listen: SocketAddr) -> ServerOptions {
         let head_timeout = Nanos::from_secs(30);
-        ServerOptions { service, listen, truth: None, events: None, keep_truth: true, head_timeout }
+        ServerOptions { service, listen, truth: None, events: None, keep_truth: true, head_timeout, certificate: None }
     }
 }
 
@@ -55,6 +58,7 @@ impl fmt::Debug for ServerOptions {
             .field("events", &self.events.is_some())
             .field("keep_truth", &self.keep_truth)
             .field("head_timeout", &self.head_timeout)
+            .field("certificate", &self.certificate.is_some())
             .finish()
     }
 }
@@ -77,7 +81,7 @@ impl Server {
     /// as [`io::ErrorKind::AddrInUse`]). When the header of a truth log cannot be written. When the system has no file
     /// descriptor or thread left.
     pub fn start(options: ServerOptions) -> io::Result<Server> {
-        let ServerOptions { service, listen, truth, events, keep_truth, head_timeout } = options;
+        let ServerOptions { service, listen, truth, events, keep_truth, head_timeout, certificate } = options;
         let listener = bind(listen).map_err(|error| explain(listen, &error))?;
         let addr = listener.local_addr()?;
         let requests = truth.map(TruthLog::start).transpose()?;
@@ -87,7 +91,7 @@ impl Server {
         let waker = reactor.waker();
         let (admitted, stop) = (Arc::default(), Arc::default());
         let shared = SharedState::new(service, recorder, head_timeout, Arc::clone(&admitted));
-        let event_loop = EventLoop::new(reactor, listener, shared, Arc::clone(&stop))?;
+        let event_loop = EventLoop::new(reactor, listener, certificate, shared, Arc::clone(&stop))?;
         let thread = thread::Builder::new().name("truetail-server".to_owned()).spawn(move || {
             minimize_timer_slack();
             event_loop.run()

@@ -11,7 +11,9 @@ use truetail_reactor::MonotonicClock;
 
 use crate::exchange::ServerExchange;
 use crate::fault_clock::{Admission, FaultClock};
-use crate::http::{Refusal, Responses};
+use crate::http::{Refusal, Responses, Route};
+#[cfg(feature = "http2")]
+use crate::response_form::Framing;
 use crate::response_form::ResponseForm;
 use crate::stream::{JsonBody, PendingStream, StreamAnswer, StreamKey, StreamText};
 use crate::timers::Timers;
@@ -57,13 +59,25 @@ impl SharedState {
         self.clock.now()
     }
 
-    /// Starts the fault clock.
-    pub(crate) fn start_clock(&mut self, now: Timestamp) {
-        self.fault_clock.start(now);
+    /// Begins the exchange of a request for `path` that arrives at `now`.
+    pub(crate) fn begin(&mut self, route: Route, path: &str, now: Timestamp, form: ResponseForm) -> ServerExchange {
+        match route {
+            Route::AboutModel if self.streams() => self.health_check(now, form),
+            Route::Service if self.streams() => self.admit_stream(now, form, StreamFormat::Plain, None),
+            Route::Service | Route::AboutModel => self.admit(path, now, form),
+            Route::Stream(own) => self.admit_stream(now, form, StreamFormat::Plain, Some(own)),
+            Route::Model(format) => self.admit_stream(now, form, format, None),
+            Route::Health => self.health_check(now, form),
+            Route::Refused(refusal) => self.bare(refusal.status(), now, form),
+            Route::StartClock => {
+                self.fault_clock.start(now);
+                self.bare(204, now, form)
+            }
+        }
     }
 
     /// Admits a request for `path` that arrives at `now`. The first request starts the fault clock.
-    pub(crate) fn admit(&mut self, path: &str, now: Timestamp, form: ResponseForm) -> ServerExchange {
+    fn admit(&mut self, path: &str, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let route = self.fault_clock.service().route_of(path);
         let admission = self.fault_clock.admit(route, now);
         self.exchange(now, form, &admission)
@@ -81,7 +95,7 @@ impl SharedState {
 
     /// The same, and where the service answers with 200 its answer is a stream. It is that of the service unless the request
     /// asks for one of its own.
-    pub(crate) fn admit_stream(
+    fn admit_stream(
         &mut self,
         now: Timestamp,
         form: ResponseForm,
@@ -99,7 +113,7 @@ impl SharedState {
     }
 
     /// A plain request for the service is answered with a stream.
-    pub(crate) fn streams(&self) -> bool {
+    fn streams(&self) -> bool {
         self.fault_clock.service().stream.is_some()
     }
 
@@ -154,16 +168,25 @@ impl SharedState {
     }
 
     /// A health check that arrives at `now`.
-    pub(crate) fn health_check(&mut self, now: Timestamp, form: ResponseForm) -> ServerExchange {
+    fn health_check(&mut self, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let due = now + self.fault_clock.service().baseline;
         let response = self.responses.service(200, form.keep_alive);
         self.count_control(ServerExchange::unrecorded(&self.responses, response, form, due))
     }
 
     /// An answer of the server itself, which leaves at once.
-    pub(crate) fn bare(&mut self, status: u16, now: Timestamp, form: ResponseForm) -> ServerExchange {
+    fn bare(&mut self, status: u16, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let response = self.responses.bare(status, form.keep_alive);
         self.count_control(ServerExchange::unrecorded(&self.responses, response, form, now))
+    }
+
+    /// The answer to what is no request of the service's after all.
+    #[cfg(feature = "http2")]
+    pub(crate) fn refusal(&mut self, refusal: Refusal) -> ServerExchange {
+        self.recorder.totals.refused += 1;
+        let form = ResponseForm { is_head: false, keep_alive: true, framing: Framing::Frames };
+        let response = self.responses.bare(refusal.status(), true);
+        ServerExchange::unrecorded(&self.responses, response, form, self.now())
     }
 
     fn count_control(&mut self, exchange: ServerExchange) -> ServerExchange {

@@ -41,6 +41,13 @@ impl<T> Slots<T> {
         self.slot(token)?.value.as_mut()
     }
 
+    /// Puts what `make` makes of the value of `token` in its place.
+    pub(crate) fn replace(&mut self, token: u64, make: impl FnOnce(T) -> T) {
+        if let Some(slot) = self.slot(token) {
+            slot.value = slot.value.take().map(make);
+        }
+    }
+
     /// Removes and returns the value of `token`, unless it was removed before.
     pub(crate) fn remove(&mut self, token: u64) -> Option<T> {
         let slot = self.slot(token)?;

@@ -13,6 +13,10 @@ use crate::found::Found;
 use crate::open_stream::{Arrived, Clocks, Head, MOST_MARKED, mark};
 use crate::options::StreamOptions;
 
+/// An item that did not have to be waited for came together with the one before it, unless the generator took so long: it then
+/// worked for it without giving the event loop a turn. Reading the next of several items that are there takes microseconds.
+const APART: Nanos = Nanos::from_millis(1);
+
 /// The streams of a run. Clones are of the same run, and may be used by different threads.
 #[derive(Clone, Debug)]
 pub struct ItemStreams(Arc<Mutex<Books>>);
@@ -31,6 +35,8 @@ struct Books {
 #[derive(Debug)]
 struct ItemStream {
     clocks: Clocks,
+    /// When it yielded its last item.
+    yielded: Timestamp,
     /// When its items came; `None` where [`MOST_MARKED`] others were open when it began.
     marks: Option<EventMarks>,
 }
@@ -48,15 +54,17 @@ impl ItemStreams {
         let mut books = self.lock();
         let marks = (books.open.len() < MOST_MARKED).then(EventMarks::with_room);
         let clocks = books.clocks(arrival);
-        books.open.insert(arrival.index, ItemStream { clocks, marks });
+        books.open.insert(arrival.index, ItemStream { clocks, yielded: arrival.intended_start, marks });
     }
 
     /// The generator of this arrival yielded an item at `at`. `had_to_wait`: it was not there yet when it was asked for. One
-    /// that was there came together with the one before, as far as anybody can know.
+    /// that was there came together with the one before, as far as anybody can know, unless it took [`APART`] to yield it.
     pub fn item(&self, arrival: Arrival, at: Timestamp, had_to_wait: bool) {
         let Books { options, found, open, waited, .. } = &mut *self.lock();
-        let Some(ItemStream { clocks, marks }) = open.get_mut(&arrival.index) else { return };
-        let now = match clocks.last().filter(|_| !had_to_wait) {
+        let Some(ItemStream { clocks, yielded, marks }) = open.get_mut(&arrival.index) else { return };
+        let is_together = !had_to_wait && at.since(*yielded) < APART;
+        *yielded = at;
+        let now = match clocks.last().filter(|_| is_together) {
             Some(together) => together,
             None => {
                 *waited += 1;
@@ -71,7 +79,7 @@ impl ItemStreams {
     /// The generator that was started for an arrival has ended, or the run has.
     pub fn ended(&self, call: &CallEnd) {
         let Books { options, found, open, .. } = &mut *self.lock();
-        let Some(ItemStream { mut clocks, marks }) = open.remove(&call.arrival.index) else { return };
+        let Some(ItemStream { mut clocks, marks, .. }) = open.remove(&call.arrival.index) else { return };
         if !clocks.is_measured {
             return;
         }

@@ -21,6 +21,12 @@ pub struct ServeArgs {
     /// Address and port to listen on; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     pub listen: String,
+    /// Serve over TLS with the certificate in this PEM file, the chain to its authority behind it
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+    /// The private key of --cert, a PEM file
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
     /// Log what happened to each request to this CSV file
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,

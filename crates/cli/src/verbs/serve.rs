@@ -6,7 +6,7 @@ use std::path::Path;
 
 use truetail_engine::host;
 use truetail_report::number;
-use truetail_server::{Ending, LogFile, Server, ServerOptions, ServerTruth};
+use truetail_server::{Certificate, Ending, LogFile, Server, ServerOptions, ServerTruth};
 
 use crate::args::serve::ServeArgs;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
@@ -25,16 +25,32 @@ pub fn serve(args: ServeArgs) -> Result<ExitCode> {
         return Err(usage_error("--truth and --truth-events name the same file; give each its own"));
     }
     let (truth, events) = (log(args.truth.as_deref()), log(args.truth_events.as_deref()));
-    let options =
-        ServerOptions { truth, events, keep_truth: false, ..ServerOptions::new(scenario.service.clone(), listen) };
+    let certificate = args.cert.as_deref().zip(args.key.as_deref());
+    let certificate = certificate.map(|(chain, key)| certificate_of(chain, key)).transpose()?;
+    let scheme = if certificate.is_some() { "https" } else { "http" };
+    let options = ServerOptions {
+        truth,
+        events,
+        certificate,
+        keep_truth: false,
+        ..ServerOptions::new(scenario.service.clone(), listen)
+    };
     // Captured before the address is printed: whoever reads it may send a signal at once.
     let signal = signals::TerminationSignal::capture()
         .map_err(|error| runtime_error(format!("cannot watch for signals: {error}")))?;
     let server = Server::start(options).map_err(runtime_error)?;
-    output::print(&format!("listening on http://{}\n", server.addr()))?;
+    output::print(&format!("listening on {scheme}://{}\n", server.addr()))?;
     output::note(&format!("{} at {}; Ctrl-C to stop", scenario.name, scenario.path));
     signal.wait();
     report_totals(server.stop())
+}
+
+fn certificate_of(chain: &Path, key: &Path) -> Result<Certificate> {
+    let read = |path: &Path| {
+        std::fs::read(path).map_err(|error| usage_error(format!("cannot read {}: {error}", path.display())))
+    };
+    Certificate::from_pem(&read(chain)?, &read(key)?)
+        .map_err(|problem| usage_error(format!("--cert {} and --key {}: {problem}", chain.display(), key.display())))
 }
 
 fn log(path: Option<&Path>) -> Option<Box<dyn Write + Send>> {

@@ -57,6 +57,27 @@ fn a_model_serves_streams_and_logs_each_event() {
 }
 
 #[test]
+fn over_tls_its_own_certificate_is_accepted_by_ca() {
+    let dir = TestDir::new();
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    let (chain, key) = (dir.file("cert.pem", &made.cert.pem()), dir.file("key.pem", &made.signing_key.serialize_pem()));
+    let served = ServeProcess::start_with(&dir, "01-healthy", &["--cert", chain, "--key", key]);
+    assert!(served.url().starts_with("https://127.0.0.1:"), "{}", served.url());
+    let options = ["-r", "200", "-n", "100", "--ca", chain, "--json", "--quiet", "--no-save"];
+    let run = dir.truetail(&[&["run", &served.api()][..], &options].concat()).json();
+    assert_eq!(run["tally"]["responses"], 100);
+    assert_eq!(served.stop().1.len(), 100);
+    for (options, problem) in [
+        (&["--cert", key, "--key", key][..], "there is no certificate in the file of the certificate"),
+        (&["--cert", "nowhere.pem", "--key", key], "nowhere.pem"),
+        (&["--cert", chain], "--key"),
+    ] {
+        let output = dir.truetail(&[&["serve", "--listen", "127.0.0.1:0"][..], options].concat());
+        assert!(output.code == Some(2) && output.stderr.contains(problem), "{output:?}");
+    }
+}
+
+#[test]
 fn two_logs_are_not_one_file() {
     let dir = TestDir::new();
     let output = dir.truetail(&["serve", "--listen", "127.0.0.1:0", "--truth", "a.csv", "--truth-events", "a.csv"]);

@@ -64,9 +64,8 @@ pub trait Observer: Send {
 /// to its end, and for another one after that.
 pub trait SessionScript {
     /// A request of the session of `user` begins: `request` is overwritten with its bytes in HTTP/1.1, whichever version is
-    /// spoken. Returns its step, a
-    /// target of the requests of the run. Where the last session of this user has ended, this is the first request of session
-    /// `number`. [`Observer::begin`] follows at once.
+    /// spoken. Returns its step, a target of the requests of the run. Where the last session of this user has ended, this is the
+    /// first request of session `number`. [`Observer::begin`] follows at once.
     fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> u32;
 
     /// The request of this user has ended, and [`Observer::end`] was called for it: how long the user thinks before the next

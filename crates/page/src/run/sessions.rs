@@ -48,6 +48,9 @@ fn content(page: &RunPage<'_>, facts: &SessionFacts, series: &SessionSeries) -> 
                           expects, or that gets none.",
                 table: early_ends(series),
             }.markup())
+            @if series.early_ends.len() > MOST_STEPS {
+                p { "and " (series.early_ends.len() - MOST_STEPS) " more, in run.json" }
+            }
         }
         @if !series.sampled.is_empty() {
             (Figure {
@@ -147,6 +150,7 @@ fn session_row(shown: &ShownSession) -> [String; 9] {
     let session = &shown.session;
     let left_out = match session.left_out {
         0 => "the session".to_owned(),
+        1 => "the session; one request before its last one is not kept".to_owned(),
         n => format!("the session; {} requests before its last one are not kept", number::count(n)),
     };
     [

@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::layout::INK;
 use super::look::Look;
 use super::picture::Picture;
-use super::sheet::{Sheet, Swatch};
+use super::sheet::{Sheet, Swatch, legend_height};
 use super::svg::{Anchor, Label, Rect, Svg};
 use super::text_width;
 use super::waterfall::{AROUND, ROW, draw_frame, draw_names};
@@ -35,8 +35,9 @@ pub fn session_waterfall(series: &SessionSeries) -> Picture {
     let length_ns = |session: &SampledSession| session.end_ns.saturating_sub(session.intended_start_ns);
     let longest = series.sampled.iter().map(|shown| length_ns(&shown.session)).max().unwrap_or(1).max(1) as f64;
     let subtitle = "Each begins at its intended arrival. The time at the right is without the planned think time.";
-    let height = AROUND + series.sampled.len() as f64 * ROW;
-    let mut sheet = Sheet::new(TITLE, subtitle, height, &legend(series));
+    let legend = legend(series);
+    let height = AROUND + legend_height(&legend) + series.sampled.len() as f64 * ROW;
+    let mut sheet = Sheet::new(TITLE, subtitle, height, &legend);
     let area = sheet.area;
     let frame = draw_frame(&mut sheet, series.sampled.len(), longest, "since the intended arrival");
     for (n, shown) in series.sampled.iter().enumerate() {
@@ -55,6 +56,11 @@ fn ending(session: &SampledSession) -> &'static str {
         SessionEnding::EndedEarly(cause) => cause.describe(),
         SessionEnding::InFlightAtEnd => "in flight at end",
     }
+}
+
+/// When the request was sent that had no answer when the run ended; `None`: there is none such. The user may have been thinking.
+fn unanswered(session: &SampledSession) -> Option<u64> {
+    session.requests.last().filter(|last| last.end_ns.is_none()).map(|last| last.sent_ns)
 }
 
 fn look_of(step: u32) -> Look {
@@ -81,7 +87,7 @@ fn legend(series: &SessionSeries) -> Vec<(String, Swatch)> {
     if sessions().any(is_ended) {
         legend.push(("the request that ended its session".to_owned(), Swatch::Line(Look::Failed)));
     }
-    if sessions().any(|session| session.ending == SessionEnding::InFlightAtEnd) {
+    if sessions().any(|session| unanswered(session).is_some()) {
         legend.push(block("no answer until the run ended", Look::LagMax, 0.3));
     }
     legend
@@ -113,9 +119,7 @@ impl Row<'_> {
             svg.blocks(&mine.collect::<Vec<_>>(), look, 0.6);
         }
         session.requests.iter().for_each(|request| self.draw_name(svg, request, steps));
-        if session.ending == SessionEnding::InFlightAtEnd {
-            let from =
-                session.requests.last().map_or(session.intended_start_ns, |last| last.end_ns.unwrap_or(last.sent_ns));
+        if let Some(from) = unanswered(session) {
             svg.blocks(&self.blocks(&[(from, session.end_ns)], WAIT), Look::LagMax, 0.3);
         }
         if matches!(session.ending, SessionEnding::EndedEarly(_)) {

@@ -73,19 +73,44 @@ impl Sheet {
 
 /// Draws rows of swatches and names from the base line `place.y` on, and returns the last base line.
 pub(super) fn draw_legend(svg: &mut Svg, place: Rect, legend: &[(String, Swatch)]) -> f64 {
-    let (mut x, mut y) = (place.x, place.y);
-    for (name, swatch) in legend {
-        let name = text_width::fitted(name, SMALL, place.width - SWATCH - 8.0);
-        let width = SWATCH + 8.0 + text_width::width(&name, SMALL);
-        if x > place.x && x + width > place.x + place.width {
-            (x, y) = (place.x, y + LEGEND_LINE);
-        }
+    let mut last = place.y;
+    for (entry, (_, swatch)) in legend_entries(place.width, legend).iter().zip(legend) {
+        let (x, y) = (place.x + entry.x, place.y + f64::from(entry.line) * LEGEND_LINE);
         draw_swatch(svg, (x, y - 5.0), *swatch);
-        let x_text = x + SWATCH + 8.0;
-        svg.label(Label { x: x_text, y, text: &name, size: SMALL, anchor: Anchor::Start, color: INK, bold: false });
-        x += width + 20.0;
+        let (x, text) = (x + SWATCH + 8.0, &entry.name);
+        svg.label(Label { x, y, text, size: SMALL, anchor: Anchor::Start, color: INK, bold: false });
+        last = y;
     }
-    y
+    last
+}
+
+/// The height of the lines of a legend on a sheet.
+pub(super) fn legend_height(legend: &[(String, Swatch)]) -> f64 {
+    let entries = legend_entries(WIDTH - 2.0 * MARGIN, legend);
+    entries.last().map_or(0.0, |last| f64::from(last.line + 1) * LEGEND_LINE)
+}
+
+/// The name of a series in a legend, as far as there is room for it.
+struct LegendEntry {
+    name: String,
+    line: u32,
+    x: f64,
+}
+
+/// Where the names of a legend stand that is so wide.
+fn legend_entries(room: f64, legend: &[(String, Swatch)]) -> Vec<LegendEntry> {
+    let (mut x, mut line) = (0.0, 0);
+    let place = |(name, _): &(String, Swatch)| {
+        let name = text_width::fitted(name, SMALL, room - SWATCH - 8.0);
+        let width = SWATCH + 8.0 + text_width::width(&name, SMALL);
+        if x > 0.0 && x + width > room {
+            (x, line) = (0.0, line + 1);
+        }
+        let entry = LegendEntry { name, line, x };
+        x += width + 20.0;
+        entry
+    };
+    legend.iter().map(place).collect()
 }
 
 fn draw_swatch(svg: &mut Svg, (x, middle): (f64, f64), swatch: Swatch) {

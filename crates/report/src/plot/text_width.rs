@@ -15,22 +15,29 @@ const ROOM: f64 = 1.06;
 
 /// The width of `text` in units, rounded up by [`ROOM`].
 pub(super) fn width(text: &str, size: f64) -> f64 {
-    let advance = |c: char| {
-        let index = (c as usize).checked_sub(' ' as usize);
-        index.and_then(|index| ADVANCES.get(index)).copied().unwrap_or(OTHER)
-    };
-    let total: u32 = text.chars().map(|c| u32::from(advance(c))).sum();
-    f64::from(total) / 2048.0 * size * ROOM
+    text.chars().map(|c| advance(c, size)).sum()
 }
 
 /// `text` truncated to at most `room` units, with an ellipsis if anything is missing.
 pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
-    if width(text, size) <= room {
-        return text.to_owned();
+    let room_beside = room - advance('…', size);
+    let (mut taken, mut cut) = (0.0, 0);
+    for (at, c) in text.char_indices() {
+        taken += advance(c, size);
+        if taken <= room_beside {
+            cut = at + c.len_utf8();
+        }
+        if taken > room {
+            return format!("{}…", text[..cut].trim_end());
+        }
     }
-    let mut cut = text.to_owned();
-    while cut.pop().is_some() && width(&cut, size) + width("…", size) > room {}
-    format!("{}…", cut.trim_end())
+    text.to_owned()
+}
+
+fn advance(c: char, size: f64) -> f64 {
+    let index = (c as usize).checked_sub(' ' as usize);
+    let advance = index.and_then(|index| ADVANCES.get(index)).copied().unwrap_or(OTHER);
+    f64::from(advance) / 2048.0 * size * ROOM
 }
 
 #[cfg(test)]

@@ -7,14 +7,14 @@ use super::frame::{Axis, Frame};
 use super::look::Look;
 use super::picture::Picture;
 use super::scale::{AxisScale, linear_time_ticks};
-use super::sheet::{Sheet, Swatch, heading, remark};
+use super::sheet::{Sheet, Swatch, heading, legend_height, remark};
 use super::svg::{Anchor, Rect, Svg};
 use super::text_width;
 use crate::number;
 
 const TITLE: &str = "A few streams, event by event";
-/// Title, legend and axis.
-pub(super) const AROUND: f64 = 200.0;
+/// Title and axis.
+pub(super) const AROUND: f64 = 156.0;
 pub(super) const ROW: f64 = 46.0;
 /// Room for what stands left and right of the rows.
 const LEFT: f64 = 168.0;
@@ -32,10 +32,11 @@ pub fn waterfall(series: &StreamSeries) -> Picture {
         return Sheet::nothing(TITLE, "No stream was kept in full.");
     }
     let longest = series.sampled.iter().map(|shown| shown.stream.length_ns()).max().unwrap_or(1).max(1) as f64;
-    let height = AROUND + series.sampled.len() as f64 * ROW;
+    let legend = legend(series);
+    let height = AROUND + legend_height(&legend) + series.sampled.len() as f64 * ROW;
     let subtitle =
         "Each begins at its intended start. A stroke is an event, or several that are too close to tell apart.";
-    let mut sheet = Sheet::new(TITLE, subtitle, height, &legend(series));
+    let mut sheet = Sheet::new(TITLE, subtitle, height, &legend);
     let area = sheet.area;
     let frame = draw_frame(&mut sheet, series.sampled.len(), longest, "since the intended start");
     for (n, shown) in series.sampled.iter().enumerate() {

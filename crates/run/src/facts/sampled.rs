@@ -37,13 +37,8 @@ impl<T> Default for Sampled<T> {
 }
 
 impl<T: Sampleable> Sampled<T> {
-    /// Takes one in, if it is one of those that are kept.
-    pub fn offer(&mut self, one: T) {
-        let (length_ns, instants_ns) = (one.length_ns(), one.instants_ns());
-        self.offer_made(length_ns, instants_ns, || one);
-    }
-
-    /// The same of one that `make` makes, with this length and these instants. It is only made where it may be kept.
+    /// Takes in the one that `make` makes, with this length and these instants, if it is one of those that are kept. It is only
+    /// made where it may be.
     pub fn offer_made(&mut self, length_ns: u64, instants_ns: [u64; 3], make: impl FnOnce() -> T) {
         let chance = chance(instants_ns);
         let may_be_slow =
@@ -67,6 +62,11 @@ impl<T: Sampleable> Sampled<T> {
     /// Each that is kept; some are there twice.
     pub fn all(&self) -> impl Iterator<Item = &T> {
         self.slowest.iter().chain(&self.random)
+    }
+
+    /// The slowest are in their order.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.slowest.is_sorted_by(|one, next| by_length(one, next).is_le())
     }
 
     /// True where more are kept than a run keeps.
@@ -129,7 +129,7 @@ mod tests {
 
     fn of(all: impl Iterator<Item = One>) -> Sampled<One> {
         let mut sampled = Sampled::default();
-        all.for_each(|one| sampled.offer(one));
+        all.for_each(|one| sampled.offer_made(one.length_ns(), one.instants_ns(), || one));
         sampled
     }
 

@@ -90,7 +90,9 @@ impl SampledSession {
         };
         let is_open = last.end_ns.is_none();
         let is_cut = self.left_out > 0 && self.requests.len() < MOST_REQUESTS;
-        if self.requests.len() > MOST_REQUESTS || is_cut {
+        let most = steps.iter().fold(0u64, |sum, step| sum.saturating_add(step.per_session));
+        let is_too_long = self.left_out.saturating_add(self.requests.len() as u64) > most;
+        if self.requests.len() > MOST_REQUESTS || is_cut || is_too_long {
             Some("a session has another number of requests than are kept")
         } else if self.requests.iter().any(|request| request.step as usize >= steps.len()) {
             Some("a request is of a step that is not in run.json")
@@ -98,6 +100,8 @@ impl SampledSession {
             Some("a request has no end, and is not the last of its session")
         } else if !self.ascends() {
             Some("the instants of a session are not in order")
+        } else if self.think_ns > LONGEST_NS {
+            Some("a session thinks for longer than any run is long")
         } else if self.latest_ns() > LONGEST_NS {
             Some("a session has an instant that is later than any run is long")
         } else if !in_books || (is_open && self.ending != SessionEnding::InFlightAtEnd) {
@@ -147,6 +151,9 @@ impl SampledSessions {
         let kept = |most: usize| tally.begun.min(most as u64);
         if (self.slowest.len() as u64, self.random.len() as u64) != (kept(SLOWEST), kept(RANDOM)) {
             return Some("another number of sessions is sampled than are kept");
+        }
+        if !self.is_in_order() {
+            return Some("the slowest sessions are not in order");
         }
         self.all().find_map(|session| session.problem(tally, steps))
     }

@@ -101,6 +101,9 @@ impl SampledStreams {
         if self.is_too_large() {
             return Some("more streams are sampled than are kept");
         }
+        if !self.is_in_order() {
+            return Some("the slowest streams are not in order");
+        }
         self.all().find_map(SampledStream::problem)
     }
 }

@@ -34,7 +34,7 @@ pub struct StreamFacts {
     pub tally: StreamTally,
     /// Events of all streams.
     pub events: u64,
-    /// Bytes of the bodies of all streams; `None` where the events are items, whose bytes nobody sees.
+    /// Bytes of the bodies of all streams; `None` where nobody saw bytes: of items, and in the simulator.
     pub bytes: Option<u64>,
     /// Gaps between events that were read at once: how long they are is not known.
     pub coalesced_gaps: u64,

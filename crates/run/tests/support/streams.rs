@@ -17,14 +17,16 @@ fn detail(complete: u64) -> StreamDetail {
     for number in 0..50 {
         let intended_start_ns = number * 1_000_000;
         let end_ns = intended_start_ns + 9_000_000;
-        detail.sampled.offer(SampledStream {
+        let stream = SampledStream {
             intended_start_ns,
             actual_start_ns: intended_start_ns + 1,
             end_ns,
             ending: StreamEnding::Cut,
             first_content_ns: Some(intended_start_ns + 7),
             marks: vec![EventMark { from_ns: intended_start_ns + 7, to_ns: end_ns, events: 4, coalesced: 1 }],
-        });
+        };
+        let (length_ns, instants_ns) = (end_ns - intended_start_ns, [intended_start_ns, intended_start_ns + 1, end_ns]);
+        detail.sampled.offer_made(length_ns, instants_ns, || stream);
     }
     detail
 }

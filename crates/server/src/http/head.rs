@@ -6,6 +6,7 @@ use httparse::{Header, Request, Status};
 use truetail_model::service::{StreamDescription, StreamFormat};
 
 use super::{Body, Refusal};
+use crate::response_form::Framing;
 use crate::stream::parse_query;
 
 /// Heads longer than this are refused.
@@ -45,8 +46,8 @@ pub(crate) struct RequestHead<'a> {
     pub(crate) is_head: bool,
     /// The connection stays open after the answer.
     pub(crate) keep_alive: bool,
-    /// The client understands chunks.
-    pub(crate) may_chunk: bool,
+    /// How it is told the end of an answer of unknown length.
+    pub(crate) framing: Framing,
     /// The client waits for an interim answer before it sends the body.
     pub(crate) expects_continue: bool,
     /// The body that follows.
@@ -68,11 +69,11 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead<'_>>, Refusa
     let body = facts.body(is_http_1_1)?;
     Ok(Some(RequestHead {
         length,
-        route: route(&request, facts.preflight),
+        route: route(request.method.unwrap_or(""), request.path.unwrap_or("/"), facts.preflight),
         path: path(request.path.unwrap_or("/")),
         is_head: request.method == Some("HEAD"),
         keep_alive: if is_http_1_1 { !facts.close } else { facts.keep_alive && !facts.close },
-        may_chunk: is_http_1_1,
+        framing: if is_http_1_1 { Framing::Chunks } else { Framing::Connection },
         expects_continue: is_http_1_1 && facts.expects_continue && !body.is_over(),
         body,
     }))
@@ -88,10 +89,10 @@ fn has_empty_line(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\n\n") || bytes.windows(3).any(|three| three == b"\n\r\n")
 }
 
-fn route(request: &Request<'_, '_>, preflight: bool) -> Route {
-    let target = request.path.unwrap_or("/");
+/// What a request with this method and target is for. `preflight`: it has the header of preflights.
+pub(crate) fn route(method: &str, target: &str, preflight: bool) -> Route {
     match path(target) {
-        "/clock" if request.method == Some("POST") => Route::StartClock,
+        "/clock" if method == "POST" => Route::StartClock,
         "/clock" => Route::Refused(Refusal::MethodNotAllowed),
         "/healthy" => Route::Health,
         _ if preflight => Route::Health,
@@ -105,7 +106,7 @@ fn route(request: &Request<'_, '_>, preflight: bool) -> Route {
 }
 
 /// The path of a target, which may come with a query, or with scheme and authority as proxies are sent it.
-fn path(target: &str) -> &str {
+pub(crate) fn path(target: &str) -> &str {
     let path = match target.split_once("://") {
         Some((scheme, rest)) if !scheme.contains('/') => rest.find('/').map_or("/", |slash| &rest[slash..]),
         _ => target,

@@ -7,5 +7,7 @@ mod responses;
 
 pub(crate) use body::Body;
 pub(crate) use head::{RequestHead, Route, may_contain_head, parse_head};
+#[cfg(feature = "http2")]
+pub(crate) use head::{path, route};
 pub(crate) use refusal::Refusal;
 pub(crate) use responses::{ResponseId, Responses};

@@ -5,7 +5,7 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::text::StreamText;
 use super::truth::{EventKind, StreamTruth};
-use crate::response_form::ResponseForm;
+use crate::response_form::{Framing, ResponseForm};
 
 /// The parts in which the bytes of a write leave that trickles.
 const PARTS: u64 = 8;
@@ -28,6 +28,9 @@ pub(crate) struct StreamAnswer {
     form: ResponseForm,
     /// Otherwise it is sent as one piece of JSON, when all of it is there.
     in_pieces: bool,
+    /// Bytes of its head, once there is one.
+    #[cfg_attr(not(feature = "http2"), expect(dead_code, reason = "HTTP/1 sends the head as it is"))]
+    head_length: u64,
     bytes: Vec<u8>,
     writes: Vec<Write>,
     /// Each event, with the number of the write that completes it.
@@ -59,6 +62,7 @@ impl StreamAnswer {
             text,
             form,
             in_pieces,
+            head_length: 0,
             bytes: Vec::new(),
             writes: Vec::new(),
             events: Vec::new(),
@@ -69,8 +73,10 @@ impl StreamAnswer {
             faults: FaultSet::NONE,
         };
         if in_pieces {
-            let coding = if form.may_chunk { "Transfer-Encoding: chunked\r\n" } else { "" };
-            answer.bytes = head("text/event-stream", coding, form.keep_alive && form.may_chunk).into_bytes();
+            let coding = if form.framing == Framing::Chunks { "Transfer-Encoding: chunked\r\n" } else { "" };
+            answer.bytes =
+                head("text/event-stream", coding, form.keep_alive && form.framing != Framing::Connection).into_bytes();
+            answer.head_length = answer.bytes.len() as u64;
             answer.push(due);
         }
         answer
@@ -100,7 +106,7 @@ impl StreamAnswer {
     }
 
     fn add_chunk(&mut self, text: &str, ends: bool) {
-        if !self.form.may_chunk {
+        if self.form.framing != Framing::Chunks {
             self.bytes.extend_from_slice(text.as_bytes());
             return;
         }
@@ -133,7 +139,9 @@ impl StreamAnswer {
             let body = self.text.in_one_piece();
             let length = format!("Content-Length: {}\r\n", body.len());
             let sent = if self.is_cut() { body.len() / 2 } else { body.len() };
-            self.bytes = (head("application/json", &length, self.form.keep_alive) + &body[..sent]).into_bytes();
+            self.bytes = head("application/json", &length, self.form.keep_alive).into_bytes();
+            self.head_length = self.bytes.len() as u64;
+            self.bytes.extend_from_slice(&body.as_bytes()[..sent]);
             self.push(at);
         }
         self.is_over = true;
@@ -151,7 +159,7 @@ impl StreamAnswer {
 
     /// The connection is closed behind it.
     pub(crate) fn closes(&self) -> bool {
-        self.is_cut() || !self.form.keep_alive || (self.in_pieces && !self.form.may_chunk)
+        self.is_cut() || !self.form.keep_alive || (self.in_pieces && self.form.framing == Framing::Connection)
     }
 
     /// Adds the next event of a batch, which leaves at `at`, and met `faults`.
@@ -174,6 +182,12 @@ impl StreamAnswer {
     /// When the next write after `now` is due, as far as is known.
     pub(crate) fn next_after(&self, now: Timestamp) -> Option<Timestamp> {
         self.writes.get(self.writes.partition_point(|write| write.at <= now)).map(|write| write.at)
+    }
+
+    /// Bytes of its head. It is known when any of its bytes may leave.
+    #[cfg(feature = "http2")]
+    pub(crate) fn head_length(&self) -> u64 {
+        self.head_length
     }
 
     /// All of it has left where so many bytes have.

@@ -5,6 +5,8 @@ mod crowd;
 mod faults;
 mod hostile;
 mod http;
+mod http2;
 mod models;
 mod support;
+mod tls;
 mod truth;

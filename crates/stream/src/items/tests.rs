@@ -38,6 +38,21 @@ fn times_count_from_the_intended_start_and_what_was_there_already_has_no_gap() {
 }
 
 #[test]
+fn a_generator_that_worked_for_an_item_without_a_pause_has_a_gap() {
+    let streams = ItemStreams::new(Some(Nanos(SECOND / 10)), Timestamp::ZERO);
+    streams.begin(arrival(0));
+    for at in [5, 10] {
+        streams.item(arrival(0), Timestamp(at * SECOND / 10), false);
+        streams.item(arrival(0), Timestamp(at * SECOND / 10 + 1_000), false);
+    }
+    streams.ended(&end(0, SECOND + 2_000, ANSWER));
+    let facts = streams.facts();
+    assert_eq!((facts.events, facts.coalesced_gaps, facts.stalls), (4, 2, 1));
+    assert_eq!(facts.times.of(StreamTime::EventGap).max(), Some(Nanos(SECOND / 2)));
+    assert_eq!(facts.times.of(StreamTime::LastEvent).max(), Some(Nanos(SECOND)));
+}
+
+#[test]
 fn every_end_has_its_place() {
     let streams = ItemStreams::new(None, Timestamp::ZERO);
     (0..7).for_each(|index| streams.begin(arrival(index)));

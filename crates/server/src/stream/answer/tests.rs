@@ -3,7 +3,7 @@ use truetail_model::service::{StreamContent, StreamDescription, StreamFormat};
 use super::*;
 use crate::stream::{JsonBody, parse_query};
 
-const FORM: ResponseForm = ResponseForm { is_head: false, keep_alive: true, may_chunk: true };
+const FORM: ResponseForm = ResponseForm { is_head: false, keep_alive: true, framing: Framing::Chunks };
 const DUE: Timestamp = Timestamp(1_000);
 
 fn answer_of(description: StreamDescription, text: StreamText, form: ResponseForm, in_pieces: bool) -> StreamAnswer {
@@ -102,7 +102,7 @@ fn chunks(answer: &StreamAnswer) -> Vec<serde_json::Value> {
     data.map(|data| serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}"))).collect()
 }
 
-const NO_CHUNKS: ResponseForm = ResponseForm { may_chunk: false, ..FORM };
+const NO_CHUNKS: ResponseForm = ResponseForm { framing: Framing::Connection, ..FORM };
 
 #[test]
 fn a_chat_is_sent_as_clients_expect_it() {

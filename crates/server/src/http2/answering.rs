@@ -1,0 +1,180 @@
+//! One stream of HTTP/2: its request, and its answer under way.
+
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use h2::server::SendResponse;
+use h2::{Reason, RecvStream, SendStream};
+use http::Response;
+use truetail_model::time::Timestamp;
+
+use crate::exchange::{AfterResponse, NextSend, ServerExchange};
+use crate::http::Responses;
+use crate::stream::MOST_BODY_BYTES;
+
+/// Bytes of one answer that are sent before other streams have their turn.
+const MOST_AT_ONCE: u64 = 64 * 1024;
+/// Fields of a head that is sent, at most.
+const MOST_FIELDS: usize = 16;
+
+/// How far a stream has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Progress {
+    /// Nothing is to be sent now; when something is, where that is known.
+    Waits(Option<Timestamp>),
+    /// So many bytes of the answer were handed on.
+    Gave(u64),
+    /// The client has to make room first.
+    NoRoom,
+    /// Its answer has left.
+    Complete,
+    /// The client has given it up.
+    Gone,
+}
+
+/// What is known of the body of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RequestBody {
+    Unfinished,
+    Whole,
+    /// Longer than may be read as a whole.
+    TooLarge,
+    /// The client has given it up.
+    Gone,
+}
+
+/// A request and its answer.
+#[derive(Debug)]
+pub(super) struct Answering {
+    pub(super) exchange: ServerExchange,
+    request: RecvStream,
+    /// What the body of the request is, where that matters.
+    kept: Option<Vec<u8>>,
+    respond: SendResponse<Bytes>,
+    /// For the body of the answer, once its head was sent.
+    body: Option<SendStream<Bytes>>,
+    /// Bytes of the answer that were handed on and that the system has not taken yet.
+    pub(super) given: u64,
+}
+
+impl Answering {
+    /// The answer of `exchange` to a request whose body is kept where `keeps`.
+    pub(super) fn new(
+        exchange: ServerExchange,
+        request: RecvStream,
+        keeps: bool,
+        respond: SendResponse<Bytes>,
+    ) -> Answering {
+        Answering { exchange, request, kept: keeps.then(Vec::new), respond, body: None, given: 0 }
+    }
+
+    /// Reads what came of the body of the request.
+    pub(super) fn read_body(&mut self) -> RequestBody {
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            match self.request.poll_data(&mut context) {
+                Poll::Pending => return RequestBody::Unfinished,
+                Poll::Ready(None) => return RequestBody::Whole,
+                Poll::Ready(Some(Err(_))) => return RequestBody::Gone,
+                Poll::Ready(Some(Ok(data))) => {
+                    // It fails where the stream is gone, which the next poll says.
+                    let _ = self.request.flow_control().release_capacity(data.len());
+                    let Some(kept) = &mut self.kept else { continue };
+                    kept.extend_from_slice(&data);
+                    if kept.len() > MOST_BODY_BYTES {
+                        return RequestBody::TooLarge;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The client has given it up.
+    pub(super) fn is_reset(&mut self) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        let reset = match &mut self.body {
+            Some(body) => body.poll_reset(&mut context),
+            None => self.respond.poll_reset(&mut context),
+        };
+        reset.is_ready()
+    }
+
+    /// The body of the request, as far as it was kept.
+    pub(super) fn take_body(&mut self) -> Vec<u8> {
+        self.kept.take().unwrap_or_default()
+    }
+
+    /// Hands on what is due at `now`.
+    pub(super) fn advance(&mut self, responses: &Responses, now: Timestamp) -> Progress {
+        match self.exchange.step(now) {
+            NextSend::Wait => Progress::Waits(self.exchange.next_write(now)),
+            NextSend::Complete => {
+                self.end();
+                Progress::Complete
+            }
+            NextSend::SendTo(end) if self.exchange.is_garbage() => self.give_garbage(end).unwrap_or(Progress::Gone),
+            NextSend::SendTo(end) => self.give(responses, end).unwrap_or(Progress::Gone),
+        }
+    }
+
+    /// Hands on bytes before `end`, as far as there is room.
+    fn give(&mut self, responses: &Responses, end: u64) -> Result<Progress, h2::Error> {
+        let (sent, head) = (self.exchange.sent, self.exchange.head_length(responses));
+        if end < head {
+            // A head is sent as a whole.
+            return Ok(Progress::Gave(end - sent));
+        }
+        let mut from = sent;
+        if from < head {
+            let response = head_of(self.exchange.piece(responses, 0, head));
+            let body = self.respond.send_response(response, self.exchange.is_whole_at(head))?;
+            self.body = Some(body);
+            from = head;
+        }
+        let Some(body) = &mut self.body else { return Ok(Progress::Gone) };
+        while from < end && from - sent < MOST_AT_ONCE {
+            let piece = self.exchange.piece(responses, from, end);
+            body.reserve_capacity(piece.len());
+            let length = body.capacity().min(piece.len());
+            if length == 0 {
+                break;
+            }
+            from += length as u64;
+            body.send_data(Bytes::copy_from_slice(&piece[..length]), self.exchange.is_whole_at(from))?;
+        }
+        Ok(if from > sent { Progress::Gave(from - sent) } else { Progress::NoRoom })
+    }
+
+    /// Hands on a head, behind which the stream is reset: what is no HTTP cannot be said in a stream.
+    fn give_garbage(&mut self, end: u64) -> Result<Progress, h2::Error> {
+        self.body = Some(self.respond.send_response(Response::new(()), false)?);
+        Ok(Progress::Gave(end - self.exchange.sent))
+    }
+
+    /// Everything was sent: what would close or reset a connection resets the stream.
+    fn end(&mut self) {
+        if self.exchange.then == AfterResponse::KeepOpen {
+            return;
+        }
+        let why = if self.exchange.is_garbage() { Reason::PROTOCOL_ERROR } else { Reason::INTERNAL_ERROR };
+        match &mut self.body {
+            Some(body) => body.send_reset(why),
+            None => self.respond.send_reset(why),
+        }
+    }
+}
+
+/// A head of HTTP/1 as one of HTTP/2, without what is about the connection.
+fn head_of(bytes: &[u8]) -> Response<()> {
+    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut parsed = httparse::Response::new(&mut fields);
+    let is_head = parsed.parse(bytes).is_ok_and(|status| status.is_complete());
+    debug_assert!(is_head, "the heads of answers are ours");
+    let is_sent =
+        |name: &str| !name.eq_ignore_ascii_case("connection") && !name.eq_ignore_ascii_case("transfer-encoding");
+    let mut response = Response::builder().status(parsed.code.unwrap_or(500));
+    for field in parsed.headers.iter().filter(|field| is_sent(field.name)) {
+        response = response.header(field.name, field.value);
+    }
+    response.body(()).expect("names and values of our heads are valid")
+}

@@ -1,0 +1,364 @@
+//! A connection in HTTP/2: begins an exchange for each request, and sends answers when they are due, in whatever order.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::future::Future;
+use std::io::ErrorKind;
+use std::net::TcpStream;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::server::{Builder, Connection, Handshake, SendResponse};
+use http::{Method, Request};
+use truetail_model::service::BatchEvent;
+use truetail_model::time::Timestamp;
+
+use super::answering::{Answering, Progress, RequestBody};
+use super::pipe::Pipe;
+use crate::http::{Refusal, Route, path, route};
+use crate::http1_connection::CloseReason;
+use crate::response_form::{Framing, ResponseForm};
+use crate::shared_state::SharedState;
+use crate::stream::StreamKey;
+use crate::transport::Transport;
+use crate::truth::Ending;
+
+/// Streams that a client may have open at once.
+const MOST_STREAMS: u32 = 4096;
+/// Bytes of bodies of requests that a client may send before they are read, of a stream and of a connection.
+const WINDOW: u32 = 1024 * 1024;
+/// Reads of one connection before the other connections have their turn.
+const READS_PER_TURN: usize = 8;
+/// Streams that are served before what they sent is handed to the system.
+const STREAMS_PER_TURN: usize = 16;
+
+/// What the crate h2 has to do.
+enum Session {
+    Handshake(Box<Handshake<Pipe, Bytes>>),
+    Open(Box<Connection<Pipe, Bytes>>),
+}
+
+/// An open connection.
+pub(crate) struct Http2Connection {
+    transport: Transport,
+    token: u64,
+    pipe: Pipe,
+    session: Session,
+    /// By numbers of their own, in the order of their requests.
+    streams: HashMap<u64, Answering>,
+    /// How many there were so far.
+    begun: u64,
+    /// Those whose answers are streams, by the numbers of these.
+    by_number: HashMap<u64, u64>,
+    /// When which stream is to be served.
+    due: BinaryHeap<Reverse<(Timestamp, u64)>>,
+    /// Those whose requests have not been read to the end.
+    unread: Vec<u64>,
+    /// Those whose clients have to make room.
+    waiting: Vec<u64>,
+    leaving: Leaving,
+    /// Nothing was read, because the client does not read what it is sent.
+    is_paused: bool,
+}
+
+/// What h2 has written, on its way to the system.
+#[derive(Default)]
+struct Leaving {
+    bytes: Vec<u8>,
+    /// How many of them the system has taken.
+    taken: usize,
+    /// The streams whose bytes are among them.
+    streams: Vec<u64>,
+}
+
+impl std::fmt::Debug for Http2Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http2Connection").field("streams", &self.streams.len()).finish_non_exhaustive()
+    }
+}
+
+impl Http2Connection {
+    /// A connection on which `received` came already.
+    pub(crate) fn new(transport: Transport, token: u64, received: &[u8]) -> Http2Connection {
+        let pipe = Pipe::default();
+        pipe.receive(received);
+        let handshake = Builder::new()
+            .max_concurrent_streams(MOST_STREAMS)
+            .initial_window_size(WINDOW)
+            .initial_connection_window_size(WINDOW)
+            .handshake(pipe.clone());
+        Http2Connection {
+            transport,
+            token,
+            pipe,
+            session: Session::Handshake(Box::new(handshake)),
+            streams: HashMap::new(),
+            begun: 0,
+            by_number: HashMap::new(),
+            due: BinaryHeap::new(),
+            unread: Vec::new(),
+            waiting: Vec::new(),
+            leaving: Leaving::default(),
+            is_paused: false,
+        }
+    }
+
+    /// Its socket.
+    pub(crate) fn stream(&self) -> &TcpStream {
+        self.transport.stream()
+    }
+
+    /// Reads what has come, through `buffer`. Returns true when there may be more, so that another turn is wanted.
+    pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
+        self.is_paused = !self.flush(shared)?;
+        if self.is_paused {
+            return Ok(false);
+        }
+        let mut may_be_more = true;
+        for _ in 0..READS_PER_TURN {
+            match self.transport.read(buffer) {
+                Ok(0) => return Err(CloseReason::ClientGone),
+                Ok(length) => self.pipe.receive(&buffer[..length]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    may_be_more = false;
+                    break;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Err(CloseReason::ClientGone),
+            }
+        }
+        self.poll(shared)?;
+        self.read_bodies(shared);
+        self.forget_reset_streams(shared);
+        let now = shared.now();
+        // The client may have made room.
+        std::mem::take(&mut self.waiting).into_iter().for_each(|id| self.due.push(Reverse((now, id))));
+        self.advance(shared)?;
+        Ok(may_be_more)
+    }
+
+    /// True when there may be something to read that was left, and the client reads again.
+    pub(crate) fn wants_reading(&self) -> bool {
+        self.is_paused && self.leaving.bytes.is_empty()
+    }
+
+    /// The system takes bytes again.
+    pub(crate) fn on_writable(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
+        self.transport.flush().map_err(|_| CloseReason::ClientGone)?;
+        self.advance(shared)
+    }
+
+    /// Called when an instant has come that this connection had added to the timers.
+    pub(crate) fn on_timer(&mut self, shared: &mut SharedState, _: Timestamp) -> Result<(), CloseReason> {
+        self.advance(shared)
+    }
+
+    /// A stream of this connection has an event, which is to be sent.
+    pub(crate) fn on_step(&mut self, shared: &mut SharedState, event: &BatchEvent<StreamKey>) {
+        let Some(id) = self.by_number.get(&event.key.number).copied() else { return };
+        if let Some(stream) = self.streams.get_mut(&id).and_then(|one| one.exchange.stream.as_mut()) {
+            stream.add_step(event.at, event.is_last, event.faults);
+            self.schedule(shared, event.at, id);
+        }
+    }
+
+    /// Ends every unanswered request with `ending`.
+    pub(crate) fn abandon(&mut self, shared: &mut SharedState, ending: Ending) {
+        let mut ids: Vec<u64> = self.streams.keys().copied().collect();
+        ids.sort_unstable();
+        ids.into_iter().for_each(|id| self.remove(shared, id, Some(ending)));
+    }
+
+    /// Has h2 deal with what came, begins exchanges for new requests, and sends what h2 itself has to say.
+    fn poll(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
+        let mut context = Context::from_waker(Waker::noop());
+        if let Session::Handshake(handshake) = &mut self.session {
+            match Pin::new(handshake.as_mut()).poll(&mut context) {
+                Poll::Pending => return self.flush(shared).map(|_| ()),
+                Poll::Ready(Ok(connection)) => self.session = Session::Open(Box::new(connection)),
+                Poll::Ready(Err(_)) => return self.close(shared, CloseReason::ClientGone),
+            }
+        }
+        while let Session::Open(connection) = &mut self.session {
+            match connection.poll_accept(&mut context) {
+                Poll::Pending => break,
+                Poll::Ready(Some(Ok((request, respond)))) => self.begin(shared, request, respond),
+                Poll::Ready(Some(Err(_))) => return self.close(shared, CloseReason::ClientGone),
+                Poll::Ready(None) => return self.close(shared, CloseReason::Done),
+            }
+        }
+        Ok(())
+    }
+
+    /// The connection is over: what h2 says last is sent, as far as the system takes it.
+    fn close(&mut self, shared: &mut SharedState, why: CloseReason) -> Result<(), CloseReason> {
+        let _ = self.flush(shared);
+        Err(why)
+    }
+
+    fn begin(&mut self, shared: &mut SharedState, request: Request<RecvStream>, respond: SendResponse<Bytes>) {
+        let now = shared.now();
+        let (head, body) = request.into_parts();
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let route = route(head.method.as_str(), target, head.headers.contains_key("truetail-preflight"));
+        let form = ResponseForm { is_head: head.method == Method::HEAD, keep_alive: true, framing: Framing::Frames };
+        let mut exchange = shared.begin(route, path(target), now, form);
+        exchange.request_read = body.is_end_stream();
+        let id = self.begun;
+        self.begun += 1;
+        let keeps = matches!(route, Route::Model(_));
+        let is_whole = exchange.request_read;
+        self.streams.insert(id, Answering::new(exchange, body, keeps, respond));
+        if is_whole {
+            self.request_is_read(shared, id);
+        } else {
+            self.unread.push(id);
+        }
+    }
+
+    fn read_bodies(&mut self, shared: &mut SharedState) {
+        for id in std::mem::take(&mut self.unread) {
+            let Some(stream) = self.streams.get_mut(&id) else { continue };
+            match stream.read_body() {
+                RequestBody::Unfinished => self.unread.push(id),
+                RequestBody::Whole => self.request_is_read(shared, id),
+                RequestBody::TooLarge => self.refuse(shared, id, Refusal::BodyTooLarge),
+                RequestBody::Gone => self.remove(shared, id, Some(Ending::ClientGone)),
+            }
+        }
+    }
+
+    /// Where there are more streams than may be open, the client has reset some, perhaps such as are never answered.
+    fn forget_reset_streams(&mut self, shared: &mut SharedState) {
+        if self.streams.len() <= MOST_STREAMS as usize {
+            return;
+        }
+        let gone = self.streams.iter_mut().filter_map(|(id, stream)| stream.is_reset().then_some(*id));
+        let gone: Vec<u64> = gone.collect();
+        gone.into_iter().for_each(|id| self.remove(shared, id, Some(Ending::ClientGone)));
+    }
+
+    /// The request was read to its end: its stream begins, if the answer is one, and its answer may leave.
+    fn request_is_read(&mut self, shared: &mut SharedState, id: u64) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let body = stream.take_body();
+        let exchange = &mut stream.exchange;
+        shared.begin_stream(exchange, &body, self.token);
+        exchange.request_read = true;
+        if let Some(events) = &exchange.stream {
+            self.by_number.insert(events.number, id);
+        }
+        let (due, rest) = (exchange.due.max(shared.now()), exchange.rest);
+        self.schedule(shared, due, id);
+        if let Some((_, at)) = rest {
+            self.schedule(shared, at, id);
+        }
+    }
+
+    /// Answers a request that is none of the service's.
+    fn refuse(&mut self, shared: &mut SharedState, id: u64, refusal: Refusal) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let mut dropped = std::mem::replace(&mut stream.exchange, shared.refusal(refusal));
+        if let Some(entry) = &mut dropped.entry {
+            entry.ending = Ending::Dropped;
+        }
+        let now = shared.now();
+        shared.close_row(&mut dropped, now);
+        self.schedule(shared, now, id);
+    }
+
+    fn schedule(&mut self, shared: &mut SharedState, at: Timestamp, id: u64) {
+        if at != Timestamp::NEVER {
+            self.due.push(Reverse((at, id)));
+            shared.timers.add(at, self.token);
+        }
+    }
+
+    /// Sends what is due, as far as the system takes it.
+    fn advance(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
+        while self.flush(shared)? && self.serve_some(shared) > 0 {
+            self.poll(shared)?;
+        }
+        Ok(())
+    }
+
+    /// Serves some of the streams that are due, and says how many.
+    fn serve_some(&mut self, shared: &mut SharedState) -> usize {
+        let now = shared.now();
+        let mut served = 0;
+        while served < STREAMS_PER_TURN
+            && let Some(Reverse((at, id))) = self.due.peek().copied()
+            && at <= now
+        {
+            self.due.pop();
+            served += 1;
+            self.serve(shared, id, now);
+        }
+        served
+    }
+
+    fn serve(&mut self, shared: &mut SharedState, id: u64, now: Timestamp) {
+        // One that handed bytes on is served again when the system has taken them.
+        let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.given == 0) else { return };
+        match stream.advance(&shared.responses, now) {
+            Progress::Waits(next) => {
+                if let Some(at) = next {
+                    self.schedule(shared, at, id);
+                }
+            }
+            Progress::Gave(bytes) => {
+                stream.given = bytes;
+                self.leaving.streams.push(id);
+            }
+            Progress::NoRoom => self.waiting.push(id),
+            Progress::Complete => self.remove(shared, id, None),
+            Progress::Gone => self.remove(shared, id, Some(Ending::ClientGone)),
+        }
+    }
+
+    /// Ends a request, with `ending` unless it ends as it was to.
+    fn remove(&mut self, shared: &mut SharedState, id: u64, ending: Option<Ending>) {
+        let Some(mut stream) = self.streams.remove(&id) else { return };
+        if let (Some(ending), Some(entry)) = (ending, &mut stream.exchange.entry) {
+            entry.ending = ending;
+        }
+        if let Some(events) = &stream.exchange.stream {
+            self.by_number.remove(&events.number);
+        }
+        let now = shared.now();
+        shared.close_row(&mut stream.exchange, now);
+    }
+
+    /// Hands to the system what h2 has written. Returns false when it takes no more for now; otherwise what streams handed on
+    /// has left.
+    fn flush(&mut self, shared: &mut SharedState) -> Result<bool, CloseReason> {
+        let Leaving { bytes, taken, streams } = &mut self.leaving;
+        loop {
+            while *taken < bytes.len() {
+                match self.transport.write(&bytes[*taken..]) {
+                    Ok(length) => *taken += length,
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(_) => return Err(CloseReason::ClientGone),
+                }
+            }
+            bytes.clear();
+            *taken = 0;
+            self.pipe.take_unsent(bytes);
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        let now = shared.now();
+        for id in streams.drain(..) {
+            if let Some(stream) = self.streams.get_mut(&id) {
+                let given = std::mem::take(&mut stream.given);
+                stream.exchange.was_sent(given, || now);
+                self.due.push(Reverse((now, id)));
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,130 @@
+//! HTTP over TLS.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::ServerName;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use truetail_model::service::{Fault, Selector, Service};
+use truetail_model::time::Nanos;
+use truetail_server::{Certificate, Ending, Server, ServerOptions};
+
+use crate::support::{Client, End, faulty, get, options, stop_and_check};
+
+/// A certificate of its own authority, in PEM, and its key.
+fn pem() -> (Vec<u8>, Vec<u8>) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    (made.cert.pem().into_bytes(), made.signing_key.serialize_pem().into_bytes())
+}
+
+/// A server over TLS, and what a client has to know of it.
+fn start(service: Service) -> (Server, Arc<ClientConfig>) {
+    let (chain, key) = pem();
+    let certificate = Some(Certificate::from_pem(&chain, &key).unwrap());
+    let server = Server::start(ServerOptions { certificate, ..options(service) }).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(rustls::pki_types::CertificateDer::from_pem_slice(&chain).unwrap()).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    (server, Arc::new(config))
+}
+
+fn connect(server: &Server, config: &Arc<ClientConfig>) -> StreamOwned<ClientConnection, TcpStream> {
+    let name = ServerName::try_from("localhost").unwrap();
+    let session = ClientConnection::new(Arc::clone(config), name).unwrap();
+    StreamOwned::new(session, Client::of(server).stream)
+}
+
+/// Reads until the end of the head and so many bytes of the body.
+fn answer(stream: &mut impl Read, body: usize) -> Vec<u8> {
+    let mut all = Vec::new();
+    let mut buffer = [0; 10_000];
+    loop {
+        let read = stream.read(&mut buffer).unwrap();
+        assert_ne!(read, 0, "{}", String::from_utf8_lossy(&all));
+        all.extend_from_slice(&buffer[..read]);
+        let head = all.windows(4).position(|four| four == b"\r\n\r\n");
+        if head.is_some_and(|head| all.len() >= head + 4 + body) {
+            return all;
+        }
+    }
+}
+
+#[test]
+fn requests_are_answered_over_one_connection() {
+    let service = Service { body_bytes: 5, ..faulty(vec![]) };
+    let (server, config) = start(service.clone());
+    let mut stream = connect(&server, &config);
+    for _ in 0..20 {
+        stream.write_all(get("/api").as_bytes()).unwrap();
+        assert!(answer(&mut stream, 5).ends_with(b"okoko"));
+    }
+    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 20);
+}
+
+#[test]
+fn an_answer_that_the_client_reads_slowly_arrives_whole() {
+    let service = Service { body_bytes: 8_000_000, ..faulty(vec![]) };
+    let (server, config) = start(service.clone());
+    let mut stream = connect(&server, &config);
+    stream.write_all(get("/api").as_bytes()).unwrap();
+    // The system's buffers are full long before this.
+    std::thread::sleep(Duration::from_millis(200));
+    let all = answer(&mut stream, 8_000_000);
+    assert!(all.ends_with(b"okokok") && all.windows(2).filter(|two| two == b"ko").count() >= 3_999_999);
+    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 1);
+}
+
+#[test]
+fn an_answer_that_is_cut_short_ends_with_a_close_notification() {
+    let fault = Fault::ShortBody { select: Selector::default() };
+    let service = Service { body_bytes: 1_000, ..faulty(vec![fault]) };
+    let (server, config) = start(service.clone());
+    let mut stream = connect(&server, &config);
+    stream.write_all(get("/api").as_bytes()).unwrap();
+    let mut all = Vec::new();
+    stream.read_to_end(&mut all).unwrap();
+    assert!(all.ends_with(b"okok") && all.len() < 1_000, "{}", all.len());
+    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::ShortBody), 1);
+}
+
+#[test]
+fn what_is_no_tls_is_told_so_and_closed() {
+    let service = faulty(vec![]);
+    let (server, _) = start(service.clone());
+    let mut client = Client::of(&server);
+    client.send(get("/api"));
+    let (said, end) = client.until_end();
+    // An alert, and nothing else.
+    assert_eq!((said.first(), end), (Some(&21), End::Closed));
+    let truth = stop_and_check(server, &service);
+    assert_eq!((truth.totals.admitted, truth.totals.refused), (0, 0));
+}
+
+#[test]
+fn a_client_that_leaves_in_mid_handshake_leaves_nothing_behind() {
+    let service = Service { baseline: Nanos::from_millis(1), ..faulty(vec![]) };
+    let (server, config) = start(service.clone());
+    for bytes in [&[][..], &[22], &[22, 3, 1, 2, 0, 1]] {
+        Client::of(&server).send(bytes);
+    }
+    let mut stream = connect(&server, &config);
+    stream.write_all(get("/healthy").as_bytes()).unwrap();
+    answer(&mut stream, 0);
+    assert_eq!(stop_and_check(server, &service).totals.admitted, 0);
+}
+
+#[test]
+fn files_that_are_no_certificate_or_no_key_are_refused() {
+    let ((chain, key), (_, other)) = (pem(), pem());
+    let problem = |chain: &[u8], key: &[u8]| Certificate::from_pem(chain, key).unwrap_err();
+    assert!(problem(b"", &key).contains("no certificate"));
+    assert!(problem(&chain, &chain).contains("no private key"));
+    assert!(problem(&chain, &other).contains("together"));
+}
