@@ -5,7 +5,8 @@ use std::net::TcpStream;
 use truetail_model::service::BatchEvent;
 use truetail_model::time::Timestamp;
 
-use crate::http1_connection::{CloseReason, Http1Connection};
+use crate::close_reason::CloseReason;
+use crate::http1_connection::Http1Connection;
 #[cfg(feature = "http2")]
 use crate::http2::Http2Connection;
 use crate::shared_state::SharedState;

@@ -10,8 +10,8 @@ use socket2::SockRef;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_reactor::{MAX_TOKEN, Reactor, Readiness, ReadinessEvents};
 
+use crate::close_reason::CloseReason;
 use crate::connection::AcceptedConnection;
-use crate::http1_connection::CloseReason;
 use crate::shared_state::SharedState;
 use crate::slots::Slots;
 use crate::tls::Certificate;

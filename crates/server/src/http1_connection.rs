@@ -7,6 +7,7 @@ use std::net::TcpStream;
 use truetail_model::service::BatchEvent;
 use truetail_model::time::{Nanos, Timestamp};
 
+use crate::close_reason::CloseReason;
 use crate::exchange::{AfterResponse, NextSend, ServerExchange};
 use crate::http::{Body, Refusal, RequestHead, Route, may_contain_head, parse_head};
 use crate::response_form::ResponseForm;
@@ -28,17 +29,6 @@ const LINGER: Nanos = Nanos::from_secs(1);
 /// What a client says first in HTTP/2 (RFC 9113, section 3.4), up to the end of its first line.
 #[cfg(feature = "http2")]
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
-
-/// Why a connection is to be closed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CloseReason {
-    /// The client ended it.
-    ClientGone,
-    /// It is to be reset.
-    Reset,
-    /// The server is done with it.
-    Done,
-}
 
 /// What the next bytes are.
 #[derive(Debug)]

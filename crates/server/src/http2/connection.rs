@@ -17,8 +17,8 @@ use truetail_model::time::Timestamp;
 
 use super::answering::{Answering, Progress, RequestBody};
 use super::pipe::Pipe;
+use crate::close_reason::CloseReason;
 use crate::http::{Refusal, Route, path, route};
-use crate::http1_connection::CloseReason;
 use crate::response_form::{Framing, ResponseForm};
 use crate::shared_state::SharedState;
 use crate::stream::StreamKey;

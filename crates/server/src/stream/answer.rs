@@ -28,9 +28,6 @@ pub(crate) struct StreamAnswer {
     form: ResponseForm,
     /// Otherwise it is sent as one piece of JSON, when all of it is there.
     in_pieces: bool,
-    /// Bytes of its head, once there is one.
-    #[cfg_attr(not(feature = "http2"), expect(dead_code, reason = "HTTP/1 sends the head as it is"))]
-    head_length: u64,
     bytes: Vec<u8>,
     writes: Vec<Write>,
     /// Each event, with the number of the write that completes it.
@@ -62,7 +59,6 @@ impl StreamAnswer {
             text,
             form,
             in_pieces,
-            head_length: 0,
             bytes: Vec::new(),
             writes: Vec::new(),
             events: Vec::new(),
@@ -76,7 +72,6 @@ impl StreamAnswer {
             let coding = if form.framing == Framing::Chunks { "Transfer-Encoding: chunked\r\n" } else { "" };
             answer.bytes =
                 head("text/event-stream", coding, form.keep_alive && form.framing != Framing::Connection).into_bytes();
-            answer.head_length = answer.bytes.len() as u64;
             answer.push(due);
         }
         answer
@@ -140,7 +135,6 @@ impl StreamAnswer {
             let length = format!("Content-Length: {}\r\n", body.len());
             let sent = if self.is_cut() { body.len() / 2 } else { body.len() };
             self.bytes = head("application/json", &length, self.form.keep_alive).into_bytes();
-            self.head_length = self.bytes.len() as u64;
             self.bytes.extend_from_slice(&body.as_bytes()[..sent]);
             self.push(at);
         }
@@ -184,10 +178,11 @@ impl StreamAnswer {
         self.writes.get(self.writes.partition_point(|write| write.at <= now)).map(|write| write.at)
     }
 
-    /// Bytes of its head. It is known when any of its bytes may leave.
+    /// Bytes of its head. There is one when any of its bytes may leave.
     #[cfg(feature = "http2")]
     pub(crate) fn head_length(&self) -> u64 {
-        self.head_length
+        let end = self.bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        end.map_or(0, |end| end as u64 + 4)
     }
 
     /// All of it has left where so many bytes have.
