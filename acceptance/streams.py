@@ -159,6 +159,8 @@ def main():
                 secured = certificate(folder) if scheme == "https" else []
                 with server(file or folder / "constant.toml", secured, folder) as origin:
                     run = measured(f"{origin}/v1/completions", seconds, options, folder)
+                if run["tally"]["responses"] == 0:
+                    sys.exit(f"{name}: there was no answer; HTTP/2 needs a build with --features serve-http2")
                 missed += compare(name, run, truth(folder))
     sys.exit(missed > 0)
 
