@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs load tools for the laboratory, servers, Prometheus and a browser for the tests, and mdBook for `make docs`:
+# Installs load tools for the laboratory, servers, Hurl, Prometheus and a browser for the tests, and mdBook for `make docs`:
 # tools/install.sh [TOOL …], without names all of them but those of $large.
 # Installed tools are left alone, which takes seconds. If one fails, the others are still installed and the exit code is 1.
 #
@@ -19,7 +19,7 @@ readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_
 # With what they depend on: guidellm takes 5.9 GB (torch with its libraries for CUDA), aiperf 1.2 GB, inference_perf 0.8 GB.
 readonly large=(guidellm aiperf inference_perf) inference_perf_version=0.7.0 guidellm_version=0.8.1 aiperf_version=0.13.0
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
-readonly mdbook_version=0.5.4
+readonly mdbook_version=0.5.4 hurl_version=8.0.1
 
 install_ab() { from_apt ab apache2-utils; }
 install_hey() { from_apt hey hey; }
@@ -97,6 +97,28 @@ install_oha() {
     cargo install --quiet --locked --root "$folder" --version "$oha_version" oha
 }
 
+# Two minutes on two processors.
+install_hurl() {
+    if says "hurl $hurl_version " "$folder/bin/hurl" --version; then return; fi
+    needs cargo "Rust"
+    # What it is built with; elsewhere than on Debian they have other names.
+    if type -P dpkg >/dev/null && ! dpkg -s libxml2-dev libclang-dev libssl-dev pkg-config >/dev/null 2>&1; then
+        apt_install libxml2-dev libclang-dev libssl-dev pkg-config
+    fi
+    cargo install --quiet --locked --root "$folder" --version "$hurl_version" hurl
+}
+
+# What the application in tests/apps runs on.
+install_django() {
+    local wanted="$sources/../../../tests/apps/requirements.txt"
+    if cmp -s "$wanted" "$folder/django/installed"; then return; fi
+    needs python3 "Python 3.10 or later" 3.10 python3 --version
+    rm -rf "$folder/django"
+    python3 -m venv "$folder/django"
+    "$folder/django/bin/pip" install --quiet --disable-pip-version-check -r "$wanted"
+    cp "$wanted" "$folder/django/installed"
+}
+
 # Built without optimisation, which halves the build: it makes one small book.
 install_mdbook() {
     if says "mdbook v$mdbook_version" "$folder/bin/mdbook" --version; then return; fi
@@ -155,9 +177,14 @@ from_pypi() {
 from_apt() {
     if type -P "$1" >/dev/null; then return; fi
     needs apt-get "a Debian-like system; elsewhere, your package manager's $2"
-    if ! as_root apt-get install -y -q "$2"; then
+    apt_install "$2"
+}
+
+# apt_install PACKAGE…
+apt_install() {
+    if ! as_root apt-get install -y -q "$@"; then
         as_root apt-get update -q
-        as_root apt-get install -y -q "$2"
+        as_root apt-get install -y -q "$@"
     fi
 }
 

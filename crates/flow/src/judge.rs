@@ -42,12 +42,10 @@ pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Resu
         scope.values[capture.variable] = Some(found);
     }
     expected.asserts.iter().try_for_each(|assert| holds(assert, answer, scope))?;
-    match &expected.body {
-        Some((line, body)) if !is_body(body, answer, scope) => {
-            Err(Disappointment::new(EarlyEnd::Assert, *line, "the body is another one"))
-        }
-        _ => Ok(()),
-    }
+    let Some((line, body)) = &expected.body else { return Ok(()) };
+    let failed = |why: String| Disappointment::new(EarlyEnd::Assert, *line, why);
+    answer.check_body().map_err(failed)?;
+    if is_body(body, answer, scope) { Ok(()) } else { Err(failed("the body is another one".to_owned())) }
 }
 
 /// The same of an answer in virtual time, which has a status and a duration and nothing else. One that `is_good` has whatever

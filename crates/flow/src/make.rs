@@ -241,7 +241,7 @@ impl<'a> StepMaker<'a> {
                 }
                 Field::File { path, content_type } => {
                     let file_name = path.rsplit('/').next().unwrap_or(path).replace(['"', '\r', '\n'], "_");
-                    let content_type = content_type.as_deref().unwrap_or("application/octet-stream");
+                    let content_type = content_type.as_deref().unwrap_or_else(|| type_of(&file_name));
                     let head = format!("\"; filename=\"{file_name}\"\r\nContent-Type: {content_type}\r\n\r\n");
                     before.extend_from_slice(head.as_bytes());
                     before.extend_from_slice(&self.file(path)?);
@@ -264,6 +264,21 @@ impl<'a> StepMaker<'a> {
         }
         self.files.insert(path.to_owned(), bytes.clone());
         Ok(bytes)
+    }
+}
+
+/// The content type of a file, by its name, as Hurl has it.
+fn type_of(file_name: &str) -> &'static str {
+    match file_name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "gif" => "image/gif",
+        "jpg" | "jpeg" => "image/jpeg",
+        "png" => "image/png",
+        "svg" => "image/svg+xml",
+        "txt" => "text/plain",
+        "htm" | "html" => "text/html",
+        "pdf" => "application/pdf",
+        "xml" => "application/xml",
+        _ => "application/octet-stream",
     }
 }
 

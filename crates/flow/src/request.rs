@@ -22,8 +22,9 @@ const IN_PATH: &AsciiSet = &CONTROLS
     .add(b'\\')
     .add(b'^')
     .add(b'|');
-/// What has to be encoded in a name or value of a query or form.
-const IN_PAIR: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// What has to be encoded in a value of a query or form. Their names are written as Hurl writes them: encoded already, where they
+/// have to be.
+const IN_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The request of a step.
 #[derive(Clone, Debug)]
@@ -245,14 +246,14 @@ fn write_field(template: &Template, scope: &mut Scope, out: &mut Vec<u8>) -> Res
 }
 
 fn write_pair(name: &Template, value: &Template, scope: &mut Scope, out: &mut Vec<u8>) -> Result<(), RenderError> {
-    let mut put = |template: &Template, out: &mut Vec<u8>| {
+    let mut put = |template: &Template, encoded: &'static AsciiSet, out: &mut Vec<u8>| {
         template.render_with(scope, &mut |text| {
-            utf8_percent_encode(text, IN_PAIR).for_each(|part| out.extend_from_slice(part.as_bytes()));
+            utf8_percent_encode(text, encoded).for_each(|part| out.extend_from_slice(part.as_bytes()));
         })
     };
-    put(name, out)?;
+    put(name, IN_PATH, out)?;
     out.push(b'=');
-    put(value, out)
+    put(value, IN_VALUE, out)
 }
 
 /// A path as it is written, encoded where it has to be; a fragment, which is never sent, is left out.

@@ -1,5 +1,5 @@
-//! Real servers, nginx and those of Go and Node: every answer is counted, each with its status, and the server's own count
-//! of the requests that it got is the same.
+//! Real servers, nginx and those of Go and Node, and an application in Django: every answer is counted, each with its status,
+//! and the server's own count of the requests that it got is the same.
 //!
 //! `make test-tools` installs the servers and runs these tests; `make test` leaves them out.
 
@@ -7,6 +7,7 @@
 #[path = "../cli/support.rs"]
 mod support;
 
+mod application;
 mod flows;
 mod go;
 #[path = "../../../../tests/missing.rs"]
@@ -159,6 +160,14 @@ fn flows_at_go_and_node() {
     }
     if node::is_here() {
         flows::follow(|dir| node::start(dir, None));
+    }
+}
+
+#[test]
+#[ignore = "needs other people's servers: make test-tools"]
+fn a_shop_in_django() {
+    if let Some(python) = application::find() {
+        application::shop(&python);
     }
 }
 

@@ -41,6 +41,14 @@ impl<'a> Answer<'a> {
         std::str::from_utf8(self.body).ok()
     }
 
+    /// Whether something can be asked of its body; if not, why. What is compressed is not decoded.
+    pub(crate) fn check_body(&self) -> Result<(), String> {
+        match self.header("content-encoding").find(|coding| !coding.trim().eq_ignore_ascii_case("identity")) {
+            Some(coding) => Err(format!("the body is encoded ({coding}), and is not decoded")),
+            None => Ok(()),
+        }
+    }
+
     /// The values of a header field.
     pub(crate) fn header<'b>(&'b self, name: &'b str) -> impl Iterator<Item = String> + 'b {
         self.fields.all(name).map(|value| String::from_utf8_lossy(value).into_owned())

@@ -61,6 +61,9 @@ impl Query {
 
     /// What it finds; `Ok(None)`: nothing.
     pub(crate) fn ask(&self, answer: &Answer<'_>, scope: &mut Scope) -> Result<Option<Value>, String> {
+        if self.needs_body() {
+            answer.check_body()?;
+        }
         Ok(match self {
             Query::Status => Some(Value::integer(i64::from(answer.status))),
             Query::Version => Some(Value::text(answer.version)),

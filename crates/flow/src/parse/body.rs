@@ -202,8 +202,10 @@ impl Parser<'_> {
             return Err(start.error("this JSON lacks a text in quotes"));
         }
         self.json_char(out);
+        let mut is_constant = true;
         loop {
             if self.at.rest().starts_with("{{") {
+                is_constant = false;
                 let mut expression = self.expression()?;
                 expression.filters.push(Filter::JsonEscape);
                 out.0.push(Piece::Value(expression));
@@ -212,6 +214,10 @@ impl Parser<'_> {
             match self.at.peek() {
                 Some('"') => {
                     self.json_char(out);
+                    let text = &start.rest()[..start.rest().len() - self.at.rest().len()];
+                    if is_constant && serde_json::from_str::<String>(text).is_err() {
+                        return Err(start.error(format!("a backslash in {} stands for no character", shortened(text))));
+                    }
                     return Ok(());
                 }
                 Some('\\') => {

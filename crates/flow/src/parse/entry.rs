@@ -1,7 +1,8 @@
 //! A request and its sections.
 
 use super::cursor::shortened;
-use super::{Parser, Result};
+use super::{Parser, Result, is_about_cookies};
+use crate::error::FlowError;
 use crate::syntax::{Entry, Expected, Field, Options, Pair, Parts};
 use crate::template::Template;
 
@@ -11,6 +12,9 @@ impl Parser<'_> {
         let line = self.at.line();
         // Those that are read from here on stand before the next request.
         let remarks = std::mem::take(&mut self.remarks);
+        if let Some((line, remark)) = remarks.iter().find(|(_, remark)| is_about_cookies(remark)) {
+            return Err(FlowError::new(*line, format!("the comment '{}' is not supported", shortened(remark))));
+        }
         let method = self.method()?;
         let url = self.url()?;
         let mut entry = Entry {
@@ -98,8 +102,8 @@ impl Parser<'_> {
         after.is_some_and(|rest| rest.starts_with([' ', '\t', '/']))
     }
 
-    /// The name of a section, which is passed, if one comes next.
-    pub(super) fn section(&mut self) -> Result<Option<&'static str>> {
+    /// The name of a section, which is passed, if one comes next. It is none of those `seen` before.
+    pub(super) fn section(&mut self, seen: &mut Vec<&'static str>) -> Result<Option<&'static str>> {
         const KNOWN: [&str; 12] = [
             "QueryStringParams",
             "Query",
@@ -123,7 +127,9 @@ impl Parser<'_> {
             return Ok(None);
         }
         match KNOWN.into_iter().find(|known| *known == name) {
+            Some(known) if seen.contains(&known) => Err(self.at.error(format!("there is a second [{known}]"))),
             Some(known) => {
+                seen.push(known);
                 self.at = ahead;
                 self.skip_blank();
                 Ok(Some(known))
@@ -133,11 +139,17 @@ impl Parser<'_> {
     }
 
     fn sections(&mut self, entry: &mut Entry) -> Result<()> {
+        let mut seen = Vec::new();
         loop {
             let start = self.at;
             let parts = &mut entry.parts;
-            match self.section()? {
-                None => return Ok(()),
+            match self.section(&mut seen)? {
+                None => {
+                    // An empty section is none.
+                    parts.form.take_if(|form| form.is_empty());
+                    parts.multipart.take_if(|fields| fields.is_empty());
+                    return Ok(());
+                }
                 Some("QueryStringParams" | "Query") => parts.query.extend(self.headers()?),
                 Some("FormParams" | "Form") => parts.form.get_or_insert_default().extend(self.headers()?),
                 Some("MultipartFormData" | "Multipart") => {

@@ -1,6 +1,6 @@
 //! What is expected of an answer.
 
-use super::{Parser, Result};
+use super::{FUNCTIONS, Parser, Result};
 use crate::syntax::{Assert, Capture, Expected};
 
 impl Parser<'_> {
@@ -66,9 +66,10 @@ impl Parser<'_> {
     }
 
     fn expected_sections(&mut self, expected: &mut Expected) -> Result<()> {
+        let mut seen = Vec::new();
         loop {
             let start = self.at;
-            match self.section()? {
+            match self.section(&mut seen)? {
                 None => return Ok(()),
                 Some("Captures") => self.captures(&mut expected.captures)?,
                 Some("Asserts") => self.asserts(&mut expected.asserts)?,
@@ -84,6 +85,9 @@ impl Parser<'_> {
             let name = key.constant().ok_or_else(|| start.error("the name of a capture holds no {{…}}"))?.to_owned();
             if !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
                 return Err(start.error("the name of a capture has letters, digits, - and _"));
+            }
+            if FUNCTIONS.contains(&&*name) {
+                return Err(start.error(format!("{name} is a function; a variable has another name")));
             }
             self.at.skip_spaces();
             let look = self.look()?;

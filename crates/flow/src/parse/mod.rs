@@ -45,14 +45,18 @@ struct Parser<'a> {
     names: Vec<String>,
     /// The number of each variable.
     variables: HashMap<String, VariableId>,
-    /// Our own comments since they were last taken: line and text.
+    /// Comments that say something to us or to Hurl, since they were last taken: line and text.
     remarks: Vec<(usize, &'a str)>,
     /// How many templates this place is inside of: a filter may hold a text with a template.
     depth: usize,
 }
 
+/// What stands in `{{…}}` and is no variable.
+const FUNCTIONS: [&str; 3] = ["newUuid", "newDate", "getEnv"];
 /// What our own comments begin with.
 const REMARK: &str = "truetail:";
+/// What Hurl's own comments hold, which change the cookies of a session.
+const COOKIE_REMARKS: [&str; 2] = ["@cookie_storage_set:", "@cookie_storage_clear"];
 
 /// Reads a file.
 pub(crate) fn parse(text: &str) -> Result<FlowFile> {
@@ -73,7 +77,7 @@ pub(crate) fn parse(text: &str) -> Result<FlowFile> {
         }
         entries.push(parser.entry()?);
     }
-    if let Some((line, remark)) = parser.remarks.first() {
+    if let Some((line, remark)) = parser.remarks.iter().find(|(_, remark)| !is_about_cookies(remark)) {
         return Err(FlowError::new(*line, format!("'# {REMARK} {remark}' belongs to no request; write it before one")));
     }
     match entries.is_empty() {
@@ -90,6 +94,10 @@ pub fn variables_of(text: &str) -> Result<Vec<String>> {
     parse(text).map(|file| file.names)
 }
 
+fn is_about_cookies(comment: &str) -> bool {
+    COOKIE_REMARKS.iter().any(|remark| comment.contains(remark))
+}
+
 impl<'a> Parser<'a> {
     /// Goes past empty lines and comments, to the first character of a line that says something.
     fn skip_blank(&mut self) {
@@ -100,8 +108,10 @@ impl<'a> Parser<'a> {
             }
             let line = self.at.line();
             let comment = self.at.take_while(|c| c != '\n');
-            if let Some(remark) = comment[1..].trim().strip_prefix(REMARK) {
-                self.remarks.push((line, remark.trim()));
+            let comment = comment[1..].trim();
+            let ours = comment.strip_prefix(REMARK).map(str::trim);
+            if let Some(remark) = ours.or(Some(comment).filter(|comment| is_about_cookies(comment))) {
+                self.remarks.push((line, remark));
             }
         }
     }

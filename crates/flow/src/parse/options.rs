@@ -3,7 +3,7 @@
 use truetail_model::time::Nanos;
 
 use super::cursor::shortened;
-use super::{Parser, Result};
+use super::{FUNCTIONS, Parser, Result};
 use crate::error::FlowError;
 use crate::scope::VariableId;
 use crate::syntax::{Delay, Entry, Options, Setting};
@@ -69,6 +69,9 @@ impl Parser<'_> {
         let (name, text) = first.split_once('=').ok_or_else(wrong)?;
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
             return Err(wrong());
+        }
+        if FUNCTIONS.contains(&name) {
+            return Err(format!("{name} is a function; a variable has another name"));
         }
         let variable = self.variable(name);
         let rest: Vec<Piece> = pieces.collect();

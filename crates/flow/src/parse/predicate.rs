@@ -63,7 +63,12 @@ impl Parser<'_> {
         }
         if let Some((_, comparison)) = COMPARISONS.iter().find(|(known, _)| *known == name) {
             self.at.skip_spaces();
-            return Ok(Predicate::Compare(*comparison, self.operand()?));
+            let (at, operand) = (self.at, self.operand()?);
+            let is_text = !matches!(operand, Operand::Value(Value::Json(_)));
+            if matches!(comparison, Comparison::StartsWith | Comparison::EndsWith) && !is_text {
+                return Err(at.error(format!("{name} needs a text in quotes, or bytes")));
+            }
+            return Ok(Predicate::Compare(*comparison, operand));
         }
         match KINDS.iter().find(|(known, _)| *known == name) {
             Some((_, kind)) => Ok(Predicate::Is(*kind)),

@@ -192,6 +192,16 @@ fn what_is_not_supported_is_refused_with_its_line_and_its_name() {
         (format!("{get}\n\n# truetail: name x\n"), 4, "no request"),
         (String::new(), 1, "no request"),
         (format!("{get}[Options]\nskip: true"), 1, "skipped"),
+        (format!("{get}[Query]\na: b\n[Query]\nc: d"), 4, "second [Query]"),
+        (format!("{get}HTTP 200\n[Asserts]\n[Captures]\n[Asserts]\nstatus == 200"), 5, "second [Asserts]"),
+        (format!("{get}[Options]\nvariable: newUuid=1"), 3, "newUuid"),
+        (format!("{get}HTTP 200\n[Captures]\ngetEnv: body"), 4, "getEnv"),
+        (format!("{get}HTTP 200\n[Asserts]\nbody startsWith 1"), 4, "startsWith"),
+        (format!("{get}HTTP 200\n[Asserts]\nbody not endsWith true"), 4, "endsWith"),
+        (format!("{get}{{\"a\":\n\"\\uf64\"}}"), 3, "uf64"),
+        (format!("{get}{{\"\\ud800\": 1}}"), 2, "ud800"),
+        (format!("# @cookie_storage_clear\n{get}"), 1, "@cookie_storage_clear"),
+        (format!("{get}\n# @cookie_storage_set: localhost a b\n\n{get}"), 3, "@cookie_storage_set"),
     ] {
         let error = flow(&text).map(|_| ()).expect_err(&text);
         assert!(error.line == line && error.problem.contains(says), "{text:?}: {error}");
@@ -223,4 +233,24 @@ fn what_asks_for_another_version_or_cannot_be_sent_in_it_is_refused_with_its_lin
         let flow = Flow::parse("a.hurl", &harmless, &[], &|_| Ok(Vec::new())).unwrap();
         flow.over(version).unwrap_or_else(|error| panic!("{version}: {error}"));
     }
+}
+
+#[test]
+fn an_empty_section_is_none() {
+    for sections in
+        ["[Form]\n[Multipart]\n", "[Multipart]\n[Form]\na: b\n", "[Query]\n[Cookies]\n[BasicAuth]\n[Options]\n"]
+    {
+        let text = format!("POST {{{{host}}}}/\n{sections}HTTP 200\n[Captures]\n[Asserts]\n");
+        assert!(flow(&text).is_ok(), "{text}: {:?}", flow(&text).err());
+    }
+}
+
+#[test]
+fn the_type_of_a_file_in_a_form_follows_from_its_name() {
+    let text = "POST {{host}}/\n[Multipart]\na: file,a.html;\nb: file,b;\nc: file,c/d.jpeg;\nd: file,e.txt; text/csv\n";
+    let flow = flow(text).unwrap();
+    let requests = flow.requests();
+    let first = String::from_utf8_lossy(requests.bytes(requests.choose(0))).into_owned();
+    let types: Vec<&str> = first.lines().filter_map(|line| line.strip_prefix("Content-Type: ")).skip(1).collect();
+    assert_eq!(types, ["text/html", "application/octet-stream", "image/jpeg", "text/csv"]);
 }

@@ -245,6 +245,29 @@ fn a_body_that_is_too_long_is_an_outcome() {
 }
 
 #[test]
+fn nothing_is_found_in_a_body_that_is_not_decoded() {
+    for (coding, completed) in [("gzip", 0), ("br", 0), ("Identity", SESSIONS)] {
+        let server =
+            Server::start(move |_, _| (200, vec![format!("Content-Encoding: {coding}")], "{\"a\": 1}".to_owned()));
+        for asked in ["[Asserts]\njsonpath \"$.a\" == 1", "[Asserts]\nbytes count == 8", "`{\"a\": 1}`"] {
+            let measured = run(&server, &format!("GET {{{{host}}}}/a\nHTTP 200\n{asked}\n"));
+            assert_eq!(measured.facts.tally.completed, completed, "{coding} {asked}: {:?}", measured.examples);
+            assert!(completed > 0 || measured.examples[0].1.contains(coding), "{:?}", measured.examples);
+        }
+    }
+}
+
+#[test]
+fn names_of_fields_are_sent_as_they_are_written() {
+    let server = Server::start(|_, _| (200, Vec::new(), String::new()));
+    let fields = "a[b]: c&d\n$top: 5\ne%20f: 1,2\ng h: x\n";
+    run(&server, &format!("POST {{{{host}}}}/a?x=y\n[Query]\n{fields}[Form]\n{fields}HTTP 200\n"));
+    let asked = server.asked.lock().unwrap();
+    let wanted = "a[b]=c%26d&$top=5&e%20f=1%2C2&g%20h=x";
+    assert_eq!((&*asked[0].line, &*asked[0].body), (&*format!("POST /a?x=y&{wanted} HTTP/1.1"), wanted));
+}
+
+#[test]
 fn a_captured_line_break_gets_into_no_header() {
     for server in in_both(|_, _| (200, Vec::new(), "a\r\nX-Evil: 1".to_owned())) {
         let text = "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n\nGET {{host}}/b?q={{x}}\nX-Good: {{x}}\n";

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde::Deserialize;
 
 use super::left_out::Cause;
@@ -26,6 +26,9 @@ const DROPPED: [&str; 13] = [
     "if-none-match",
     "if-modified-since",
 ];
+
+/// What has to be encoded in the name of a form's field.
+const IN_NAME: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'=');
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -203,7 +206,9 @@ impl Recorded {
             Body::Form(fields) => {
                 out.push_str("[Form]\n");
                 fields.iter().for_each(|(name, value)| {
-                    out.push_str(&format!("{}: {}\n", text::key(name), text::value(value)));
+                    // Hurl sends names as they are written.
+                    let name = utf8_percent_encode(name, IN_NAME).to_string();
+                    out.push_str(&format!("{}: {}\n", text::key(&name), text::value(value)));
                 });
             }
             Body::Text(body) => out.push_str(&format!("{}\n", body_text(body))),

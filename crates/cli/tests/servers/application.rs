@@ -1,0 +1,92 @@
+//! An application with logins, CSRF tokens and sessions in SQLite (`tests/apps/shop`): its Hurl test runs unchanged under Hurl
+//! and as a load, and its own log has what the books have. `acceptance/application.py` does it for a minute.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use truetail_tools::SearchPath;
+
+use crate::missing::missing;
+use crate::program::{ServerProcess, starts};
+use crate::support::{TestDir, assert_balanced};
+use crate::test_requests::Logged;
+
+/// Sessions of the run: 20 a second for two seconds.
+const SESSIONS: usize = 40;
+/// The steps of `shop.hurl`, and what the log has of each.
+const STEPS: [(&str, &str, &str, u16); 5] = [
+    ("form", "GET", "/login/", 200),
+    ("login", "POST", "/login/", 302),
+    ("items", "GET", "/items/", 200),
+    ("order", "POST", "/orders/", 201),
+    ("logout", "POST", "/logout/", 302),
+];
+
+/// The Python that has Django, if it is here.
+pub fn find() -> Option<PathBuf> {
+    let found =
+        Some(SearchPath::from_env().folder.join("django/bin/python")).filter(|python| starts(python, "--version"));
+    if found.is_none() {
+        missing("Django", "tools/install.sh django");
+    }
+    found
+}
+
+pub fn shop(python: &Path) {
+    under_hurl(python);
+    as_a_load(python);
+}
+
+fn under_hurl(python: &Path) {
+    let Ok(hurl) = SearchPath::from_env().program("hurl") else {
+        missing("hurl", "tools/install.sh hurl");
+        return;
+    };
+    let (_dir, served) = start(python);
+    let host = format!("host={}", served.origin("http"));
+    let variables = [&*host, "user=user007", "password=pass word&007"];
+    let mut command = Command::new(hurl);
+    command.arg("--test").args(variables.iter().flat_map(|variable| ["--variable", *variable])).arg(file("shop.hurl"));
+    let output = command.output().expect("hurl starts");
+    let log = served.stop();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    check_log(&log, 1);
+}
+
+fn as_a_load(python: &Path) {
+    let (dir, served) = start(python);
+    let (flow, host) = (file("shop.hurl").display().to_string(), format!("host={}", served.origin("http")));
+    let mut arguments = vec!["run", "--flow", &flow, "--variable", &host, "--data-from", "users.csv"];
+    arguments.extend(["-r", "20", "-d", "2s", "--no-preflight", "--json", "--quiet", "--no-save"]);
+    let output = dir.truetail(&arguments);
+    let (run, log) = (output.json(), served.stop());
+    assert_balanced(&run);
+    let sessions = &run["sessions"];
+    assert_eq!(sessions["tally"]["completed"], SESSIONS, "{sessions} {}", run["notes"]);
+    for ((name, ..), step) in STEPS.iter().zip(sessions["steps"].as_array().expect("steps")) {
+        assert_eq!((&step["name"], &step["reached"]), (&(*name).into(), &SESSIONS.into()));
+    }
+    check_log(&log, SESSIONS);
+}
+
+/// The shop, in a folder of its own.
+fn start(python: &Path) -> (TestDir, ServerProcess) {
+    let dir = TestDir::new();
+    let mut command = Command::new(python);
+    command.env("PYTHONDONTWRITEBYTECODE", "1").arg(file("serve.py")).arg(dir.path());
+    let served = ServerProcess::start(command, &dir);
+    (dir, served)
+}
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/apps/shop").join(name)
+}
+
+/// Each step was asked for by each session, and nothing else was.
+fn check_log(log: &[Logged], sessions: usize) {
+    for (name, method, path, status) in STEPS {
+        let is_it = |line: &&Logged| line.method == method && line.path == path && line.status == status;
+        assert_eq!(log.iter().filter(is_it).count(), sessions, "{name}");
+    }
+    assert_eq!(log.len(), STEPS.len() * sessions);
+}
