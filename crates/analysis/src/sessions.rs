@@ -1,29 +1,36 @@
-//! The times of sessions.
+//! The times of sessions and of their steps.
 
-use truetail_run::{Quantile, SessionFacts, SessionFindings, SessionTime};
+use truetail_run::{Quantile, SessionFacts, SessionFindings, SessionTime, SessionTimes, StepFacts, StepTime};
 
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
 
-/// Over all planned sessions. One that was not completed is slower than every one that was.
-fn population(sessions: &SessionFacts) -> Population {
-    let of = |time| sessions.times.of(time).to_histogram();
+/// Over all planned sessions, or over all steps that were due. One that was not completed is slower than every one that was.
+fn population(times: &SessionTimes) -> Population {
+    let of = |time| times.of(time).to_histogram();
     Population::without_order(of(SessionTime::Completed), of(SessionTime::Censored), of(SessionTime::Failed))
 }
 
-/// Quantile `q` of the session response time.
-pub(crate) fn quantile(sessions: &SessionFacts, q: f64) -> Quantile {
-    quantile_of(&population(sessions), q)
+/// Quantile `q` of a time.
+pub(crate) fn quantile(times: &SessionTimes, q: f64) -> Quantile {
+    quantile_of(&population(times), q)
 }
 
-/// How many sessions there are and the sum of their times, in nanoseconds; and of how many only a bound from below is in it.
-pub(crate) fn sum(sessions: &SessionFacts) -> (u64, f64, u64) {
-    let sum = SessionTime::ALL.into_iter().map(|time| sessions.times.of(time).sum_ns()).sum::<u128>();
-    let unanswered = sessions.times.of(SessionTime::Censored).count() + sessions.times.of(SessionTime::Failed).count();
-    (sessions.times.of(SessionTime::Completed).count() + unanswered, sum as f64, unanswered)
+/// How many there are and the sum of their times, in nanoseconds; and of how many only a bound from below is in it.
+pub(crate) fn sum(times: &SessionTimes) -> (u64, f64, u64) {
+    let sum = SessionTime::ALL.into_iter().map(|time| times.of(time).sum_ns()).sum::<u128>();
+    let unanswered = times.of(SessionTime::Censored).count() + times.of(SessionTime::Failed).count();
+    (times.of(SessionTime::Completed).count() + unanswered, sum as f64, unanswered)
 }
 
 /// What is computed of the sessions of a run.
 pub(crate) fn findings(sessions: &SessionFacts) -> SessionFindings {
-    SessionFindings { session_time: distribution(&population(sessions)) }
+    let of_step = |(step, facts): (u32, &StepFacts)| {
+        let step_time = || distribution(&population(&facts.times));
+        (facts.times.count() > 0).then(|| StepTime { step, step_time: step_time() })
+    };
+    SessionFindings {
+        session_time: distribution(&population(&sessions.times)),
+        step_times: (0..).zip(&sessions.steps).filter_map(of_step).collect(),
+    }
 }

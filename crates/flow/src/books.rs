@@ -8,6 +8,8 @@ use truetail_run::{
     SessionTrail, StepFacts,
 };
 
+use crate::pass::EndedPass;
+
 /// How a session ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionEnd {
@@ -33,7 +35,7 @@ pub struct Itinerary {
 /// Counts and times of the measured sessions of one worker.
 #[derive(Debug)]
 pub struct SessionBooks {
-    /// For each number of requests that were issued: sessions that were completed or ended early, those in flight at the
+    /// For each number of steps that were begun: sessions that were completed or ended early, those in flight at the
     /// end, and those never begun.
     by_length: Vec<Ends>,
     /// What ended sessions, by the request that did.
@@ -41,6 +43,16 @@ pub struct SessionBooks {
     completed: u64,
     times: SessionTimes,
     sampled: SampledSessions,
+    /// By step: those that may be several requests.
+    passes: Vec<Passes>,
+}
+
+/// The ways of all sessions through a step.
+#[derive(Clone, Default, Debug)]
+struct Passes {
+    hops: u64,
+    most_requests: u32,
+    times: SessionTimes,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -59,7 +71,16 @@ impl SessionBooks {
             completed: 0,
             times: SessionTimes::default(),
             sampled: SampledSessions::default(),
+            passes: vec![Passes::default(); itinerary.steps.len()],
         }
+    }
+
+    /// A session has left this step, which may be several requests.
+    pub(crate) fn pass(&mut self, step: u32, ended: EndedPass) {
+        let passes = &mut self.passes[step as usize];
+        passes.hops += u64::from(ended.pass.hops);
+        passes.most_requests = passes.most_requests.max(ended.pass.requests);
+        passes.times.of_mut(ended.how).record_n(ended.time, 1);
     }
 
     /// A session that was begun ended at `end`, with so much planned think time behind it. It went this way.
@@ -126,7 +147,15 @@ impl SessionBooks {
         let mut steps: Vec<StepFacts> = itinerary
             .steps
             .iter()
-            .map(|(name, line)| StepFacts { name: name.clone(), line: *line as u64, ..StepFacts::default() })
+            .zip(&self.passes)
+            .map(|((name, line), passes)| StepFacts {
+                name: name.clone(),
+                line: *line as u64,
+                hops: passes.hops,
+                most_requests: passes.most_requests.into(),
+                times: passes.times.clone(),
+                ..StepFacts::default()
+            })
             .collect();
         let (mut reached, mut missed) = (self.by_length.iter().map(Ends::issued).sum::<u64>(), NotReached::default());
         for (nth, step) in itinerary.moves.iter().enumerate() {

@@ -4,10 +4,11 @@ use truetail_model::arrival::Arrival;
 use truetail_model::random::mix64;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{EarlyEnd, SessionFacts, SessionTrail};
+use truetail_run::{EarlyEnd, SessionFacts, SessionTime, SessionTrail};
 
 use crate::books::{Itinerary, SessionBooks, SessionEnd};
 use crate::flow::Flow;
+use crate::pass::{EndedPass, Pass};
 use crate::step::Step;
 use crate::syntax::Delay;
 
@@ -16,8 +17,10 @@ use crate::syntax::Delay;
 pub(crate) enum Next {
     /// Its request is under way.
     Waits,
-    /// It thinks for so long, and makes another request.
+    /// It thinks for so long, and comes to the next step.
     Thinks(Nanos),
+    /// It follows a redirect at once, in the same step.
+    Follows,
     /// It has ended.
     Ends(SessionEnd),
 }
@@ -32,9 +35,11 @@ pub(crate) struct Course {
     end: Timestamp,
     /// Planned think time of the requests that were issued.
     thought: Nanos,
-    /// Requests that were issued.
+    /// Steps that it has begun.
     issued: u32,
     pub(crate) next: Next,
+    /// Its way through the step that it is in.
+    pub(crate) pass: Pass,
     /// Of its think times alone, so that they are the same whatever else is drawn.
     random: u64,
     /// Its requests so far.
@@ -50,6 +55,7 @@ impl Course {
             thought: Nanos::ZERO,
             issued: 0,
             next: Next::Waits,
+            pass: Pass::begin(Timestamp::ZERO),
             random: 0,
             trail: SessionTrail::default(),
         }
@@ -69,6 +75,9 @@ impl Course {
 
     /// The step that it is in, or comes to next.
     pub(crate) fn step(&self, flow: &Flow) -> u32 {
+        if self.next == Next::Follows {
+            return self.last_move(flow);
+        }
         flow.moves[(self.issued as usize).min(flow.moves.len() - 1)]
     }
 
@@ -85,8 +94,13 @@ impl Course {
     /// Its next request goes out, which was due at `due`.
     pub(crate) fn issue(&mut self, flow: &Flow, due: Timestamp) {
         self.trail.issue(self.step(flow), due.0);
-        self.thought += self.thinks();
-        self.issued += 1;
+        if self.next == Next::Follows {
+            self.pass.hop();
+        } else {
+            self.thought += self.thinks();
+            self.issued += 1;
+            self.pass = Pass::begin(due);
+        }
         self.next = Next::Waits;
     }
 
@@ -117,6 +131,11 @@ impl Course {
         };
         self.next = Next::Thinks(think);
         Some((step, self.end + think))
+    }
+
+    /// The answer is a redirect, which it follows.
+    pub(crate) fn follow(&mut self) {
+        self.next = Next::Follows;
     }
 
     /// It ends with the answer that it had.
@@ -187,12 +206,31 @@ impl MeasuredSessions {
         }
     }
 
-    /// The request of a session has ended: how long its user thinks; `None`: the session has ended, and is written down.
-    pub(crate) fn think(&mut self, course: &mut Course) -> Option<Nanos> {
+    /// Writes down a pass through a step that may be several requests, of a session that arrived at `intended`.
+    fn pass_ended(&mut self, flow: &Flow, step: u32, intended: Timestamp, ended: impl FnOnce() -> EndedPass) {
+        if flow.steps[step as usize].asks_again() && intended >= self.measure_from {
+            self.books.pass(step, ended());
+        }
+    }
+
+    /// The same of the step that a session is in.
+    fn left(&mut self, flow: &Flow, course: &Course, how: SessionEnd, end: Timestamp) {
+        let step = course.last_move(flow);
+        self.pass_ended(flow, step, course.intended, || EndedPass::new(course.pass, time_of_pass(how), end));
+    }
+
+    /// The request of a session has ended: how long its user waits before the next one; `None`: the session has ended, and is
+    /// written down.
+    pub(crate) fn think(&mut self, flow: &Flow, course: &mut Course) -> Option<Nanos> {
         match course.next {
-            Next::Thinks(think) => Some(think),
+            Next::Thinks(think) => {
+                self.left(flow, course, SessionEnd::Completed, course.end);
+                Some(think)
+            }
+            Next::Follows => Some(Nanos::ZERO),
             Next::Ends(how) => {
                 let end = course.end;
+                self.left(flow, course, how, end);
                 self.close(course, how, end);
                 None
             }
@@ -212,9 +250,15 @@ impl MeasuredSessions {
         let Some(course) = course.filter(|course| course.is_open) else {
             let intended = arrival.intended_start;
             self.record(intended, 0, SessionEnd::NeverBegun, now.since(intended));
+            let pass = Pass::never_begun(intended);
+            self.pass_ended(flow, flow.moves[0], intended, || EndedPass::new(pass, SessionTime::Censored, now));
             return flow.moves[0];
         };
         let step = course.step(flow);
+        let is_new = course.next != Next::Follows;
+        let pass = if is_new { Pass::never_begun(arrival.intended_start) } else { course.pass };
+        let intended = course.intended;
+        self.pass_ended(flow, step, intended, || EndedPass::new(pass, SessionTime::Censored, now));
         // The planned think time before this request was over.
         course.thought += course.thinks();
         self.close(course, SessionEnd::InFlight, now);
@@ -222,11 +266,25 @@ impl MeasuredSessions {
     }
 
     /// The run is over. Who still thinks is in flight: what was waited for so far is known.
-    pub(crate) fn finish<'a>(&mut self, courses: impl Iterator<Item = &'a mut Course>) {
+    pub(crate) fn finish<'a>(&mut self, flow: &Flow, courses: impl Iterator<Item = &'a mut Course>) {
         for course in courses.filter(|course| course.is_open) {
             let end = course.end;
+            // After a stop, a hop is left out that would have come.
+            if course.next == Next::Follows {
+                self.left(flow, course, SessionEnd::InFlight, end);
+            }
             self.close(course, SessionEnd::InFlight, end);
         }
+    }
+}
+
+/// The time of a pass that this session end followed, or that all was well with. With an answer it has its time, whatever that
+/// answer was, as a request has.
+const fn time_of_pass(how: SessionEnd) -> SessionTime {
+    match how {
+        SessionEnd::InFlight | SessionEnd::NeverBegun | SessionEnd::Early(EarlyEnd::TimedOut) => SessionTime::Censored,
+        SessionEnd::Early(EarlyEnd::ConnectFailed | EarlyEnd::Reset | EarlyEnd::Malformed) => SessionTime::Failed,
+        SessionEnd::Early(_) | SessionEnd::Completed => SessionTime::Completed,
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use truetail_engine::{Origin, RequestSet, TargetRequests};
 use truetail_model::random::mix64;
 use truetail_model::time::Timestamp;
+use url::Url;
 
 use crate::books::Itinerary;
 use crate::cookies::CookieJar;
@@ -36,7 +37,8 @@ pub struct Flow {
     /// The values that each session gets of a row.
     pub(crate) rows: Option<Arc<RowTable>>,
     origin: Origin,
-    host: String,
+    /// A URL of the origin.
+    pub(crate) root: Url,
     /// Its requests are sent in HTTP/2.
     pub(crate) is_http2: bool,
 }
@@ -86,9 +88,9 @@ impl Flow {
             step.name = names.unique(entry, &step);
             steps.push(step);
         }
-        let (origin, host) = maker.origin().expect("a flow has a request");
+        let (origin, root) = maker.origin().expect("a flow has a request");
         let (name, moves) = (name.to_owned(), moves(&file)?);
-        let flow = Flow { name, steps, moves, initial, rows, origin, host, is_http2: false };
+        let flow = Flow { name, steps, moves, initial, rows, origin, root, is_http2: false };
         flow.try_first()?;
         Ok(flow)
     }
@@ -100,7 +102,7 @@ impl Flow {
 
     /// The host, for cookies.
     pub(crate) fn host(&self) -> &str {
-        &self.host
+        self.root.host_str().unwrap_or_default()
     }
 
     /// What it is called.
@@ -108,9 +110,14 @@ impl Flow {
         &self.name
     }
 
-    /// The most requests of a session.
+    /// The requests of a session that is completed, redirects apart.
     pub fn requests_per_session(&self) -> u32 {
         self.moves.len() as u32
+    }
+
+    /// An answer may lead to a further request of its step, so that a session may have more requests than are known before.
+    pub fn asks_again(&self) -> bool {
+        self.steps.iter().any(Step::asks_again)
     }
 
     /// Its steps and the order of a session's requests.
@@ -149,12 +156,12 @@ impl Flow {
     fn first_request(&self, row: usize) -> (bool, Vec<u8>) {
         let mut scope = Scope { values: self.initial.clone(), random: 1 };
         self.rows.iter().for_each(|rows| rows.fill(row, &mut scope.values));
-        let (mut body, mut path, mut out) = (Vec::new(), String::new(), Vec::new());
+        let (mut body, mut target, mut out) = (Vec::new(), String::new(), Vec::new());
         let is_set = self.steps[0].set_variables(&mut scope);
         let jar = CookieJar::default();
         let now = Timestamp::ZERO;
-        let (body, path, is_http2) = (&mut body, &mut path, self.is_http2);
-        let mut sender = Sender { scope: &mut scope, jar: &jar, now, body, path, is_http2 };
+        let (body, target, is_http2) = (&mut body, &mut target, self.is_http2);
+        let mut sender = Sender { scope: &mut scope, jar: &jar, now, body, target, is_http2 };
         let is_made = self.steps[0].request.write(&mut sender, &mut out).is_ok();
         (is_set && is_made, out)
     }

@@ -31,6 +31,11 @@ impl FlowRun {
         FlowRun { plan: Arc::new(plan), found: Arc::new(Mutex::new(found)) }
     }
 
+    /// An answer may lead to a further request of its step.
+    pub fn asks_again(&self) -> bool {
+        self.plan.flow.asks_again()
+    }
+
     /// Makes the scripts that do the work, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();

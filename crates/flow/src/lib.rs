@@ -13,9 +13,11 @@
 //! | `version` | the version of HTTP that it is run over |
 //! | `template`, `scope`, `value` | texts with `{{…}}` and their filters, and what stands for it |
 //! | `request` | the request of a step, written for a session |
+//! | `redirect` | where a redirect leads, and the request that follows it |
 //! | `rows` | rows of data, one for each session |
 //! | `evaluate/`, `judge` | what is asked of an answer, and whether it is what was expected |
 //! | `cookies` | the cookies of a session |
+//! | `pass` | one way through a step, which may be several requests |
 //! | `course` | how far a session has come, and the books of those that have ended |
 //! | `session` | one session under way, with its variables and cookies |
 //! | `script` | the sessions of one worker of the engine |
@@ -33,6 +35,8 @@ mod flow_run;
 mod judge;
 mod make;
 mod parse;
+mod pass;
+mod redirect;
 mod request;
 mod rows;
 mod scope;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use truetail_engine::{Method, Origin, Request, is_header_value};
 use truetail_model::random::mix64;
-use url::Position;
+use url::{Position, Url};
 
 use crate::error::FlowError;
 use crate::request::{StepBody, StepRequest, is_name, written_path};
@@ -17,6 +17,9 @@ use crate::value::Value;
 /// Most bytes of all files that a flow names: 16 MiB. Each session under way holds its own request.
 const MOST_FILE_BYTES: usize = 16 << 20;
 
+/// So many redirects are followed where nothing else is said, as in Hurl.
+const USUAL_REDIRECTS: u32 = 50;
+
 /// Reads a file that a flow names.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
@@ -28,7 +31,7 @@ pub(crate) struct StepMaker<'a> {
     changing: BTreeSet<VariableId>,
     read_file: ReadFile<'a>,
     files: BTreeMap<String, Vec<u8>>,
-    origin: Option<(Origin, String)>,
+    origin: Option<(Origin, Url)>,
 }
 
 type Made<T> = Result<T, String>;
@@ -48,8 +51,8 @@ impl<'a> StepMaker<'a> {
         }
     }
 
-    /// The origin of all steps, and its host; `None` before the first step was made.
-    pub(crate) fn origin(self) -> Option<(Origin, String)> {
+    /// The origin of all steps, also as a URL; `None` before the first step was made.
+    pub(crate) fn origin(self) -> Option<(Origin, Url)> {
         self.origin
     }
 
@@ -61,13 +64,13 @@ impl<'a> StepMaker<'a> {
     fn make(&mut self, entry: &Entry) -> Made<Step> {
         let method: Method = entry.method.parse().map_err(|error| format!("{error}"))?;
         let (authority, rest) = self.split_url(&entry.url)?;
-        let (origin, host, host_field) = origin_of(&authority)?;
+        let (origin, root, host_field) = origin_of(&authority)?;
         match &self.origin {
             Some((first, _)) if *first != origin => {
                 return Err(format!("this request goes to {origin}, the first one to {first}; a flow has one origin"));
             }
             Some(_) => {}
-            None => self.origin = Some((origin, host)),
+            None => self.origin = Some((origin, root)),
         }
         let path = written_path(rest);
         let url = format!("{authority}{}", self.for_people(&path));
@@ -99,6 +102,7 @@ impl<'a> StepMaker<'a> {
             version: entry.options.version,
             expected,
             needs_body,
+            most_redirects: entry.options.location.then(|| entry.options.max_redirects.unwrap_or(USUAL_REDIRECTS)),
         })
     }
 
@@ -282,12 +286,11 @@ fn type_of(file_name: &str) -> &'static str {
     }
 }
 
-/// The origin of a URL, and its host for cookies.
-fn origin_of(url: &str) -> Result<(Origin, String, String), String> {
+/// The origin of a URL, the URL itself, and what `Host` says of it.
+fn origin_of(url: &str) -> Result<(Origin, Url, String), String> {
     let request = Request::new(Method::Get, url, &[], Vec::new()).map_err(|error| error.to_string())?;
-    let host = request.url().host_str().unwrap_or_default().to_owned();
     let field = request.url()[Position::BeforeHost..Position::AfterPort].to_owned();
-    Ok((request.origin(), host, field))
+    Ok((request.origin(), request.url().clone(), field))
 }
 
 impl Entry {

@@ -60,15 +60,29 @@ pub(crate) struct Sender<'a> {
     pub(crate) now: Timestamp,
     /// Room that is used again.
     pub(crate) body: &'a mut Vec<u8>,
-    /// Where the path goes that cookies belong to.
-    pub(crate) path: &'a mut String,
+    /// Where path and query go.
+    pub(crate) target: &'a mut String,
     /// It is for HTTP/2, which does not allow every header.
     pub(crate) is_http2: bool,
 }
 
+/// Where something stands in a request.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Marks {
+    /// Where its cookies begin.
+    pub(crate) cookies: usize,
+    /// Where that begins which comes behind them: the length of the body, and the body.
+    pub(crate) rest: usize,
+}
+
+/// The path of a path with a query.
+pub(crate) fn path_of(target: &str) -> &str {
+    target.split('?').next().unwrap_or_default()
+}
+
 impl StepRequest {
     /// Writes the request in HTTP/1.1, whichever version it is sent in.
-    pub(crate) fn write(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<(), RenderError> {
+    pub(crate) fn write(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<Marks, RenderError> {
         out.clear();
         out.extend_from_slice(self.method.as_bytes());
         out.push(b' ');
@@ -79,7 +93,9 @@ impl StepRequest {
             write_header(name, value, with, out)?;
         }
         self.write_authorization(with, out)?;
+        let cookies = out.len();
         self.write_cookies(with, out)?;
+        let rest = out.len();
         let body = self.make_body(with)?;
         if self.says_length || !body.is_empty() {
             out.extend_from_slice(b"Content-Length: ");
@@ -88,7 +104,7 @@ impl StepRequest {
         }
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(body);
-        Ok(())
+        Ok(Marks { cookies, rest })
     }
 
     /// Name and value of the headers that are always the same.
@@ -130,9 +146,8 @@ impl StepRequest {
             out.push(std::mem::replace(&mut separator, b'&'));
             write_pair(name, value, with.scope, out)?;
         }
-        let end = out[start..].iter().position(|byte| *byte == b'?').map_or(out.len(), |at| start + at);
-        with.path.clear();
-        with.path.push_str(std::str::from_utf8(&out[start..end]).map_err(|_| RenderError::NoText)?);
+        with.target.clear();
+        with.target.push_str(std::str::from_utf8(&out[start..]).map_err(|_| RenderError::NoText)?);
         Ok(())
     }
 
@@ -150,18 +165,9 @@ impl StepRequest {
             return Ok(());
         }
         let start = out.len();
-        let separator = |out: &mut Vec<u8>| {
-            let text: &[u8] = if out.len() == start { b"Cookie: " } else { b"; " };
-            out.extend_from_slice(text);
-        };
-        with.jar.each_for(with.path, with.now, &mut |name, value| {
-            separator(out);
-            out.extend_from_slice(name.as_bytes());
-            out.push(b'=');
-            out.extend_from_slice(value.as_bytes());
-        });
+        write_jar(with.jar, with.target, with.now, out);
         for (name, value) in &self.cookies {
-            separator(out);
+            write_separator(start, out);
             write_field(name, with.scope, out)?;
             out.push(b'=');
             write_field(value, with.scope, out)?;
@@ -206,6 +212,23 @@ fn render_piece(piece: &Piece, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> 
         Piece::Value(expression) => expression.render(scope, put)?,
     }
     Ok(())
+}
+
+/// The cookies that go with a request for this path and query: the beginning of a header line, or nothing.
+pub(crate) fn write_jar(jar: &CookieJar, target: &str, now: Timestamp, out: &mut Vec<u8>) {
+    let start = out.len();
+    jar.each_for(path_of(target), now, &mut |name, value| {
+        write_separator(start, out);
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'=');
+        out.extend_from_slice(value.as_bytes());
+    });
+}
+
+/// What stands before a cookie in a line that begins at `start`.
+fn write_separator(start: usize, out: &mut Vec<u8>) {
+    let text: &[u8] = if out.len() == start { b"Cookie: " } else { b"; " };
+    out.extend_from_slice(text);
 }
 
 /// Headers that a request has, or must not have, whatever an answer says: no name that is made in the run may be one of them.

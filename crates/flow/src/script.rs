@@ -155,7 +155,7 @@ impl Observer for FlowScript {
     }
 
     fn finish(&mut self) {
-        self.measured.finish(self.sessions.iter_mut().map(|session| &mut session.course));
+        self.measured.finish(&self.plan.flow, self.sessions.iter_mut().map(|session| &mut session.course));
         let facts = self.measured.facts(&self.plan.flow, &self.plan.itinerary);
         let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
         all.facts.merge(&facts);
@@ -180,7 +180,7 @@ impl SessionScript for FlowScript {
     }
 
     fn think(&mut self, user: u32) -> Option<Nanos> {
-        self.measured.think(&mut self.sessions[user as usize].course)
+        self.measured.think(&self.plan.flow, &mut self.sessions[user as usize].course)
     }
 
     fn never_issued(&mut self, user: Option<u32>, arrival: Arrival, now: Timestamp) -> u32 {

@@ -10,7 +10,8 @@ use crate::course::Course;
 use crate::evaluate::answer::Answer;
 use crate::flow::Flow;
 use crate::judge::{Disappointment, judge};
-use crate::request::Sender;
+use crate::redirect::{self, LastRequest};
+use crate::request::{Sender, path_of};
 use crate::scope::Scope;
 use crate::step::Step;
 
@@ -20,11 +21,13 @@ pub(crate) struct Session {
     pub(crate) course: Course,
     scope: Scope,
     jar: CookieJar,
-    /// The path of the request under way, or of the one that is ready.
-    path: String,
+    /// Path and query of the request under way, or of the one that is ready.
+    target: String,
     body: Vec<u8>,
     /// The next request, where it is ready.
     ready: Vec<u8>,
+    /// The last one of a step that follows redirects.
+    last: LastRequest,
 }
 
 impl Session {
@@ -33,9 +36,10 @@ impl Session {
             course: Course::new(),
             scope: Scope::default(),
             jar: CookieJar::default(),
-            path: String::new(),
+            target: String::new(),
             body: Vec::new(),
             ready: Vec::new(),
+            last: LastRequest::default(),
         }
     }
 
@@ -70,10 +74,14 @@ impl Session {
             jar: &self.jar,
             now: due,
             body: &mut self.body,
-            path: &mut self.path,
+            target: &mut self.target,
             is_http2: flow.is_http2,
         };
-        step.request.write(&mut sender, &mut self.ready).is_ok()
+        let written = step.request.write(&mut sender, &mut self.ready);
+        if let (Ok(marks), Some(_)) = (written, step.most_redirects) {
+            self.last.keep(&self.ready, marks);
+        }
+        written.is_ok()
     }
 
     /// Its request was sent and answered at these instants. Says why it does not go on, where it does not.
@@ -88,16 +96,45 @@ impl Session {
         let step = self.course.last_step(flow);
         self.course.answered(start, end);
         for field in answer.fields.all("set-cookie") {
-            self.jar.set(field, site, &self.path, end);
+            self.jar.set(field, site, path_of(&self.target), end);
         }
+        let gone_on = match self.follow(flow, step, answer, end) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.judge(flow, step, answer, is_whole),
+            Err(disappointment) => Err(disappointment),
+        };
+        gone_on.err().inspect(|why| self.course.end_early(why.cause))
+    }
+
+    /// Makes the request that follows a redirect, if the answer is one and its step follows them.
+    fn follow(
+        &mut self,
+        flow: &Flow,
+        step: &Step,
+        answer: &Answer<'_>,
+        now: Timestamp,
+    ) -> Result<bool, Disappointment> {
+        let Some((most, location)) = step.most_redirects.zip(redirect::location(answer)) else { return Ok(false) };
+        let failed = |why| Disappointment { cause: EarlyEnd::Redirect, why: format!("line {}: {why}", step.line) };
+        if self.course.pass.hops >= most {
+            return Err(failed(format!("more than {most} redirects, the limit of max-redirs")));
+        }
+        self.target = redirect::target(&flow.root, &self.target, location).map_err(failed)?;
+        let marks = self.last.follow(answer.status, &self.target, &self.jar, now, &mut self.ready);
+        self.last.keep(&self.ready, marks);
+        self.course.follow();
+        Ok(true)
+    }
+
+    /// Judges the last answer of a step.
+    fn judge(&mut self, flow: &Flow, step: &Step, answer: &Answer<'_>, is_whole: bool) -> Result<(), Disappointment> {
         let judged = if is_whole || !step.needs_body {
             judge(step, answer, &mut self.scope)
         } else {
             let why = format!("line {}: the body is longer than what is kept of one", step.line);
             Err(Disappointment { cause: EarlyEnd::BodyTooLong, why })
         };
-        let gone_on = judged.and_then(|()| self.go_on(flow));
-        gone_on.err().inspect(|why| self.course.end_early(why.cause))
+        judged.and_then(|()| self.go_on(flow))
     }
 
     fn go_on(&mut self, flow: &Flow) -> Result<(), Disappointment> {

@@ -1,7 +1,7 @@
 //! Flows in virtual time.
 //!
 //! There are no answers to look into. One that the service gives as it should is what its step expects: asserts hold, and a
-//! capture finds something. Judged are what virtual time knows: the status of an answer that a fault changed, and `duration`.
+//! capture finds something, and none is a redirect. Judged are what virtual time knows: the status of an answer that a fault changed, and `duration`.
 
 use std::collections::BTreeSet;
 
@@ -141,7 +141,7 @@ impl<'a> SimulatedSessions<'a> {
 
     /// Adds what was found to the run.
     fn finish(mut self, mut run: Run) -> Run {
-        self.measured.finish(self.courses.iter_mut());
+        self.measured.finish(self.flow, self.courses.iter_mut());
         let requests: RequestSet = self.flow.requests();
         if requests.only().is_none() {
             let books = requests.targets().iter().zip(&self.ledgers).map(|(target, ledger)| target.books(ledger));
@@ -177,7 +177,7 @@ impl Sessions for SimulatedSessions<'_> {
             Outcome::Response { status } => self.judge(user, status, record),
             outcome => self.courses[user as usize].unanswered(outcome, record.actual_start, record.end),
         }
-        self.measured.think(&mut self.courses[user as usize])
+        self.measured.think(self.flow, &mut self.courses[user as usize])
     }
 
     fn never_issued(&mut self, user: Option<u32>, arrival: Arrival, now: Timestamp) {

@@ -28,9 +28,16 @@ pub(crate) struct Step {
     pub(crate) expected: Option<Expected>,
     /// Something is asked of the body of the answer.
     pub(crate) needs_body: bool,
+    /// So many redirects are followed; `None`: a redirect is an answer like any other.
+    pub(crate) most_redirects: Option<u32>,
 }
 
 impl Step {
+    /// An answer may lead to a further request of this step.
+    pub(crate) fn asks_again(&self) -> bool {
+        self.most_redirects.is_some()
+    }
+
     /// Does what its options say of variables; false where one has no text.
     pub(crate) fn set_variables(&self, scope: &mut Scope) -> bool {
         self.settings.iter().all(|(variable, setting)| {

@@ -62,6 +62,10 @@ pub(crate) struct Options {
     pub(crate) max_time: Option<Nanos>,
     /// The version of HTTP that is asked for.
     pub(crate) version: Option<&'static str>,
+    /// Redirects are followed.
+    pub(crate) location: bool,
+    /// At most so many of them, where that is said.
+    pub(crate) max_redirects: Option<u32>,
 }
 
 /// The time that a user thinks before a request.

@@ -26,7 +26,7 @@ pub use facts::{
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
     GateFinding, GateState, Goodput, LlmFindings, MetricDistributions, Quantile, Reason, SessionFindings, Settling,
-    SettlingState, ShadowQuantile, Shift, StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
+    SettlingState, ShadowQuantile, Shift, StepTime, StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use foreign::{
     Damage, FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun,

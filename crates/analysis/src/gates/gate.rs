@@ -9,7 +9,7 @@ use super::doubt::Doubt;
 use super::evidence::{Evidence, Measured};
 use super::grammar::{self, Parsed};
 use super::message::message;
-use super::metric::GateMetric;
+use super::metric::{GateMetric, TimeKind};
 use super::scope::Scope;
 use super::{sessions, shares, streams, times};
 
@@ -77,10 +77,10 @@ impl Gate {
 
     /// Decides it for a run with these findings. The finding holds where the service passed.
     pub fn judge(&self, run: &Run, findings: &Findings) -> GateFinding {
-        let evidence = match Scope::named(run, self.target()) {
+        let evidence = self.of_step(run, findings).unwrap_or_else(|| match Scope::named(run, self.target()) {
             Ok(scope) => self.evidence(run, findings, scope),
             Err(why) => Evidence::nothing(why),
-        };
+        });
         let state = evidence.bounds.decide(self.parsed.operator, self.parsed.limit);
         let is_time = self.parsed.metric.is_time();
         let ns = |value: f64| is_time.then_some(value.round() as u64);
@@ -94,6 +94,12 @@ impl Gate {
             limit: number(self.parsed.limit),
             message: message(&self.parsed, &evidence, state),
         }
+    }
+
+    /// A step that may be several requests has a response time that is no request's.
+    fn of_step(&self, run: &Run, findings: &Findings) -> Option<Evidence> {
+        let GateMetric::Time(TimeKind::Response, statistic) = self.parsed.metric else { return None };
+        sessions::step_time(run, findings, self.target(), statistic)
     }
 
     fn evidence(&self, run: &Run, findings: &Findings, scope: Scope) -> Evidence {

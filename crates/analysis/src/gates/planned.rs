@@ -27,6 +27,8 @@ pub struct PlannedRun<'a> {
     pub reading: Reading,
     /// Sessions follow a flow.
     pub has_sessions: bool,
+    /// An answer may lead to a further request of the same step.
+    pub asks_again: bool,
 }
 
 /// How answers are read, each way with what the one before it finds.
@@ -50,7 +52,7 @@ impl<'a> PlannedRun<'a> {
         let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
         let share = |weight: u32| f64::from(weight) / all as f64;
         let targets = Some(offered.target_names().into_iter().zip(weights.into_iter().map(share)).collect());
-        PlannedRun { workload, targets, has_checks, reading, has_sessions: false }
+        PlannedRun { workload, targets, has_checks, reading, has_sessions: false, asks_again: false }
     }
 
     /// The same where arrivals have their targets from a recording: how many of those that are offered belong to a target is
@@ -144,6 +146,7 @@ impl<'a> PlannedRun<'a> {
                 Some(measured.take(usize::try_from(enough).unwrap_or(usize::MAX)).count() as u64)
             }
             LoadModel::Closed { horizon, .. } => horizon.requests,
+            LoadModel::PartlyOpen { .. } if self.asks_again => None,
             LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
                 let sessions = sessions.arrivals().take(usize::try_from(enough).unwrap_or(usize::MAX)).count() as u64;
                 Some(sessions.saturating_mul(u64::from(*requests_per_session)))

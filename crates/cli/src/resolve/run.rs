@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use truetail_analysis::gates::PlannedRun;
 use truetail_engine::{Plan, TooFewFiles};
+use truetail_flow::FlowRun;
 use truetail_run::EndClock;
 
 use super::{checks, flow, generator, load, replay, request, rows, stream, stripe, tls};
@@ -142,6 +143,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let offered = plan.offered();
     let planned = PlannedRun {
         has_sessions: plan.is_scripted(),
+        asks_again: sessions.as_ref().is_some_and(FlowRun::asks_again),
         ..PlannedRun::of(&plan.workload, &offered, checks.is_some(), reading)
     };
     gating.refuse_undecidable(&if replay.is_some() { planned.with_unknown_shares() } else { planned })?;

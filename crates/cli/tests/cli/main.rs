@@ -31,6 +31,7 @@ mod load;
 mod missing;
 mod page;
 mod raw_server;
+mod redirects;
 mod requests;
 mod result;
 mod serve;

@@ -13,6 +13,9 @@ use crate::value::Value;
 /// Most times that a request is repeated.
 const MOST_REPEATS: u32 = 10_000;
 
+/// Most redirects that may be asked for.
+const MOST_REDIRECTS: u32 = 10_000;
+
 /// Options that change nothing of what is measured here: what they say is so anyway, or is only shown.
 const HARMLESS: [&str; 3] = ["verbose", "very-verbose", "verbosity"];
 
@@ -53,8 +56,9 @@ impl Parser<'_> {
                 let version = if name == "http2" { "2" } else { "1.1" };
                 options.version = boolean(name, value)?.then_some(version).or(options.version);
             }
-            "location" | "location-trusted" | "retry" | "compressed" | "insecure" if matches!(value, "false" | "0") => {
-            }
+            "location" => options.location = boolean(name, value)?,
+            "max-redirs" => options.max_redirects = Some(redirects(value)?),
+            "location-trusted" | "retry" | "compressed" | "insecure" if matches!(value, "false" | "0") => {}
             name if HARMLESS.contains(&name) => {}
             name => return Err(unsupported(name)),
         }
@@ -141,6 +145,17 @@ fn repeats(text: &str) -> std::result::Result<u32, String> {
     }
 }
 
+fn redirects(text: &str) -> std::result::Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(n) if n <= MOST_REDIRECTS => Ok(n),
+        Ok(_) => Err(format!("at most {MOST_REDIRECTS} redirects are supported")),
+        Err(_) if text == "-1" => {
+            Err("redirects without a limit are not supported: a session has an end; write max-redirs: N".to_owned())
+        }
+        Err(_) => Err(format!("'{}' is no number of redirects", shortened(text))),
+    }
+}
+
 fn boolean(name: &str, text: &str) -> std::result::Result<bool, String> {
     match text {
         "true" => Ok(true),
@@ -151,9 +166,8 @@ fn boolean(name: &str, text: &str) -> std::result::Result<bool, String> {
 
 fn unsupported(name: &str) -> String {
     let help = match name {
-        "location" | "retry" | "retry-interval" | "max-redirs" => {
-            "each hop is a request of its own; write them as requests"
-        }
+        "retry" | "retry-interval" => "each attempt is a request of its own; write them as requests",
+        "location-trusted" => "no redirect is followed to another origin; write location: true",
         "insecure" => "use --insecure for the whole run",
         "cacert" => "use --ca FILE for the whole run",
         "cert" | "key" => "use --cert FILE and --key FILE for the whole run",

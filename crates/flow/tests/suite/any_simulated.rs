@@ -11,7 +11,8 @@ use crate::parsing::flow;
 
 const PATHS: [&str; 4] = ["/a", "/b", "/b/{{newUuid}}", "/c?x={{newUuid}}"];
 /// What stands before a later request, and below it.
-const OPTIONS: [(&str, &str); 6] = [
+const OPTIONS: [(&str, &str); 7] = [
+    ("", "[Options]\nlocation: true\n"),
     ("", ""),
     ("", "[Options]\ndelay: 30ms\n"),
     ("", "[Options]\nrepeat: 3\n"),

@@ -11,6 +11,7 @@ mod parsing;
 #[allow(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../../../engine/tests/support/raw_http2.rs"]
 mod raw_http2;
+mod redirects;
 mod runs;
 mod server;
 mod server_http2;

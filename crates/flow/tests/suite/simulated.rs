@@ -277,3 +277,15 @@ fn what_cannot_be_simulated_is_refused() {
     let apart = captured.replace("/items/{{id}}", "/users/{{id}}");
     simulated(&apart, &scenario(load, routes));
 }
+
+#[test]
+fn a_step_that_finds_no_redirect_has_the_time_of_its_request() {
+    let service = "baseline = \"5ms\"\n[[service.route]]\npath = \"/a\"\nbaseline = \"9ms\"\n\
+        [[service.route.fault]]\nkind = \"error-status\"\nstatus = 404\nevery = 4\n";
+    let text = "GET {{host}}/a\n[Options]\nlocation: true\n\nGET {{host}}/b\nHTTP 200\n";
+    let run = simulated(text, &scenario("rate = 40\nduration = \"1s\"", service));
+    let step = &sessions(&run).steps[0];
+    assert_eq!((step.reached, step.hops, step.most_requests), (40, 0, 1));
+    assert_eq!(Some(step.times.of(SessionTime::Completed)), run.snapshot.targets[0].metric(Metric::ResponseTime));
+    assert_eq!((sessions(&run).tally.completed, sessions(&run).steps[1].times.count()), (40, 0));
+}

@@ -100,8 +100,8 @@ impl Driver {
     }
 
     /// In the partly open model, sessions go on and end as [`Driver::complete_step`] says, also after the last session has
-    /// begun, until the drain is over. They make at most as many requests as the workload says. To be called before the first
-    /// [`Driver::poll`].
+    /// begun, until the drain is over. How many requests the workload says that a session has counts for nothing then. To be called
+    /// before the first [`Driver::poll`].
     pub fn follow_script(&mut self) {
         self.source.follow_script();
     }

@@ -330,7 +330,9 @@ impl PartlyOpenArrivals {
         };
         let arrival = Arrival { index: self.next_index, intended_start };
         self.next_index += self.stride;
-        self.running[slot as usize].remaining -= 1;
+        let session = &mut self.running[slot as usize];
+        // A script may ask for more than the workload says.
+        session.remaining = session.remaining.saturating_sub(1);
         Some((arrival, slot))
     }
 

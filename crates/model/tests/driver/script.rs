@@ -77,3 +77,14 @@ fn nothing_goes_on_after_a_stop() {
     driver.end_sessions_at(Timestamp(250 * MS));
     assert_eq!(driver.unissued_of(), None, "what would have come later is not planned");
 }
+
+#[test]
+fn a_script_may_ask_for_more_requests_than_the_workload_says() {
+    let mut driver = driver();
+    for ms in 0..10 {
+        let (user, due) = started(&mut driver, ms);
+        assert_eq!((due, driver.session_number(user)), (ms, 0));
+        driver.complete_step(user, Timestamp(ms * MS), (ms < 9).then_some(Timestamp((ms + 1) * MS)));
+    }
+    assert_eq!(driver.poll(Timestamp(10 * MS)), Directive::Wait { until: Timestamp(100 * MS) });
+}

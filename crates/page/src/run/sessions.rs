@@ -96,17 +96,18 @@ fn times(page: &RunPage<'_>) -> Markup {
 
 fn steps(page: &RunPage<'_>, facts: &SessionFacts) -> Table {
     let all = facts.steps.len();
+    let has_hops = words::has_hops(facts);
     let row = |(nth, step): (usize, &StepFacts)| {
         let missed = step.not_reached;
-        let counts =
-            [step.reached, missed.total(), missed.never_begun, missed.ended_early, missed.run_ended, step.ended()];
+        let counts = [step.reached, missed.total(), missed.never_begun, missed.ended_early, missed.run_ended];
+        let counts = counts.into_iter().chain(has_hops.then_some(step.hops)).chain([step.ended()]);
         let name = clipped(&step.name, LONGEST_NAME);
         let cells = std::iter::once(name).chain(counts.map(number::count));
         cells.chain(words::step_quantiles(page.findings, nth, all)).collect::<Vec<_>>()
     };
-    let heads =
-        ["step", "reached", "not reached", "never begun", "ended before", "run ended before", "ended sessions here"];
-    let heads = heads.map(str::to_owned).into_iter().chain(words::step_quantile_names());
+    let heads = ["step", "reached", "not reached", "never begun", "ended before", "run ended before"].into_iter();
+    let heads = heads.chain(has_hops.then_some("hops")).chain(["ended sessions here"]);
+    let heads = heads.map(str::to_owned).chain(words::step_quantile_names());
     Table::new("Steps: requests that were issued and that were not, and step response times", heads)
         .with_rows(facts.steps.iter().enumerate().take(MOST_STEPS).map(row))
 }

@@ -75,12 +75,16 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
 pub(super) fn steps(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
     let names = step_quantile_names();
-    let mut columns =
-        vec![("step", Align::Left), ("reached", Align::Right), ("not reached", Align::Right), ("ended", Align::Right)];
+    let has_hops = has_hops(sessions);
+    let mut columns = vec![("step", Align::Left), ("reached", Align::Right), ("not reached", Align::Right)];
+    columns.extend(has_hops.then_some(("hops", Align::Right)));
+    columns.push(("ended", Align::Right));
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = TextTable::new(&columns);
     for (nth, step) in sessions.steps.iter().enumerate().take(SHOWN) {
-        let counts = [step.reached, step.not_reached.total(), step.ended()].map(number::count);
+        let counts =
+            [Some(step.reached), Some(step.not_reached.total()), has_hops.then_some(step.hops), Some(step.ended())];
+        let counts = counts.into_iter().flatten().map(number::count);
         let quantiles = step_quantiles(findings, nth, sessions.steps.len());
         table.row(std::iter::once(step.name.clone()).chain(counts).chain(quantiles).collect());
     }
@@ -102,9 +106,18 @@ pub fn step_quantiles(findings: &Findings, nth: usize, steps: usize) -> [String;
     QUANTILES.map(|q| times.map_or("–".to_owned(), |times| quantile(times, q)))
 }
 
-/// The response times of a step: those of its target, or of all requests where there is but one step.
+/// A step followed redirects.
+pub fn has_hops(sessions: &SessionFacts) -> bool {
+    sessions.steps.iter().any(|step| step.hops > 0)
+}
+
+/// The response times of a step: its own where it may be several requests, else those of its target, or of all requests where
+/// there is but one step.
 fn times_of(findings: &Findings, nth: usize, steps: usize) -> Option<&Distribution> {
-    if steps == 1 {
+    let own = findings.sessions.iter().flat_map(|sessions| &sessions.step_times).find(|own| own.step as usize == nth);
+    if let Some(own) = own {
+        Some(&own.step_time)
+    } else if steps == 1 {
         Some(&findings.response_time)
     } else {
         findings.targets.get(nth).map(|target| &target.response_time)

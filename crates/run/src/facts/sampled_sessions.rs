@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::sampled::{RANDOM, SLOWEST, Sampleable, Sampled};
-use super::session_books::{EarlyEnd, SessionTally, StepFacts};
+use super::session_books::{EarlyEnd, SessionTally, StepFacts, is_zero};
 use crate::limits::LONGEST_NS;
 
 /// Of so many requests of a session, instants are kept: the first ones, and the last.
@@ -52,10 +52,6 @@ pub struct SampledSession {
     pub left_out: u64,
     /// Its requests that were issued, in order.
     pub requests: Vec<SampledRequest>,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl SampledSession {

@@ -1,10 +1,10 @@
 //! What became of sessions (`--flow`).
 
 use serde::{Deserialize, Serialize};
-use truetail_model::record::CompactHistogram;
 
 use super::sampled_sessions::SampledSessions;
 use super::session_books::{SessionTally, StepFacts, sum};
+use super::session_times::{SessionTime, SessionTimes};
 
 /// The sessions of a run: how they ended, and how far they came. Sessions of the warm-up are in none of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -73,56 +73,5 @@ impl SessionFacts {
     /// Why the sampled sessions cannot be some of these; `None` where they can, or where there are none.
     pub fn imbalance_of_sample(&self) -> Option<&'static str> {
         self.sampled.as_ref()?.problem(&self.tally, &self.steps)
-    }
-}
-
-/// A time of sessions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SessionTime {
-    /// From the intended arrival to the end, less the planned think time, of sessions that were completed.
-    Completed,
-    /// The same of those that might have gone on: what was waited for them.
-    Censored,
-    /// The same of those that ended early by an answer or a failure.
-    Failed,
-}
-
-impl SessionTime {
-    /// All of them, in the order in which they are declared.
-    pub const ALL: [SessionTime; 3] = [SessionTime::Completed, SessionTime::Censored, SessionTime::Failed];
-
-    /// Its tag in `histograms.hlog`.
-    pub const fn tag(self) -> &'static str {
-        match self {
-            SessionTime::Completed => "session_time",
-            SessionTime::Censored => "session_time_censored",
-            SessionTime::Failed => "session_time_failed",
-        }
-    }
-}
-
-/// The distribution of each [`SessionTime`].
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct SessionTimes([CompactHistogram; SessionTime::ALL.len()]);
-
-impl SessionTimes {
-    /// The distribution of one.
-    pub fn of(&self, time: SessionTime) -> &CompactHistogram {
-        &self.0[time as usize]
-    }
-
-    /// The same, to be added to.
-    pub fn of_mut(&mut self, time: SessionTime) -> &mut CompactHistogram {
-        &mut self.0[time as usize]
-    }
-
-    /// Those with a value, with their tags.
-    pub fn tagged(&self) -> impl Iterator<Item = (&'static str, &CompactHistogram)> {
-        SessionTime::ALL.into_iter().map(|time| (time.tag(), self.of(time))).filter(|(_, times)| times.count() > 0)
-    }
-
-    /// Adds those of another part of the run.
-    pub fn merge(&mut self, other: &SessionTimes) {
-        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 }

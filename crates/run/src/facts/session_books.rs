@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::session_times::SessionTimes;
+
 /// A file may hold any counts, so sums saturate.
 pub(super) fn sum(parts: &[u64]) -> u64 {
     parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part))
@@ -49,13 +51,27 @@ pub struct StepFacts {
     pub line: u64,
     /// How often a session does it.
     pub per_session: u64,
-    /// Its requests that were issued.
+    /// How often it was begun: its first request was issued.
     pub reached: u64,
-    /// Its requests that were not, and why.
+    /// How often it was not, and why.
     pub not_reached: NotReached,
+    /// Further requests in it, each of which followed a redirect.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hops: u64,
+    /// The most requests that a session made in it before it went on; 0 where each makes one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub most_requests: u64,
     /// Sessions that it ended, by cause.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ended_here: BTreeMap<EarlyEnd, u64>,
+    /// From when it was due to the end of its last answer. Empty where it is always one request: then this is the response time
+    /// of its target. Saved in `histograms.hlog`.
+    #[serde(skip)]
+    pub times: SessionTimes,
+}
+
+pub(super) fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Why requests of a step were not issued.
@@ -84,12 +100,15 @@ impl StepFacts {
             (&mut mine.never_begun, theirs.never_begun),
             (&mut mine.ended_early, theirs.ended_early),
             (&mut mine.run_ended, theirs.run_ended),
+            (&mut self.hops, other.hops),
         ];
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
         for (cause, count) in &other.ended_here {
             let sum = self.ended_here.entry(*cause).or_default();
             *sum = sum.saturating_add(*count);
         }
+        self.most_requests = self.most_requests.max(other.most_requests);
+        self.times.merge(&other.times);
     }
 
     /// How many sessions it ended.
@@ -104,7 +123,21 @@ impl StepFacts {
             let name = &self.name;
             return Some(format!("step {name} was reached {reached} times and {not_reached} times not, of {planned}"));
         }
-        (self.ended() > reached).then(|| format!("step {} ended more sessions than reached it", self.name))
+        if self.ended() > reached {
+            return Some(format!("step {} ended more sessions than reached it", self.name));
+        }
+        self.imbalance_of_hops()
+    }
+
+    /// A step that was due and never begun has a time too: what was waited for it.
+    fn imbalance_of_hops(&self) -> Option<String> {
+        let (name, reached, timed) = (&self.name, self.reached, self.times.count());
+        let due = sum(&[reached, self.not_reached.run_ended, self.not_reached.never_begun]);
+        if (timed > 0 || self.hops > 0) && !(reached..=due).contains(&timed) {
+            return Some(format!("step {name} has {timed} times, and was reached {reached} times"));
+        }
+        let possible = reached.saturating_mul(self.most_requests.saturating_sub(1));
+        (self.hops > possible).then(|| format!("step {name} has {} hops, more than the {possible} possible", self.hops))
     }
 }
 
@@ -130,6 +163,8 @@ pub enum EarlyEnd {
     BodyTooLong,
     /// The next request could not be made from what was captured.
     Request,
+    /// A redirect led where the flow does not go, or to too many others.
+    Redirect,
 }
 
 impl EarlyEnd {
@@ -145,6 +180,7 @@ impl EarlyEnd {
             EarlyEnd::Capture => "captured nothing",
             EarlyEnd::BodyTooLong => "body too long",
             EarlyEnd::Request => "next request impossible",
+            EarlyEnd::Redirect => "redirect not followed",
         }
     }
 }

@@ -10,4 +10,16 @@ pub struct SessionFindings {
     /// From the intended arrival to the end, less the planned think time, over all planned sessions. One that was not completed
     /// is slower than every one that was.
     pub session_time: Distribution,
+    /// Those of steps that may be several requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub step_times: Vec<StepTime>,
+}
+
+/// The response time of a step that may be several requests.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StepTime {
+    /// Which step it is, counted from 0.
+    pub step: u32,
+    /// From when the step was due to the end of its last answer.
+    pub step_time: Distribution,
 }

@@ -58,7 +58,8 @@ events with content of a language model.";
 /// What is said of the distributions of sessions, where there are some.
 const BY_SESSION: &str = "
 session_time is over sessions that were completed, from their intended arrival to their end, less the planned think time; with
-_censored what was waited for those that might have gone on, with _failed until a step ended them. One line for the whole run.";
+_censored what was waited for those that might have gone on, with _failed until a step ended them. One line for the whole run.
+step_time@1 and its like are of the first step, from when it was due to the end of its last answer, where it may be several requests.";
 
 /// The column in which descriptions begin.
 const TAG_WIDTH: usize = 19;
@@ -99,7 +100,7 @@ pub(super) fn write(
         lines.write(whole, &tag.to_string(), histogram.buckets())?;
     }
     for (tag, times) in v1::tagged_by_observer(facts) {
-        lines.write(whole, tag, times.buckets())?;
+        lines.write(whole, &tag, times.buckets())?;
     }
     if intervals.width_s().is_some() {
         for (i, row) in snapshot.intervals.rows().iter().enumerate() {

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use serde::Serialize;
 use truetail_model::arrival::ScheduleHash;
-use truetail_model::record::{ByInterval, Distributions, Metric, Samples, SamplesOptions, Snapshot, Tally};
+use truetail_model::record::{
+    ByInterval, CompactHistogram, Distributions, Metric, Samples, SamplesOptions, Snapshot, Tally,
+};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::hlog::{self, Log};
@@ -69,7 +71,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let run_file = run_file_of(source)?;
     possible::check(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
     let mut lacking = Vec::new();
-    let (times, of_streams, of_sessions) = load_times(source, &run_file, &mut lacking)?;
+    let (times, of_streams, mut others) = load_times(source, &run_file, &mut lacking)?;
     let snapshot = Snapshot {
         tally: run_file.tally,
         warmup: run_file.warmup_tally,
@@ -91,7 +93,10 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
     }
     if let Some(sessions) = &mut facts.sessions {
-        sessions.times = of_sessions;
+        sessions.times = session_times(&mut others, |time| time.tag().to_owned());
+        for (nth, step) in sessions.steps.iter_mut().enumerate() {
+            step.times = session_times(&mut others, |time| time.step_tag(nth));
+        }
         let problem = sessions.imbalance().map(|problem| format!("under sessions {problem}"));
         problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
         load_sessions(source, sessions)?;
@@ -195,13 +200,13 @@ fn tally_of(samples: &Samples) -> Tally {
     tally
 }
 
-/// The distributions of the run, and of its seconds and intervals where there is a timeline, all else empty; and those of
-/// streams and of sessions.
+/// The distributions of the run, and of its seconds and intervals where there is a timeline, all else empty; those of streams;
+/// and the others.
 fn load_times(
     source: &Source,
     run_file: &RunFile,
     lacking: &mut Vec<MissingFile>,
-) -> Result<(Snapshot, StreamTimes, SessionTimes), LoadError> {
+) -> Result<(Snapshot, StreamTimes, OtherTimes), LoadError> {
     let (recorded, path) = (&run_file.recorded, source.path_of(HISTOGRAMS));
     let mut log = load_log(source, &path, recorded)?;
     let targets = target_times(std::mem::take(&mut log.targets), &recorded.exact, &run_file.by_target)
@@ -223,10 +228,6 @@ fn load_times(
     for time in StreamTime::ALL {
         *of_streams.of_mut(time) = log.unknown.remove(time.tag()).unwrap_or_default();
     }
-    let mut of_sessions = SessionTimes::default();
-    for time in SessionTime::ALL {
-        *of_sessions.of_mut(time) = log.unknown.remove(time.tag()).unwrap_or_default();
-    }
     let mut take = |tag: &str| log.whole.remove(tag).unwrap_or_default();
     let snapshot = Snapshot {
         metrics: Metric::ALL.map(|metric| take(metric.name())),
@@ -236,7 +237,19 @@ fn load_times(
         intervals,
         ..Snapshot::default()
     };
-    Ok((snapshot, of_streams, of_sessions))
+    Ok((snapshot, of_streams, log.unknown))
+}
+
+/// Distributions by their tags, which are those of sessions and such as a later version may write.
+type OtherTimes = BTreeMap<String, CompactHistogram>;
+
+/// Takes out those that have these tags.
+fn session_times(others: &mut OtherTimes, tag: impl Fn(SessionTime) -> String) -> SessionTimes {
+    let mut times = SessionTimes::default();
+    for time in SessionTime::ALL {
+        *times.of_mut(time) = others.remove(&tag(time)).unwrap_or_default();
+    }
+    times
 }
 
 fn load_log(source: &Source, path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {

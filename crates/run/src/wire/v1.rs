@@ -219,10 +219,15 @@ pub(crate) fn tagged_by_target(snapshot: &Snapshot) -> impl Iterator<Item = (Tar
     })
 }
 
-/// Every distribution of streams and of sessions that has a value, with its tag.
-pub(crate) fn tagged_by_observer(facts: &Facts) -> impl Iterator<Item = (&'static str, &CompactHistogram)> {
+/// Every distribution of streams, of sessions and of their steps that has a value, with its tag.
+pub(crate) fn tagged_by_observer(facts: &Facts) -> impl Iterator<Item = (String, &CompactHistogram)> {
     let of_streams = facts.stream.iter().flat_map(|streams| streams.times.tagged());
-    of_streams.chain(facts.sessions.iter().flat_map(|sessions| sessions.times.tagged()))
+    let of_sessions = facts.sessions.iter().flat_map(|sessions| sessions.times.recorded());
+    let of_sessions = of_sessions.map(|(time, times)| (time.tag(), times));
+    let steps = facts.sessions.iter().flat_map(|sessions| sessions.steps.iter().enumerate());
+    let of_steps =
+        steps.flat_map(|(nth, step)| step.times.recorded().map(move |(time, times)| (time.step_tag(nth), times)));
+    of_streams.chain(of_sessions).map(|(tag, times)| (tag.to_owned(), times)).chain(of_steps)
 }
 
 /// What `run.json` says of a run.

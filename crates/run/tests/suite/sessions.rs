@@ -17,7 +17,10 @@ fn run_with_sessions() -> (Run, Findings) {
     let mut run = support::run(RecorderOptions::default(), &support::steady(2));
     run.facts.sessions = Some(sessions());
     let session_time = Distribution { count: 100, ..Distribution::default() };
-    let findings = Findings { sessions: Some(SessionFindings { session_time }), ..support::findings(&run) };
+    let findings = Findings {
+        sessions: Some(SessionFindings { session_time, step_times: Vec::new() }),
+        ..support::findings(&run)
+    };
     (run, findings)
 }
 
@@ -32,6 +35,7 @@ fn sessions_come_back_as_they_were() {
     assert_eq!((&sessions["tally"]["begun"], &sessions["session_time"]["count"]), (&96.into(), &100.into()));
     assert_eq!(sessions["steps"][0]["ended_here"]["status"], 3);
     assert_eq!(sessions["steps"][1]["not_reached"]["run_ended"], 2);
+    assert_eq!((&sessions["steps"][0]["hops"], &sessions["steps"][1]["hops"]), (&serde_json::Value::Null, &12.into()));
 }
 
 #[test]
@@ -96,6 +100,8 @@ fn sessions_of_a_whole_are_those_of_its_parts() {
     assert_eq!((merged.imbalance(), merged.tally.completed, merged.steps[0].ended()), (None, 180, 6));
     let sampled = merged.sampled.as_ref().expect("both have some");
     assert_eq!((sampled.slowest.len(), sampled.random.len()), (4, 20));
+    let list = &merged.steps[1];
+    assert_eq!((list.hops, list.most_requests, list.times.count()), (24, 3, 184));
     a.facts.sessions.as_mut().unwrap().flow = "other.hurl".to_owned();
     let whole = merge(vec![a, b]).unwrap();
     assert!(whole.facts.sessions.is_none() && whole.facts.notes.iter().any(|note| note.contains("flows")));
@@ -103,7 +109,7 @@ fn sessions_of_a_whole_are_those_of_its_parts() {
 
 #[test]
 fn books_of_sessions_that_do_not_balance_are_refused() {
-    let changes: [fn(&mut SessionFacts); 7] = [
+    let changes: [fn(&mut SessionFacts); 11] = [
         |sessions| sessions.tally.begun += 1,
         |sessions| sessions.tally.completed -= 1,
         |sessions| sessions.tally.planned = u64::MAX,
@@ -111,6 +117,10 @@ fn books_of_sessions_that_do_not_balance_are_refused() {
         |sessions| sessions.steps[1].not_reached.run_ended = u64::MAX,
         |sessions| *sessions.steps[1].ended_here.entry(EarlyEnd::Assert).or_default() += 1,
         |sessions| sessions.times.of_mut(SessionTime::Failed).record_n(Nanos(1), 1),
+        |sessions| sessions.steps[0].hops = 1,
+        |sessions| sessions.steps[1].hops = u64::MAX,
+        |sessions| sessions.steps[1].most_requests = 0,
+        |sessions| sessions.steps[1].times.of_mut(SessionTime::Failed).record_n(Nanos(1), 6),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());

@@ -31,7 +31,7 @@ fn sampled() -> SampledSessions {
 }
 
 /// A hundred sessions of two steps: three failed at the first, one timed out at the second, two were in flight at the end, and
-/// four never began.
+/// four never began. Some followed redirects at the second.
 pub fn sessions() -> SessionFacts {
     let step = |name: &str, reached, not_reached, ended_here: &[(EarlyEnd, u64)]| StepFacts {
         name: name.to_owned(),
@@ -40,6 +40,7 @@ pub fn sessions() -> SessionFacts {
         reached,
         not_reached,
         ended_here: ended_here.iter().copied().collect(),
+        ..StepFacts::default()
     };
     let never = NotReached { never_begun: 4, ..NotReached::default() };
     let mut facts = SessionFacts {
@@ -59,6 +60,10 @@ pub fn sessions() -> SessionFacts {
         times: Default::default(),
         sampled: Some(sampled()),
     };
+    let list = &mut facts.steps[1];
+    (list.hops, list.most_requests) = (12, 3);
+    list.times.of_mut(SessionTime::Completed).record_n(Nanos(600_001), 90);
+    list.times.of_mut(SessionTime::Censored).record_n(Nanos(4_999_999), 2);
     for (time, value, count) in [
         (SessionTime::Completed, 1_234_567, 90),
         (SessionTime::Censored, 5_000_000_001, 7),

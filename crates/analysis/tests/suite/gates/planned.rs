@@ -19,6 +19,7 @@ fn planned(scenario: &Scenario) -> PlannedRun<'_> {
         targets: Some(vec![("GET /".to_owned(), 1.0)]),
         has_checks: false,
         has_sessions: false,
+        asks_again: false,
         reading: Reading::Whole,
     }
 }
@@ -39,6 +40,18 @@ fn what_the_load_cannot_decide_is_refused_before_it() {
     set_horizon(&mut few, Horizon { duration: None, requests: Some(4_000) });
     let objection = planned(&few).objection(&gate("service-time p99.99 > 50ms")).expect("2 000 are measured");
     assert!(objection.contains("use -n 36887"), "{objection}");
+}
+
+#[test]
+fn nothing_is_refused_for_too_few_arrivals_where_answers_may_lead_to_more() {
+    let mut few = scenario("01");
+    set_horizon(&mut few, Horizon { duration: Some(Nanos::from_secs(3)), requests: None });
+    let LoadModel::Open(sessions) = few.workload.model.clone() else { panic!("an open model") };
+    few.workload.model = LoadModel::PartlyOpen { sessions, requests_per_session: 1, think_time: Nanos::ZERO };
+    let mut planned = planned(&few);
+    assert!(planned.objection(&gate("p99.9 > 50ms")).is_some());
+    planned.asks_again = true;
+    assert_eq!(planned.objection(&gate("p99.9 > 50ms")), None);
 }
 
 #[test]

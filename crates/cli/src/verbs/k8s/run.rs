@@ -45,6 +45,7 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
         has_checks: !whole.checks.checks.is_empty(),
         reading: stream::reading(&whole.streams),
         has_sessions: false,
+        asks_again: false,
     })?;
     whole.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     let save_to = save_to(&whole)?;
