@@ -51,6 +51,7 @@ pub struct SessionBooks {
 #[derive(Clone, Default, Debug)]
 struct Passes {
     hops: u64,
+    retries: u64,
     most_requests: u32,
     times: SessionTimes,
 }
@@ -79,6 +80,7 @@ impl SessionBooks {
     pub(crate) fn pass(&mut self, step: u32, ended: EndedPass) {
         let passes = &mut self.passes[step as usize];
         passes.hops += u64::from(ended.pass.hops);
+        passes.retries += u64::from(ended.pass.retries);
         passes.most_requests = passes.most_requests.max(ended.pass.requests);
         passes.times.of_mut(ended.how).record_n(ended.time, 1);
     }
@@ -152,6 +154,7 @@ impl SessionBooks {
                 name: name.clone(),
                 line: *line as u64,
                 hops: passes.hops,
+                retries: passes.retries,
                 most_requests: passes.most_requests.into(),
                 times: passes.times.clone(),
                 ..StepFacts::default()

@@ -21,8 +21,17 @@ pub(crate) enum Next {
     Thinks(Nanos),
     /// It follows a redirect at once, in the same step.
     Follows,
+    /// It tries the same step again, after so long.
+    Retries(Nanos),
     /// It has ended.
     Ends(SessionEnd),
+}
+
+impl Next {
+    /// Another request of the same step.
+    const fn stays(self) -> bool {
+        matches!(self, Next::Follows | Next::Retries(_))
+    }
 }
 
 /// How far a session has come. Its room is used again by the next one.
@@ -75,7 +84,7 @@ impl Course {
 
     /// The step that it is in, or comes to next.
     pub(crate) fn step(&self, flow: &Flow) -> u32 {
-        if self.next == Next::Follows {
+        if self.next.stays() {
             return self.last_move(flow);
         }
         flow.moves[(self.issued as usize).min(flow.moves.len() - 1)]
@@ -94,12 +103,14 @@ impl Course {
     /// Its next request goes out, which was due at `due`.
     pub(crate) fn issue(&mut self, flow: &Flow, due: Timestamp) {
         self.trail.issue(self.step(flow), due.0);
-        if self.next == Next::Follows {
-            self.pass.hop();
-        } else {
-            self.thought += self.thinks();
-            self.issued += 1;
-            self.pass = Pass::begin(due);
+        match self.next {
+            Next::Follows => self.pass.hop(),
+            Next::Retries(_) => self.pass.retry(),
+            _ => {
+                self.thought += self.thinks();
+                self.issued += 1;
+                self.pass = Pass::begin(due);
+            }
         }
         self.next = Next::Waits;
     }
@@ -136,6 +147,19 @@ impl Course {
     /// The answer is a redirect, which it follows.
     pub(crate) fn follow(&mut self) {
         self.next = Next::Follows;
+    }
+
+    /// When the step whose request failed is tried again; `None`: it is not.
+    pub(crate) fn retry_due(&self, flow: &Flow) -> Option<Timestamp> {
+        let further = self.last_step(flow).further;
+        let is_over = self.next == Next::Ends(SessionEnd::InFlight);
+        (!is_over && self.pass.retries < further.retries).then(|| self.end + further.retry_interval)
+    }
+
+    /// The step whose request failed is tried again at `due`. The time until then is no think time: nobody would wait so long
+    /// if the answer were right.
+    pub(crate) fn retry(&mut self, due: Timestamp) {
+        self.next = Next::Retries(due.since(self.end));
     }
 
     /// It ends with the answer that it had.
@@ -228,6 +252,7 @@ impl MeasuredSessions {
                 Some(think)
             }
             Next::Follows => Some(Nanos::ZERO),
+            Next::Retries(interval) => Some(interval),
             Next::Ends(how) => {
                 let end = course.end;
                 self.left(flow, course, how, end);
@@ -255,8 +280,8 @@ impl MeasuredSessions {
             return flow.moves[0];
         };
         let step = course.step(flow);
-        let is_new = course.next != Next::Follows;
-        let pass = if is_new { Pass::never_begun(arrival.intended_start) } else { course.pass };
+        let stays = course.next.stays();
+        let pass = if stays { course.pass } else { Pass::never_begun(arrival.intended_start) };
         let intended = course.intended;
         self.pass_ended(flow, step, intended, || EndedPass::new(pass, SessionTime::Censored, now));
         // The planned think time before this request was over.
@@ -269,8 +294,8 @@ impl MeasuredSessions {
     pub(crate) fn finish<'a>(&mut self, flow: &Flow, courses: impl Iterator<Item = &'a mut Course>) {
         for course in courses.filter(|course| course.is_open) {
             let end = course.end;
-            // After a stop, a hop is left out that would have come.
-            if course.next == Next::Follows {
+            // What would have followed is left out: its step was not over.
+            if course.next.stays() {
                 self.left(flow, course, SessionEnd::InFlight, end);
             }
             self.close(course, SessionEnd::InFlight, end);

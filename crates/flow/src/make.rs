@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use truetail_engine::{Method, Origin, Request, is_header_value};
 use truetail_model::random::mix64;
+use truetail_model::time::Nanos;
 use url::{Position, Url};
 
 use crate::error::FlowError;
 use crate::request::{StepBody, StepRequest, is_name, written_path};
 use crate::scope::VariableId;
-use crate::step::Step;
-use crate::syntax::{Body, Entry, Field, FlowFile, Pair};
+use crate::step::{Further, Step};
+use crate::syntax::{Body, Entry, Field, FlowFile, Options, Pair};
 use crate::template::{Piece, Source, Template};
 use crate::value::Value;
 
@@ -19,6 +20,9 @@ const MOST_FILE_BYTES: usize = 16 << 20;
 
 /// So many redirects are followed where nothing else is said, as in Hurl.
 const USUAL_REDIRECTS: u32 = 50;
+
+/// How long after a failed attempt the next one is due where nothing else is said, as in Hurl.
+const USUAL_RETRY_INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// Reads a file that a flow names.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
@@ -102,7 +106,7 @@ impl<'a> StepMaker<'a> {
             version: entry.options.version,
             expected,
             needs_body,
-            most_redirects: entry.options.location.then(|| entry.options.max_redirects.unwrap_or(USUAL_REDIRECTS)),
+            further: further(&entry.options),
         })
     }
 
@@ -283,6 +287,14 @@ fn type_of(file_name: &str) -> &'static str {
         "pdf" => "application/pdf",
         "xml" => "application/xml",
         _ => "application/octet-stream",
+    }
+}
+
+fn further(options: &Options) -> Further {
+    Further {
+        most_redirects: options.location.then(|| options.max_redirects.unwrap_or(USUAL_REDIRECTS)),
+        retries: options.retries,
+        retry_interval: options.retry_interval.unwrap_or(USUAL_RETRY_INTERVAL),
     }
 }
 

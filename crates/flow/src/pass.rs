@@ -10,6 +10,10 @@ pub(crate) struct Pass {
     pub(crate) due: Timestamp,
     /// Requests that followed a redirect.
     pub(crate) hops: u32,
+    /// The same since it was tried last.
+    pub(crate) hops_in_a_row: u32,
+    /// How often it was tried again.
+    pub(crate) retries: u32,
     /// All its requests.
     pub(crate) requests: u32,
 }
@@ -17,17 +21,25 @@ pub(crate) struct Pass {
 impl Pass {
     /// Its first request goes out.
     pub(crate) const fn begin(due: Timestamp) -> Pass {
-        Pass { due, hops: 0, requests: 1 }
+        Pass { requests: 1, ..Pass::never_begun(due) }
     }
 
     /// It was due, and nothing of it was sent.
     pub(crate) const fn never_begun(due: Timestamp) -> Pass {
-        Pass { due, hops: 0, requests: 0 }
+        Pass { due, hops: 0, hops_in_a_row: 0, retries: 0, requests: 0 }
     }
 
     /// A request that follows a redirect goes out.
     pub(crate) const fn hop(&mut self) {
         self.hops += 1;
+        self.hops_in_a_row += 1;
+        self.requests += 1;
+    }
+
+    /// It is tried again.
+    pub(crate) const fn retry(&mut self) {
+        self.retries += 1;
+        self.hops_in_a_row = 0;
         self.requests += 1;
     }
 }

@@ -145,7 +145,10 @@ impl Observer for FlowScript {
         }
         match (ended.outcome, status) {
             (Outcome::Response { .. }, Some(status)) => self.judge(request, user, status, &ended),
-            (outcome, _) => self.sessions[user as usize].course.unanswered(outcome, ended.start, ended.end),
+            (outcome, _) => {
+                let session = &mut self.sessions[user as usize];
+                session.unanswered(&self.plan.flow, outcome, (ended.start, ended.end));
+            }
         }
         self.readings[request as usize].clear();
     }

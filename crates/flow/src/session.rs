@@ -2,6 +2,7 @@
 
 use truetail_model::arrival::Arrival;
 use truetail_model::random::mix64;
+use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
 use truetail_run::EarlyEnd;
 
@@ -66,9 +67,11 @@ impl Session {
     }
 
     fn prepare(&mut self, flow: &Flow, step: &Step, due: Timestamp) -> bool {
-        if !step.set_variables(&mut self.scope) {
-            return false;
-        }
+        step.set_variables(&mut self.scope) && self.write(flow, step, due)
+    }
+
+    /// Writes the request of a step whose variables are set.
+    fn write(&mut self, flow: &Flow, step: &Step, due: Timestamp) -> bool {
         let mut sender = Sender {
             scope: &mut self.scope,
             jar: &self.jar,
@@ -78,7 +81,7 @@ impl Session {
             is_http2: flow.is_http2,
         };
         let written = step.request.write(&mut sender, &mut self.ready);
-        if let (Ok(marks), Some(_)) = (written, step.most_redirects) {
+        if let (Ok(marks), Some(_)) = (written, step.further.most_redirects) {
             self.last.keep(&self.ready, marks);
         }
         written.is_ok()
@@ -98,12 +101,34 @@ impl Session {
         for field in answer.fields.all("set-cookie") {
             self.jar.set(field, site, path_of(&self.target), end);
         }
-        let gone_on = match self.follow(flow, step, answer, end) {
-            Ok(true) => Ok(()),
-            Ok(false) => self.judge(flow, step, answer, is_whole),
+        let judged = match self.follow(flow, step, answer, end) {
+            Ok(true) => return None,
+            Ok(false) => self.judge(step, answer, is_whole),
+            Err(disappointment) => Err(disappointment),
+        };
+        // Where the next request cannot be made, this step has not failed: to try it again would not help.
+        let gone_on = match judged {
+            Ok(()) => self.go_on(flow),
+            Err(_) if self.retry(flow) => Ok(()),
             Err(disappointment) => Err(disappointment),
         };
         gone_on.err().inspect(|why| self.course.end_early(why.cause))
+    }
+
+    /// Its request was sent and ended without an answer.
+    pub(crate) fn unanswered(&mut self, flow: &Flow, outcome: Outcome, (start, end): (Timestamp, Timestamp)) {
+        self.course.unanswered(outcome, start, end);
+        self.retry(flow);
+    }
+
+    /// Makes the request of its step again, if that may be tried again.
+    fn retry(&mut self, flow: &Flow) -> bool {
+        let Some(due) = self.course.retry_due(flow) else { return false };
+        let is_made = self.write(flow, self.course.last_step(flow), due);
+        if is_made {
+            self.course.retry(due);
+        }
+        is_made
     }
 
     /// Makes the request that follows a redirect, if the answer is one and its step follows them.
@@ -114,9 +139,11 @@ impl Session {
         answer: &Answer<'_>,
         now: Timestamp,
     ) -> Result<bool, Disappointment> {
-        let Some((most, location)) = step.most_redirects.zip(redirect::location(answer)) else { return Ok(false) };
+        let Some((most, location)) = step.further.most_redirects.zip(redirect::location(answer)) else {
+            return Ok(false);
+        };
         let failed = |why| Disappointment { cause: EarlyEnd::Redirect, why: format!("line {}: {why}", step.line) };
-        if self.course.pass.hops >= most {
+        if self.course.pass.hops_in_a_row >= most {
             return Err(failed(format!("more than {most} redirects, the limit of max-redirs")));
         }
         self.target = redirect::target(&flow.root, &self.target, location).map_err(failed)?;
@@ -127,14 +154,12 @@ impl Session {
     }
 
     /// Judges the last answer of a step.
-    fn judge(&mut self, flow: &Flow, step: &Step, answer: &Answer<'_>, is_whole: bool) -> Result<(), Disappointment> {
-        let judged = if is_whole || !step.needs_body {
-            judge(step, answer, &mut self.scope)
-        } else {
-            let why = format!("line {}: the body is longer than what is kept of one", step.line);
-            Err(Disappointment { cause: EarlyEnd::BodyTooLong, why })
-        };
-        judged.and_then(|()| self.go_on(flow))
+    fn judge(&mut self, step: &Step, answer: &Answer<'_>, is_whole: bool) -> Result<(), Disappointment> {
+        if is_whole || !step.needs_body {
+            return judge(step, answer, &mut self.scope);
+        }
+        let why = format!("line {}: the body is longer than what is kept of one", step.line);
+        Err(Disappointment { cause: EarlyEnd::BodyTooLong, why })
     }
 
     fn go_on(&mut self, flow: &Flow) -> Result<(), Disappointment> {

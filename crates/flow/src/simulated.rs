@@ -133,9 +133,20 @@ impl<'a> SimulatedSessions<'a> {
                 course.go_on(flow);
             }
             Err(disappointment) => {
+                if let Some(due) = course.retry_due(flow) {
+                    return course.retry(due);
+                }
                 course.end_early(disappointment.cause);
                 self.measured.disappointed(flow, course, disappointment.why);
             }
+        }
+    }
+
+    fn unanswered(&mut self, user: u32, outcome: Outcome, record: &RequestRecord) {
+        let course = &mut self.courses[user as usize];
+        course.unanswered(outcome, record.actual_start, record.end);
+        if let Some(due) = course.retry_due(self.flow) {
+            course.retry(due);
         }
     }
 
@@ -175,7 +186,7 @@ impl Sessions for SimulatedSessions<'_> {
         self.ledger(step, record.intended_start).into_iter().for_each(|ledger| ledger.record(record));
         match record.outcome {
             Outcome::Response { status } => self.judge(user, status, record),
-            outcome => self.courses[user as usize].unanswered(outcome, record.actual_start, record.end),
+            outcome => self.unanswered(user, outcome, record),
         }
         self.measured.think(self.flow, &mut self.courses[user as usize])
     }

@@ -28,14 +28,24 @@ pub(crate) struct Step {
     pub(crate) expected: Option<Expected>,
     /// Something is asked of the body of the answer.
     pub(crate) needs_body: bool,
+    pub(crate) further: Further,
+}
+
+/// What further requests a step makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Further {
     /// So many redirects are followed; `None`: a redirect is an answer like any other.
     pub(crate) most_redirects: Option<u32>,
+    /// So often it is tried again after it failed.
+    pub(crate) retries: u32,
+    /// How long after it failed.
+    pub(crate) retry_interval: Nanos,
 }
 
 impl Step {
     /// An answer may lead to a further request of this step.
     pub(crate) fn asks_again(&self) -> bool {
-        self.most_redirects.is_some()
+        self.further.most_redirects.is_some() || self.further.retries > 0
     }
 
     /// Does what its options say of variables; false where one has no text.

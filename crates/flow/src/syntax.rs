@@ -66,6 +66,10 @@ pub(crate) struct Options {
     pub(crate) location: bool,
     /// At most so many of them, where that is said.
     pub(crate) max_redirects: Option<u32>,
+    /// How often it is tried again after it failed.
+    pub(crate) retries: u32,
+    /// How long after it failed, where that is said.
+    pub(crate) retry_interval: Option<Nanos>,
 }
 
 /// The time that a user thinks before a request.

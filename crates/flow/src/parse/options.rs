@@ -16,6 +16,9 @@ const MOST_REPEATS: u32 = 10_000;
 /// Most redirects that may be asked for.
 const MOST_REDIRECTS: u32 = 10_000;
 
+/// Most times that a request that failed is tried again.
+const MOST_RETRIES: u32 = 10_000;
+
 /// Options that change nothing of what is measured here: what they say is so anyway, or is only shown.
 const HARMLESS: [&str; 3] = ["verbose", "very-verbose", "verbosity"];
 
@@ -58,7 +61,9 @@ impl Parser<'_> {
             }
             "location" => options.location = boolean(name, value)?,
             "max-redirs" => options.max_redirects = Some(redirects(value)?),
-            "location-trusted" | "retry" | "compressed" | "insecure" if matches!(value, "false" | "0") => {}
+            "retry" => options.retries = retries(value)?,
+            "retry-interval" => options.retry_interval = Some(time(value)?),
+            "location-trusted" | "compressed" | "insecure" if matches!(value, "false" | "0") => {}
             name if HARMLESS.contains(&name) => {}
             name => return Err(unsupported(name)),
         }
@@ -145,6 +150,17 @@ fn repeats(text: &str) -> std::result::Result<u32, String> {
     }
 }
 
+fn retries(text: &str) -> std::result::Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(n) if n <= MOST_RETRIES => Ok(n),
+        Ok(_) => Err(format!("at most {MOST_RETRIES} retries are supported")),
+        Err(_) if text == "-1" => {
+            Err("endless retries are not supported: a session has an end; write retry: N".to_owned())
+        }
+        Err(_) => Err(format!("'{}' is no number of retries", shortened(text))),
+    }
+}
+
 fn redirects(text: &str) -> std::result::Result<u32, String> {
     match text.parse::<u32>() {
         Ok(n) if n <= MOST_REDIRECTS => Ok(n),
@@ -166,7 +182,6 @@ fn boolean(name: &str, text: &str) -> std::result::Result<bool, String> {
 
 fn unsupported(name: &str) -> String {
     let help = match name {
-        "retry" | "retry-interval" => "each attempt is a request of its own; write them as requests",
         "location-trusted" => "no redirect is followed to another origin; write location: true",
         "insecure" => "use --insecure for the whole run",
         "cacert" => "use --ca FILE for the whole run",

@@ -11,7 +11,9 @@ use crate::parsing::flow;
 
 const PATHS: [&str; 4] = ["/a", "/b", "/b/{{newUuid}}", "/c?x={{newUuid}}"];
 /// What stands before a later request, and below it.
-const OPTIONS: [(&str, &str); 7] = [
+const OPTIONS: [(&str, &str); 9] = [
+    ("", "[Options]\nretry: 2\nretry-interval: 20ms\n"),
+    ("", "[Options]\nretry: 1\nmax-time: 4ms\nrepeat: 2\n"),
     ("", "[Options]\nlocation: true\n"),
     ("", ""),
     ("", "[Options]\ndelay: 30ms\n"),
@@ -87,7 +89,7 @@ proptest! {
             prop_assert_eq!(all, run.snapshot.tally);
             if !warmup {
                 for (step, books) in sessions.steps.iter().zip(&run.facts.by_target) {
-                    prop_assert_eq!(step.reached, books.tally.planned - books.tally.never_issued, "{}", step.name);
+                    prop_assert_eq!(step.reached + step.further(), books.tally.planned - books.tally.never_issued, "{}", step.name);
                 }
             }
         }

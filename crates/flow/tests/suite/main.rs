@@ -12,6 +12,7 @@ mod parsing;
 #[path = "../../../engine/tests/support/raw_http2.rs"]
 mod raw_http2;
 mod redirects;
+mod retries;
 mod runs;
 mod server;
 mod server_http2;

@@ -60,9 +60,9 @@ pub fn measure(flow: Flow, version: HttpVersion, limits: Limits) -> Measured {
     output.snapshot.tally.check().unwrap();
     let facts = sessions.facts();
     assert_eq!(facts.imbalance(), None);
-    // A step was reached as often as a request was issued for it, hops apart.
+    // A step was reached as often as a request was issued for it, further ones apart.
     for (step, books) in facts.steps.iter().zip(&output.by_target) {
-        assert_eq!(step.reached + step.hops, books.tally.planned - books.tally.never_issued, "{}", step.name);
+        assert_eq!(step.reached + step.further(), books.tally.planned - books.tally.never_issued, "{}", step.name);
     }
     Measured { output, facts, examples: sessions.examples() }
 }

@@ -289,3 +289,38 @@ fn a_step_that_finds_no_redirect_has_the_time_of_its_request() {
     assert_eq!(Some(step.times.of(SessionTime::Completed)), run.snapshot.targets[0].metric(Metric::ResponseTime));
     assert_eq!((sessions(&run).tally.completed, sessions(&run).steps[1].times.count()), (40, 0));
 }
+
+/// Every second answer at `/b` is a 503: of three sessions, the second and the third try again.
+#[test]
+fn attempts_are_exact_and_those_over_sockets_have_the_same_books() {
+    let service = "baseline = \"5ms\"\n[[service.route]]\npath = \"/b\"\nbaseline = \"9ms\"\n\
+        [[service.route.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 2\n";
+    let scenario = scenario("rate = 2\nduration = \"1500ms\"", service);
+    let tries = |retries: u32| {
+        let options = format!("[Options]\nretry: {retries}\nretry-interval: 100ms\n");
+        format!("GET {{{{host}}}}/a\n\nGET {{{{host}}}}/b\n{options}HTTP 200\n\nGET {{{{host}}}}/c\nHTTP 200\n")
+    };
+    let run = simulated(&tries(1), &scenario);
+    let facts = sessions(&run);
+    let step = &facts.steps[1];
+    assert_eq!((facts.tally.completed, step.reached, step.retries, step.most_requests), (3, 3, 2, 2));
+    let (mut of_step, mut of_session) = (CompactHistogram::default(), CompactHistogram::default());
+    for (ms, count) in [(9, 1), (9 + 100 + 9, 2)] {
+        of_step.record_n(Nanos::from_millis(ms), count);
+        of_session.record_n(Nanos::from_millis(ms + 10), count);
+    }
+    assert_eq!(
+        (step.times.of(SessionTime::Completed), facts.times.of(SessionTime::Completed)),
+        (&of_step, &of_session)
+    );
+    for retries in [0, 1, 3] {
+        let run = simulated(&tries(retries), &scenario);
+        let (over_sockets, books) = measured(&tries(retries), &scenario);
+        let counts = |facts: &SessionFacts| {
+            let of = |step: &truetail_run::StepFacts| (step.reached, step.retries, step.ended_here.clone());
+            (facts.tally, facts.steps.iter().map(of).collect::<Vec<_>>())
+        };
+        assert_eq!(counts(sessions(&run)), counts(&over_sockets), "{retries}");
+        assert_eq!(run.facts.by_target, books);
+    }
+}

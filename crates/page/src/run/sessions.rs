@@ -96,17 +96,17 @@ fn times(page: &RunPage<'_>) -> Markup {
 
 fn steps(page: &RunPage<'_>, facts: &SessionFacts) -> Table {
     let all = facts.steps.len();
-    let has_hops = words::has_hops(facts);
+    let further = words::further_requests(facts);
     let row = |(nth, step): (usize, &StepFacts)| {
         let missed = step.not_reached;
         let counts = [step.reached, missed.total(), missed.never_begun, missed.ended_early, missed.run_ended];
-        let counts = counts.into_iter().chain(has_hops.then_some(step.hops)).chain([step.ended()]);
+        let counts = counts.into_iter().chain(further.iter().map(|(_, of)| of(step))).chain([step.ended()]);
         let name = clipped(&step.name, LONGEST_NAME);
         let cells = std::iter::once(name).chain(counts.map(number::count));
         cells.chain(words::step_quantiles(page.findings, nth, all)).collect::<Vec<_>>()
     };
     let heads = ["step", "reached", "not reached", "never begun", "ended before", "run ended before"].into_iter();
-    let heads = heads.chain(has_hops.then_some("hops")).chain(["ended sessions here"]);
+    let heads = heads.chain(further.iter().map(|(name, _)| *name)).chain(["ended sessions here"]);
     let heads = heads.map(str::to_owned).chain(words::step_quantile_names());
     Table::new("Steps: requests that were issued and that were not, and step response times", heads)
         .with_rows(facts.steps.iter().enumerate().take(MOST_STEPS).map(row))
@@ -134,7 +134,7 @@ fn sampled(series: &SessionSeries) -> Table {
         "how it ended",
         "due at, s",
         "due after",
-        "think time",
+        "think time or retry interval",
         "sent after",
         "ended after",
         "due to end, without think time",

@@ -39,7 +39,9 @@ pub use headline::{decision, state_of_check};
 pub use labelled::LabelledText;
 pub use load::{headline, load_details, measured};
 pub use notes::{notes, stopped_early};
-pub use sessions::{has_hops, session_times, session_times_heads, sessions, step_quantile_names, step_quantiles};
+pub use sessions::{
+    further_requests, session_times, session_times_heads, sessions, step_quantile_names, step_quantiles,
+};
 pub use streams::{goodput, stream_times, stream_times_heads, streams};
 pub use tail::{TIMES_HEADS, capacity, times, times_by_status, times_by_status_heads, times_footnotes};
 pub use targets::{target_heads, target_rows};

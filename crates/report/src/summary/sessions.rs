@@ -75,16 +75,16 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
 pub(super) fn steps(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
     let names = step_quantile_names();
-    let has_hops = has_hops(sessions);
+    let further = further_requests(sessions);
     let mut columns = vec![("step", Align::Left), ("reached", Align::Right), ("not reached", Align::Right)];
-    columns.extend(has_hops.then_some(("hops", Align::Right)));
+    columns.extend(further.iter().map(|(name, _)| (*name, Align::Right)));
     columns.push(("ended", Align::Right));
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = TextTable::new(&columns);
     for (nth, step) in sessions.steps.iter().enumerate().take(SHOWN) {
-        let counts =
-            [Some(step.reached), Some(step.not_reached.total()), has_hops.then_some(step.hops), Some(step.ended())];
-        let counts = counts.into_iter().flatten().map(number::count);
+        let further = further.iter().map(|(_, of)| of(step));
+        let counts = [step.reached, step.not_reached.total()].into_iter().chain(further).chain([step.ended()]);
+        let counts = counts.map(number::count);
         let quantiles = step_quantiles(findings, nth, sessions.steps.len());
         table.row(std::iter::once(step.name.clone()).chain(counts).chain(quantiles).collect());
     }
@@ -106,9 +106,13 @@ pub fn step_quantiles(findings: &Findings, nth: usize, steps: usize) -> [String;
     QUANTILES.map(|q| times.map_or("–".to_owned(), |times| quantile(times, q)))
 }
 
-/// A step followed redirects.
-pub fn has_hops(sessions: &SessionFacts) -> bool {
-    sessions.steps.iter().any(|step| step.hops > 0)
+/// A count of further requests of a step: what it is called, and what it is.
+pub type FurtherRequests = (&'static str, fn(&StepFacts) -> u64);
+
+/// The counts of further requests that some step has: requests that followed a redirect, or tried it again.
+pub fn further_requests(sessions: &SessionFacts) -> Vec<FurtherRequests> {
+    let all: [FurtherRequests; 2] = [("hops", |step| step.hops), ("retries", |step| step.retries)];
+    all.into_iter().filter(|(_, of)| sessions.steps.iter().any(|step| of(step) > 0)).collect()
 }
 
 /// The response times of a step: its own where it may be several requests, else those of its target, or of all requests where

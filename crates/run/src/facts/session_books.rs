@@ -58,6 +58,9 @@ pub struct StepFacts {
     /// Further requests in it, each of which followed a redirect.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hops: u64,
+    /// Further requests in it, each of which tried it again after it had failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: u64,
     /// The most requests that a session made in it before it went on; 0 where each makes one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub most_requests: u64,
@@ -101,6 +104,7 @@ impl StepFacts {
             (&mut mine.ended_early, theirs.ended_early),
             (&mut mine.run_ended, theirs.run_ended),
             (&mut self.hops, other.hops),
+            (&mut self.retries, other.retries),
         ];
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
         for (cause, count) in &other.ended_here {
@@ -126,18 +130,24 @@ impl StepFacts {
         if self.ended() > reached {
             return Some(format!("step {} ended more sessions than reached it", self.name));
         }
-        self.imbalance_of_hops()
+        self.imbalance_of_passes()
+    }
+
+    /// Its requests beyond the first one of each pass.
+    pub fn further(&self) -> u64 {
+        sum(&[self.hops, self.retries])
     }
 
     /// A step that was due and never begun has a time too: what was waited for it.
-    fn imbalance_of_hops(&self) -> Option<String> {
-        let (name, reached, timed) = (&self.name, self.reached, self.times.count());
+    fn imbalance_of_passes(&self) -> Option<String> {
+        let (name, reached, timed, further) = (&self.name, self.reached, self.times.count(), self.further());
         let due = sum(&[reached, self.not_reached.run_ended, self.not_reached.never_begun]);
-        if (timed > 0 || self.hops > 0) && !(reached..=due).contains(&timed) {
+        if (timed > 0 || further > 0) && !(reached..=due).contains(&timed) {
             return Some(format!("step {name} has {timed} times, and was reached {reached} times"));
         }
         let possible = reached.saturating_mul(self.most_requests.saturating_sub(1));
-        (self.hops > possible).then(|| format!("step {name} has {} hops, more than the {possible} possible", self.hops))
+        let what = "hops and retries";
+        (further > possible).then(|| format!("step {name} has {further} {what}, more than the {possible} possible"))
     }
 }
 

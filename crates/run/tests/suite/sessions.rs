@@ -101,7 +101,7 @@ fn sessions_of_a_whole_are_those_of_its_parts() {
     let sampled = merged.sampled.as_ref().expect("both have some");
     assert_eq!((sampled.slowest.len(), sampled.random.len()), (4, 20));
     let list = &merged.steps[1];
-    assert_eq!((list.hops, list.most_requests, list.times.count()), (24, 3, 184));
+    assert_eq!((list.hops, list.retries, list.most_requests, list.times.count()), (24, 4, 3, 184));
     a.facts.sessions.as_mut().unwrap().flow = "other.hurl".to_owned();
     let whole = merge(vec![a, b]).unwrap();
     assert!(whole.facts.sessions.is_none() && whole.facts.notes.iter().any(|note| note.contains("flows")));
@@ -109,7 +109,7 @@ fn sessions_of_a_whole_are_those_of_its_parts() {
 
 #[test]
 fn books_of_sessions_that_do_not_balance_are_refused() {
-    let changes: [fn(&mut SessionFacts); 11] = [
+    let changes: [fn(&mut SessionFacts); 12] = [
         |sessions| sessions.tally.begun += 1,
         |sessions| sessions.tally.completed -= 1,
         |sessions| sessions.tally.planned = u64::MAX,
@@ -118,6 +118,7 @@ fn books_of_sessions_that_do_not_balance_are_refused() {
         |sessions| *sessions.steps[1].ended_here.entry(EarlyEnd::Assert).or_default() += 1,
         |sessions| sessions.times.of_mut(SessionTime::Failed).record_n(Nanos(1), 1),
         |sessions| sessions.steps[0].hops = 1,
+        |sessions| sessions.steps[1].retries = 171,
         |sessions| sessions.steps[1].hops = u64::MAX,
         |sessions| sessions.steps[1].most_requests = 0,
         |sessions| sessions.steps[1].times.of_mut(SessionTime::Failed).record_n(Nanos(1), 6),

@@ -31,7 +31,7 @@ fn sampled() -> SampledSessions {
 }
 
 /// A hundred sessions of two steps: three failed at the first, one timed out at the second, two were in flight at the end, and
-/// four never began. Some followed redirects at the second.
+/// four never began. Some followed redirects at the second, or tried it again.
 pub fn sessions() -> SessionFacts {
     let step = |name: &str, reached, not_reached, ended_here: &[(EarlyEnd, u64)]| StepFacts {
         name: name.to_owned(),
@@ -61,7 +61,7 @@ pub fn sessions() -> SessionFacts {
         sampled: Some(sampled()),
     };
     let list = &mut facts.steps[1];
-    (list.hops, list.most_requests) = (12, 3);
+    (list.hops, list.retries, list.most_requests) = (12, 2, 3);
     list.times.of_mut(SessionTime::Completed).record_n(Nanos(600_001), 90);
     list.times.of_mut(SessionTime::Censored).record_n(Nanos(4_999_999), 2);
     for (time, value, count) in [
