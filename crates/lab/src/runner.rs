@@ -180,8 +180,7 @@ impl LabRunner<'_> {
 
     /// The league table, best tool first.
     pub fn league(&self, entries: &[ToolEntry]) -> Vec<LeagueRow> {
-        let window = self.window();
-        let mut rows: Vec<LeagueRow> = entries.iter().filter_map(|entry| self.row(entry, &window)).collect();
+        let mut rows: Vec<LeagueRow> = entries.iter().filter_map(|entry| self.row(entry)).collect();
         rank(&mut rows);
         rows
     }
@@ -200,10 +199,16 @@ impl LabRunner<'_> {
         window(&self.plan.scenario, USERS)
     }
 
+    /// The same, for a closed loop of as many users as `tool` runs.
+    fn window_of(&self, tool: &dyn Tool) -> ObservationWindow {
+        window(&self.plan.scenario, tool.users(&self.plan.load(String::new())))
+    }
+
     /// The row of a tool; `None` if it is installed but was not run, because the user cancelled.
-    fn row(&self, entry: &ToolEntry, window: &ObservationWindow) -> Option<LeagueRow> {
+    fn row(&self, entry: &ToolEntry) -> Option<LeagueRow> {
+        let window = self.window_of(entry.tool);
         if let Some(result) = &entry.result {
-            return Some(result.row(entry.tool, self.plan, window));
+            return Some(result.row(entry.tool, self.plan, &window));
         }
         let missing = entry.found.as_ref().err()?;
         let message = format!("{missing}; {}", entry.tool.info().install.debian);
@@ -218,7 +223,7 @@ impl LabRunner<'_> {
             cpu_seconds: None,
             peak_memory_bytes: None,
         };
-        Some(row(&subject, &self.plan.truth, self.plan.rate, window))
+        Some(row(&subject, &self.plan.truth, self.plan.rate, &window))
     }
 }
 

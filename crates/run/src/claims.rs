@@ -88,7 +88,7 @@ pub struct StreamClaims {
     pub first: Vec<ClaimedQuantile>,
     /// The largest, nanoseconds.
     pub first_max_ns: Option<u64>,
-    /// How many answers are in it.
+    /// How many answers are in it; `None` where the tool does not say.
     pub measured: Option<u64>,
     /// What it says of the gaps between tokens, ascending; empty where it says nothing.
     pub gaps: Vec<ClaimedQuantile>,

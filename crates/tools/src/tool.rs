@@ -56,6 +56,11 @@ pub trait Tool: Sync {
         false
     }
 
+    /// Users that it runs where it is a closed loop.
+    fn users(&self, load: &LoadSpec) -> u32 {
+        load.users
+    }
+
     /// Finds the installed tool and asks for its version.
     ///
     /// # Errors

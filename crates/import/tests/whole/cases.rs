@@ -395,6 +395,17 @@ fn h2load() {
     ]);
 }
 
+/// One request was cancelled, which is in no total of the file.
+#[test]
+fn guidellm() {
+    check(&[Case {
+        file: "tools/guidellm/0.8.1/stall/benchmarks.json",
+        format: "guidellm",
+        says: "Send, v0.8.1, 12 measured, 13 made, 0 failed, 4.00/s, p50 127.357, p90 415.669, p99 664.075, p99.9 664.075, mean 199.902, max 664.075, 13 rows, 12 answers, slowest 664.075, Unix 1795399280460014343 to 1795399283468917131, 10240 users, planned 4/s, open, resolution 1000",
+        notes: &["the latest request began 0.038 s after it was due"],
+    }]);
+}
+
 #[test]
 fn files_made_by_hand() {
     check(&[

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use truetail_analysis::league::{ObservedModel, QUANTILES, ToolState};
 use truetail_lab::{LabRunner, TrialPlan};
-use truetail_model::scenario::Scenario;
+use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::time::Nanos;
 use truetail_report::league::{LeagueTable, csv, text};
 use truetail_tools::{InstalledTool, LoadSpec, Tool, by_name};
@@ -78,9 +78,14 @@ fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, plan: &TrialPlan, folde
 
 /// 600 evenly spaced requests, all of which the server saw.
 fn truth_log() -> String {
-    let row = |n: u64| format!("1,{},{},,{},200,answered,\n", n + 1, n * 10_000_000, n * 10_000_000 + 10_000_000);
+    log_of((0..600).map(|n| n * 10_000_000))
+}
+
+/// Requests that arrived then, in nanoseconds, and were answered after 10 ms.
+fn log_of(arrivals: impl Iterator<Item = u64>) -> String {
+    let row = |(n, at): (u64, u64)| format!("1,{n},{at},,{},200,answered,\n", at + 10_000_000);
     "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults\n".to_owned()
-        + &(0..600).map(row).collect::<String>()
+        + &(1..).zip(arrivals).map(row).collect::<String>()
 }
 
 /// A cell of the CSV; none of the cells that are read is quoted.
@@ -141,4 +146,28 @@ fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
         // 100 requests of the schedule fall into the stall; 5 or 6 users send one each.
         assert!(!is_omission || audit.missing_arrivals.is_some_and(|missing| missing >= 80), "{name}: {audit:?}");
     }
+}
+
+/// Locust's forty users ask once each while nobody is admitted, and not at all while no answer goes on. Of ten users that
+/// would be too many.
+#[test]
+fn a_closed_loop_is_known_by_as_many_users_as_the_tool_runs() {
+    const S: u64 = 1_000_000_000;
+    let root = tempfile::tempdir().expect("a folder");
+    let plan = TrialPlan::new(builtin::find("06").expect("a scenario")).expect("it is fit");
+    let tools = [("locust-llm", "2.47.0"), ("k6-llm", "1.8.1")].map(|(name, version)| {
+        let (tool, folder) = (by_name(name).expect("a tool"), root.path().join(name));
+        lay_out(tool, version, "", &plan, &folder);
+        let arrivals = (0..1_200).map(|n| n * S / 20).filter(|at| !matches!(at / S, 22..25 | 45 | 46));
+        fs::write(folder.join("truth.csv"), log_of(arrivals)).expect("a log");
+        tool
+    });
+    let runner = LabRunner { plan: &plan, folder: root.path(), force: false };
+    let rows = runner.league(&runner.earlier(&tools, &NOWHERE()).expect("it can be read"));
+    let observed = |name: &str| {
+        let row = rows.iter().find(|row| row.tool == name).expect("a row");
+        (row.observed_model, row.arrivals_in_fault, row.planned_in_fault)
+    };
+    assert_eq!(observed("locust-llm"), (Some(ObservedModel::Closed), Some(40), 140));
+    assert_eq!(observed("k6-llm"), (Some(ObservedModel::Partly), Some(40), 140));
 }

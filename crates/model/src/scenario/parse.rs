@@ -6,6 +6,7 @@ use super::bounds::WorkloadBounds;
 use super::fields::{Section, SourceText};
 use super::workload::ReadFile;
 use super::{Scenario, ScenarioError, service, workload};
+use crate::service::Service;
 
 impl Scenario {
     /// Reads a scenario from `text`; `file_name` is what errors call it, and names a scenario that has no name itself.
@@ -37,6 +38,7 @@ impl Scenario {
         top.no_more_keys()?;
         let workload = workload::read(&workload.section()?, read)?;
         let service = service::read(&service.section()?, &WorkloadBounds::of(&workload))?;
+        check_path(&top, &service)?;
         Ok(Scenario { name, about, service, workload, path })
     }
 }
@@ -71,4 +73,15 @@ fn path_of(top: &Section<'_>) -> Result<String, ScenarioError> {
         return Ok(path.to_owned());
     }
     Err(field.error("a path must start with '/' and contain only visible ASCII characters; for example \"/api\""))
+}
+
+/// A load that its server answers by itself would meet no fault and be in no log.
+fn check_path(top: &Section<'_>, service: &Service) -> Result<(), ScenarioError> {
+    let Some(field) = top.get("path") else { return Ok(()) };
+    let path = field.string()?;
+    if !service.is_aside(path) {
+        return Ok(());
+    }
+    let kind = if service.stream.is_some() { "a server of streams" } else { "the server" };
+    Err(field.error(format!("{kind} answers \"{path}\" by itself, so no request would be counted; use another path")))
 }

@@ -19,6 +19,11 @@ pub enum Variation {
     Exponential,
 }
 
+/// Paths that a server answers by itself: a request for one never comes to the service.
+pub const CONTROL_PATHS: [&str; 2] = ["/clock", "/healthy"];
+/// The same where answers are streams: what clients of language models ask besides.
+pub const ABOUT_MODEL_PATHS: [&str; 3] = ["/health", "/metrics", "/v1/models"];
+
 /// The description of a service.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Service {
@@ -53,6 +58,12 @@ impl Service {
             faults: Vec::new(),
             routes: Vec::new(),
         }
+    }
+
+    /// True if its server answers requests for `path` by itself; a query is no matter.
+    pub fn is_aside(&self, path: &str) -> bool {
+        let path = path.split(['?', '#']).next().unwrap_or(path);
+        CONTROL_PATHS.contains(&path) || (self.stream.is_some() && ABOUT_MODEL_PATHS.contains(&path))
     }
 
     /// True if its streams share a batch.

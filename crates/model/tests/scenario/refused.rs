@@ -179,6 +179,19 @@ fn an_end_by_count_is_an_end_for_faults_too() {
 }
 
 #[test]
+fn a_path_that_never_comes_to_the_service_is_refused() {
+    let with = |path: &str, service: &str| format!("path = '{path}'\n{}", file("", service));
+    for path in ["/healthy", "/clock", "/healthy?x=1"] {
+        refused(&with(path, ""), 1, &["'path': the server answers", path, "use another path"]);
+    }
+    for path in ["/health", "/metrics", "/v1/models", "/v1/models?limit=1"] {
+        refused(&with(path, "[service.stream]"), 1, &["a server of streams answers", path]);
+        assert_eq!(parse(&with(path, "")).map(|scenario| scenario.path), Ok(path.to_owned()));
+    }
+    assert!(parse(&with("/v1/models/a", "[service.stream]")).is_ok());
+}
+
+#[test]
 fn routes_that_say_nothing_are_refused() {
     let route = |keys: &str| file("", &format!("[[service.route]]\n{keys}"));
     refused(&route("baseline = '1ms'"), 7, &["missing key 'path' in [[service.route]]", "/login"]);

@@ -65,6 +65,14 @@ fn subtitle(league: &LeagueTable<'_>, ending: &str) -> String {
     format!("each tool: {} for {}; {ending}", number::rate(rate), number::round_time(league.duration.0))
 }
 
+/// What is drawn: where answers are streams, tools report more than the time to the whole answer.
+fn quantity(league: &LeagueTable<'_>) -> &'static str {
+    match league.streams {
+        None => "as each tool reports it",
+        Some(_) => "time to the whole answer, as each tool reports it",
+    }
+}
+
 fn curve(tool: &ToolData<'_>, role: Role) -> Curve {
     let reported = tool.row.reported.as_ref();
     // A tool that does not say how many requests it measured has measured about as many as the server saw.
@@ -76,7 +84,8 @@ fn curve(tool: &ToolData<'_>, role: Role) -> Curve {
 
 fn pair(league: &LeagueTable<'_>, words: &str, closed: &ToolData<'_>, open: &ToolData<'_>) -> Picture {
     let curves = [curve(closed, Role::Closed), curve(open, Role::Open), Curve::of_truth("the truth", league.truth)];
-    tool_spectrum(&title(league, words), &subtitle(league, "as each tool reports it"), &curves)
+    let quantity = quantity(league);
+    tool_spectrum(&title(league, words), &subtitle(league, quantity), quantity, &curves)
 }
 
 /// All curves, the highest p99 first, with a colour for the observed load model.
@@ -90,7 +99,7 @@ fn all(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Picture {
         true => "by label: blue open, red closed, pink filled in",
         false => "as observed: blue open, green partly open, red closed, pink filled in",
     };
-    many_tools_spectrum(&title(league, "all tools"), &subtitle(league, key), &curves)
+    many_tools_spectrum(&title(league, "all tools"), &subtitle(league, key), quantity(league), &curves)
 }
 
 /// The colour stands for the observed load model, dashes tell tools of the same model apart. truetail has a solid line.
@@ -139,7 +148,7 @@ fn timeline(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Option<Picture
     Some(requests(&RequestPlot {
         title: title(league, "single requests, closed above open"),
         subtitle: subtitle(league, ending),
-        quantity: "as reported",
+        quantity: if league.streams.is_some() { "whole answers" } else { "as reported" },
         duration_ns: league.duration.0,
         shades: if whole { Vec::new() } else { shades },
         panels: vec![panel(closed, Role::Closed), panel(open, Role::Open)],

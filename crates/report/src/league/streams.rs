@@ -96,7 +96,7 @@ fn books_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
         vec![row.tool.clone(), count(row.sent), count(row.not_sent), count(measured), left_out]
     });
     Grid {
-        caption: "Requests: which the server saw, and which are in the tool's time to first token",
+        caption: "Requests: how many the server saw, and how many are in the tool's time to first token",
         heads: vec![("tool", LEFT), ("sent", RIGHT), ("not sent", RIGHT), ("measured", RIGHT), ("left out", RIGHT)],
         rows: std::iter::once(first.to_vec()).chain(lines).collect(),
         least_important: &[],

@@ -48,7 +48,15 @@ const RIGHT: Align = Align::Right;
 fn reported_grid(league: &LeagueTable<'_>) -> Grid {
     let rows = league.rows.iter().map(reported_row);
     Grid {
-        caption: "What each tool reports, in ms; * computed from its data because it does not print it; + it fills in its tail",
+        caption: match league.streams {
+            None => {
+                "What each tool reports, in ms; * computed from its data because it does not print it; + it fills in its tail"
+            }
+            Some(_) => {
+                "Whole answers as each tool reports them, in ms; * computed from its data because it does not print it; \
+                 + it fills in its tail"
+            }
+        },
         heads: vec![
             ("tool", LEFT),
             ("label", LEFT),

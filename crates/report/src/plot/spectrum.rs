@@ -143,14 +143,17 @@ const SHORTEST_AXIS: f64 = 1_000.0;
 const LONGEST_AXIS: f64 = 1e9;
 
 /// What the axes are called.
-struct Axes {
-    shares: &'static str,
-    times: &'static str,
+struct Axes<'a> {
+    shares: &'a str,
+    times: &'a str,
 }
 
-const OF_RUNS: Axes = Axes { shares: "share of arrivals that were at least as fast", times: "response time" };
-const OF_TOOLS: Axes =
-    Axes { shares: "share of requests that were at least as fast", times: "as each tool reports it" };
+const OF_RUNS: Axes<'_> = Axes { shares: "share of arrivals that were at least as fast", times: "response time" };
+
+/// The axes of load tools; `times` says what they report.
+const fn of_tools(times: &str) -> Axes<'_> {
+    Axes { shares: "share of requests that were at least as fast", times }
+}
 
 /// Several runs in one picture.
 pub fn spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
@@ -158,21 +161,22 @@ pub fn spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
     draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &OF_RUNS)
 }
 
-/// A few load tools and the truth, with the legend above.
-pub fn tool_spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
+/// A few load tools and the truth, with the legend above. `times` says what the tools report.
+pub fn tool_spectrum(title: &str, subtitle: &str, times: &str, curves: &[Curve]) -> Picture {
     let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
-    draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &OF_TOOLS)
+    draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &of_tools(times))
 }
 
-/// Many load tools and the truth, with the legend beside the frame in the order of `curves`.
-pub fn many_tools_spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
+/// Many load tools and the truth, with the legend beside the frame in the order of `curves`. `times` says what the tools
+/// report.
+pub fn many_tools_spectrum(title: &str, subtitle: &str, times: &str, curves: &[Curve]) -> Picture {
     let mut canvas = Canvas::new(title, subtitle, &[], Swatch::Line);
     let entries: Vec<LegendEntry<'_>> = curves.iter().map(Curve::entry).collect();
     canvas.legend_beside("p99", &entries);
-    draw_curves(canvas, curves, &OF_TOOLS)
+    draw_curves(canvas, curves, &of_tools(times))
 }
 
-fn draw_curves(mut canvas: Canvas, curves: &[Curve], axes: &Axes) -> Picture {
+fn draw_curves(mut canvas: Canvas, curves: &[Curve], axes: &Axes<'_>) -> Picture {
     let frame = Frame::in_area(canvas.area, percentile_axis(axes.shares, curves), time_axis(axes.times, curves));
     frame.draw_columns(&mut canvas.svg);
     frame.draw_behind(&mut canvas.svg);
@@ -309,7 +313,7 @@ mod tests {
         let places: Vec<_> = curve.places_of_points().map(|(at, value)| (at.round(), value)).collect();
         assert_eq!(places, [(2.0, 10.0), (100.0, 20.0), (1_600.0, 30.0)]);
         assert_eq!((curve.unanswered(), curve.steps().len()), (0, 0));
-        let svg = tool_spectrum("x", "", &[curve]);
+        let svg = tool_spectrum("x", "", "", &[curve]);
         assert!(!svg.svg().contains("nothing was answered"));
     }
 

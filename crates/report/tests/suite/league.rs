@@ -3,7 +3,7 @@
 use truetail_analysis::league::{
     Certificate, GeneratorKind, LeagueRow, ReportView, ServerView, ToolState, ToolUnderTest, rank, row, window,
 };
-use truetail_analysis::truth::{Truth, truth};
+use truetail_analysis::truth::{StreamTruth, Truth, truth};
 use truetail_model::record::Snapshot;
 use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::time::{Nanos, Rate};
@@ -123,6 +123,22 @@ fn pictures_are_of_the_tools_that_gave_something() {
     let svg = drawn[0].1.svg();
     assert!(svg.contains(">wrk<") && svg.contains(">the truth<") && !svg.contains(">ab<"), "{svg}");
     assert!(!svg.contains("NaN") && drawn[0].1.png().is_ok());
+}
+
+/// Where answers are streams, tools report other times too.
+#[test]
+fn what_is_about_whole_answers_says_so_where_answers_are_streams() {
+    let (league, streams) = (League::new(), StreamTruth::default());
+    let (plain, of_streams) = (league.table(), LeagueTable { streams: Some((&streams, &[])), ..league.table() });
+    let data = Snapshot::default();
+    let row = &league.rows[0];
+    let points = vec![(0.99, 411 * MS)];
+    let tools = [ToolData { row, data: &data, points, requests: Vec::new() }];
+    let drawn = |table: &LeagueTable<'_>| pictures(table, &tools)[0].1.svg().to_owned();
+    let words = ["Whole answers as each tool reports them", "time to the whole answer, as each tool reports it"];
+    let said =
+        |table: &LeagueTable<'_>| [text(table, Style::default()).contains(words[0]), drawn(table).contains(words[1])];
+    assert_eq!((said(&plain), said(&of_streams)), ([false; 2], [true; 2]));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use httparse::{Header, Request, Status};
-use truetail_model::service::{StreamDescription, StreamFormat};
+use truetail_model::service::{ABOUT_MODEL_PATHS, StreamDescription, StreamFormat};
 
 use super::{Body, Refusal};
 use crate::response_form::Framing;
@@ -96,7 +96,7 @@ pub(crate) fn route(method: &str, target: &str, preflight: bool) -> Route {
         "/clock" => Route::Refused(Refusal::MethodNotAllowed),
         "/healthy" => Route::Health,
         _ if preflight => Route::Health,
-        "/health" | "/metrics" | "/v1/models" => Route::AboutModel,
+        path if ABOUT_MODEL_PATHS.contains(&path) => Route::AboutModel,
         "/stream" => parse_query(query(target)).map_or(Route::Refused(Refusal::Malformed), Route::Stream),
         path => match StreamFormat::of_path(path) {
             StreamFormat::Plain => Route::Service,
@@ -192,6 +192,8 @@ fn parse_length(value: &[u8]) -> Result<u64, Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use truetail_model::service::CONTROL_PATHS;
+
     use super::*;
 
     fn parsed(text: &str) -> RequestHead<'_> {
@@ -220,6 +222,9 @@ mod tests {
             ("GET /clock", Route::Refused(Refusal::MethodNotAllowed)),
         ] {
             assert_eq!(parsed(&format!("{line} HTTP/1.1\r\n\r\n")).route, route, "{line}");
+        }
+        for path in CONTROL_PATHS {
+            assert_ne!(parsed(&format!("GET {path} HTTP/1.1\r\n\r\n")).route, Route::Service, "{path}");
         }
         assert_eq!(parsed("GET /api HTTP/1.1\r\nTrueTail-Preflight: 1\r\n\r\n").route, Route::Health);
         assert_eq!(parsed("GET http://127.0.0.1:80/login?a=b HTTP/1.1\r\n\r\n").path, "/login");

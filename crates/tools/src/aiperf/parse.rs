@@ -79,7 +79,7 @@ fn streams(document: &Document) -> StreamClaims {
     StreamClaims {
         first: first.map_or(Vec::new(), |times| times.quantiles()),
         first_max_ns: millis(first.and_then(|times| times.max)),
-        measured: Some(first.and_then(|times| times.count).unwrap_or(0)),
+        measured: first.map_or(Some(0), |times| times.count),
         gaps: gaps.map_or(Vec::new(), |times| times.quantiles()),
         gap_max_ns: millis(gaps.and_then(|times| times.max)),
         gap_of: GapOf::Event,

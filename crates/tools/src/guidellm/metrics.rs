@@ -34,12 +34,13 @@ pub struct GuideLlmMetrics {
     pub(super) inter_token_latency_ms: Option<ByStatus>,
 }
 
-/// Requests by how they ended.
+/// Requests by how they ended, of those that began inside its measured range.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Totals {
     successful: u64,
+    errored: Option<u64>,
     #[serde(default)]
-    pub(super) incomplete: u64,
+    incomplete: u64,
     total: u64,
 }
 
@@ -58,8 +59,9 @@ pub(super) struct Summary {
 }
 
 impl GuideLlmMetrics {
-    /// What they say of whole requests: times in seconds, over those that succeeded.
-    pub fn claims(&self) -> Claims {
+    /// What they say of whole requests: times in seconds, over those that succeeded. `cancelled` is how many requests the file
+    /// lists that had begun and were cancelled.
+    pub fn claims(&self, cancelled: u64) -> Claims {
         let (totals, times) = (self.request_totals, successful(&self.request_latency));
         let time = |of: fn(&Summary) -> Option<f64>| units::nanos(of(times?)?, 1e9).map(|time| time.0);
         let rate = successful(&self.requests_per_second).and_then(|rate| rate.mean);
@@ -68,11 +70,24 @@ impl GuideLlmMetrics {
             mean_ns: time(|times| times.mean),
             max_ns: time(|times| times.max),
             measured: totals.map(|totals| totals.successful),
-            requests: totals.map(|totals| totals.total),
-            failed: totals.and_then(|totals| totals.total.checked_sub(totals.successful)),
+            requests: totals.map(|totals| totals.ended().saturating_add(self.cancelled(cancelled))),
+            failed: totals.and_then(|totals| totals.errored),
             rate_per_second: rate.filter(|rate| rate.is_finite()),
             ..Claims::silent(LatencyFrom::Send)
         }
+    }
+
+    /// How many requests it cancelled, of which the file lists so many. Those are too few where the list is a sample, and the
+    /// total is too small where some began behind the measured range.
+    pub(super) fn cancelled(&self, listed: u64) -> u64 {
+        self.request_totals.map_or(0, |totals| totals.incomplete).max(listed)
+    }
+}
+
+impl Totals {
+    /// Those that succeeded or failed.
+    fn ended(self) -> u64 {
+        self.total.saturating_sub(self.incomplete)
     }
 }
 

@@ -27,6 +27,28 @@ struct Metadata {
 #[derive(Deserialize)]
 struct Benchmark {
     metrics: GuideLlmMetrics,
+    requests: Option<Requests>,
+}
+
+/// Every request, also those that are in no total because they began behind the measured range.
+#[derive(Deserialize)]
+struct Requests {
+    incomplete: Option<Vec<Incomplete>>,
+}
+
+/// A request that was cancelled.
+#[derive(Deserialize)]
+struct Incomplete {
+    /// `None`: it had not begun.
+    request_start_time: Option<f64>,
+}
+
+impl Benchmark {
+    /// How many requests it lists that had begun and were cancelled; `None` without a list.
+    fn listed_cancelled(&self) -> Option<u64> {
+        let incomplete = self.requests.as_ref()?.incomplete.as_ref()?;
+        Some(incomplete.iter().filter(|request| request.request_start_time.is_some()).count() as u64)
+    }
 }
 
 /// Parses the one benchmark of the file.
@@ -46,8 +68,8 @@ pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     Ok(ToolReport {
         version: Some(document.metadata.guidellm_version),
         streams: Some(streams(metrics)),
-        notes: notes(metrics),
-        ..ToolReport::from_claims(metrics.claims())
+        notes: notes(benchmark),
+        ..ToolReport::from_claims(metrics.claims(benchmark.listed_cancelled().unwrap_or(0)))
     })
 }
 
@@ -66,13 +88,16 @@ fn streams(metrics: &GuideLlmMetrics) -> StreamClaims {
     }
 }
 
-fn notes(metrics: &GuideLlmMetrics) -> Vec<String> {
+fn notes(benchmark: &Benchmark) -> Vec<String> {
     let mut notes = Vec::new();
-    let cancelled = metrics.request_totals.map_or(0, |totals| totals.incomplete);
+    let listed = benchmark.listed_cancelled();
+    let cancelled = benchmark.metrics.cancelled(listed.unwrap_or(0));
     if cancelled > 0 {
-        notes.push(format!("it cancelled {cancelled} requests that were under way at its end"));
+        let at_least = if listed == Some(cancelled) { "" } else { "at least " };
+        let requests = if cancelled == 1 { "request that was" } else { "requests that were" };
+        notes.push(format!("it cancelled {at_least}{cancelled} {requests} under way at its end"));
     }
-    let late = successful(&metrics.request_dispatch_delay).and_then(|delay| delay.max);
+    let late = successful(&benchmark.metrics.request_dispatch_delay).and_then(|delay| delay.max);
     if let Some(seconds) = late.filter(|seconds| *seconds > 0.0) {
         notes.push(format!(
             "it sent the latest request {:.1} ms after it was due, which is in no latency",

@@ -43,13 +43,16 @@ impl Tool for LocustModel {
         true
     }
 
+    fn users(&self, load: &LoadSpec) -> u32 {
+        (load.rate.as_per_second() / PER_USER).ceil() as u32
+    }
+
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         locate_program(search_path, "locust", &["--version"])
     }
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let users = (load.rate.as_per_second() / PER_USER).ceil();
-        let seconds = load.whole_seconds();
+        let (users, seconds) = (self.users(load), load.whole_seconds());
         let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s --exit-code-on-error 0");
         Ok(Invocation {
             inputs: vec![("locustfile.py".to_owned(), locustfile(load, users))],
@@ -102,7 +105,7 @@ struct Gap {
 }
 
 /// The start of a user is staggered, as that of a schedule is.
-fn locustfile(load: &LoadSpec, users: f64) -> String {
+fn locustfile(load: &LoadSpec, users: u32) -> String {
     let (url, body) = (serde_json::json!(load.url), body(load));
     let timeout = load.timeout.map_or_else(|| "None".to_owned(), |timeout| timeout.as_secs_f64().to_string());
     let body = serde_json::json!(body.to_string());

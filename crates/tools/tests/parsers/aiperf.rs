@@ -1,6 +1,8 @@
 //! AIPerf.
 
-use crate::support::{Case, PLAIN, check};
+use truetail_tools::ToolOutput;
+
+use crate::support::{Case, PLAIN, check, parse};
 
 #[test]
 fn what_aiperf_says() {
@@ -26,3 +28,16 @@ pub(crate) const CASES: [Case; 2] = [
         ..PLAIN
     },
 ];
+
+#[test]
+fn a_summary_without_a_count_measured_nobody_knows_how_many() {
+    let measured = |first: &str| {
+        let text = format!(r#"{{"aiperf_version": "0.13.0", "request_count": {{"avg": 3.0}}{first}}}"#);
+        let files = [("profile_export_aiperf.json".to_owned(), text.into_bytes())].into();
+        let output = ToolOutput { stdout: Vec::new(), stderr: Vec::new(), exit_code: Some(0), files };
+        parse("aiperf", &output).expect("a summary").streams.expect("of streams").measured
+    };
+    assert_eq!(measured(r#", "time_to_first_token": {"avg": 9.0, "p50": 9.0}"#), None);
+    assert_eq!(measured(r#", "time_to_first_token": {"avg": 9.0, "count": 2}"#), Some(2));
+    assert_eq!(measured(""), Some(0));
+}

@@ -72,6 +72,13 @@ struct Requests {
     errored: Vec<Request>,
 }
 
+impl Requests {
+    /// How many had begun and were cancelled.
+    fn cancelled(&self) -> u64 {
+        self.incomplete.iter().filter(|request| request.start().is_some()).count() as u64
+    }
+}
+
 /// Times in seconds since 1970.
 #[derive(Deserialize)]
 struct Request {
@@ -82,6 +89,12 @@ struct Request {
     /// As versions before 0.4 name it.
     end_time: Option<f64>,
     info: Option<Info>,
+}
+
+impl Request {
+    fn start(&self) -> Option<f64> {
+        self.request_start_time.or(self.start_time)
+    }
 }
 
 #[derive(Deserialize)]
@@ -110,7 +123,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     let starts = if handed.count > 0 { ForeignStarts::Unix } else { ForeignStarts::None };
     let clock = ForeignClock { starts, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
     let version = document.metadata.and_then(|metadata| metadata.guidellm_version);
-    Ok(ForeignRun { version, clock, load, notes, ..run(benchmark.metrics.claims()) })
+    Ok(ForeignRun { version, clock, load, notes, ..run(benchmark.metrics.claims(benchmark.requests.cancelled())) })
 }
 
 fn load(strategy: &Strategy) -> ForeignLoad {
@@ -157,7 +170,7 @@ impl Handed {
     }
 
     fn one(&mut self, request: &Request, outcome: Outcome, sink: &mut RequestSink<'_>) {
-        let start = request.request_start_time.or(request.start_time);
+        let start = request.start();
         let end = request.request_end_time.or(request.end_time);
         let taken = start.zip(end).and_then(|(start, end)| Some((start, since_1970(start)?, seconds(end - start)?)));
         let Some((began, start, duration)) = taken else {
