@@ -3,12 +3,13 @@
 
     cargo build --release -p truetail && python3 acceptance/application.py [--rate 200] [--duration 60s] [--hurl PROGRAM]
 
-tests/apps/shop is a small shop in Django, served by gunicorn on loopback. Its shop.hurl logs in, lists, orders and logs out: once under
+tests/apps/shop is a small shop in Node.js, with Express. Its shop.hurl logs in, lists, orders and logs out: once under
 `hurl --test`, where there is one; then under `truetail run --flow`, 5 sessions a second for 2 s and --rate for --duration, each session
 with a row of users.csv. The shop's own log and database must have what the books of each run have: requests by route and status, orders,
 orders by user, and sessions, each with an order of its own and gone after its logout.
 
-Django and gunicorn come from PyPI into a temporary folder. The exit code is 0 if all holds. Traffic stays on loopback.
+Needs npm, which brings Express and a Node.js of its own into a temporary folder. The exit code is 0 if all holds. Traffic stays on
+loopback.
 """
 
 import argparse
@@ -23,32 +24,33 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-APPS = HERE.parent / "tests/apps"
-FLOW = APPS / "shop/shop.hurl"
+SHOP = HERE.parent / "tests/apps/shop"
+FLOW = SHOP / "shop.hurl"
 BINARY = os.environ.get("TRUETAIL", str(HERE.parent / "target/release/truetail"))
-PROCESSES = 2
 # What each step asks for, and what it is answered.
 ASKED = {
-    "form": "GET /login/ 200",
-    "login": "POST /login/ 302",
-    "items": "GET /items/ 200",
-    "order": "POST /orders/ 201",
-    "logout": "POST /logout/ 302",
+    "form": "GET /login 200",
+    "login": "POST /login 302",
+    "items": "GET /items 200",
+    "order": "POST /orders 201",
+    "logout": "POST /logout 302",
+    "gone": "GET /items 302",
 }
 
 
 @contextmanager
-def shop(python):
-    """A fresh shop: its origin and its folder. It has ended, and written everything, when `books_of` reads the folder."""
+def shop(home):
+    """A fresh shop: its origin, its folder, and what ends it and gives its books."""
     with tempfile.TemporaryDirectory(prefix="truetail-shop-") as folder:
-        command = [python, APPS / "shop/serve.py", folder, str(PROCESSES)]
+        command = [home / "node_modules/.bin/node", home / "serve.mjs", folder]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = process.stdout.readline()
 
         def end():
             process.terminate()
             process.wait()
-            return json.loads(subprocess.run([python, APPS / "shop/books.py", folder], check=True, capture_output=True).stdout)
+            read = [sys.executable, SHOP / "books.py", folder]
+            return json.loads(subprocess.run(read, check=True, capture_output=True).stdout)
 
         try:
             yield line.strip().partition("=")[2], Path(folder), end
@@ -57,9 +59,9 @@ def shop(python):
             process.wait()
 
 
-def by_hurl(program, python):
+def by_hurl(program, home):
     """What is wrong with the flow under Hurl."""
-    with shop(python) as (origin, folder, end):
+    with shop(home) as (origin, folder, end):
         user, password = (folder / "users.csv").read_text().splitlines()[1].split(",")
         variables = {"host": origin, "user": user, "password": password}
         given = [word for name, value in variables.items() for word in ("--variable", f"{name}={value}")]
@@ -71,9 +73,9 @@ def by_hurl(program, python):
     return differences(books, 1, {user: 1})
 
 
-def by_truetail(python, rate, duration):
+def by_truetail(home, rate, duration):
     """What is wrong with the flow under load."""
-    with shop(python) as (origin, folder, end):
+    with shop(home) as (origin, folder, end):
         rows = folder / "users.csv"
         command = [BINARY, "run", "--flow", FLOW, "--data-from", rows, "--variable", f"host={origin}", "-r", rate, "-d", duration]
         done = subprocess.run([*command, "--no-preflight", "--no-save", "--json", "--quiet"], capture_output=True, text=True)
@@ -133,19 +135,18 @@ def main():
     options.add_argument("--duration", default="60s")
     options.add_argument("--hurl", default=shutil.which("hurl"), metavar="PROGRAM")
     asked = options.parse_args()
-    with tempfile.TemporaryDirectory(prefix="truetail-venv-") as folder:
-        python = Path(folder) / "bin/python"
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", APPS / "requirements.txt"]
-        subprocess.run(install, check=True)
+    with tempfile.TemporaryDirectory(prefix="truetail-app-") as folder:
+        home = Path(folder) / "shop"
+        shutil.copytree(SHOP, home, ignore=shutil.ignore_patterns("node_modules"))
+        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", home], check=True)
         failed = []
         if asked.hurl:
-            failed += by_hurl(asked.hurl, python)
+            failed += by_hurl(asked.hurl, home)
         else:
             print("SKIPPED: hurl --test: there is no hurl; tools/install.sh hurl installs it")
-        failed += by_truetail(python, "5", "2s")
-        failed += by_truetail(python, asked.rate, asked.duration)
-    print("\n".join(f"FAIL {why}" for why in failed) or "ok: the shop counts what the books count")
+        failed += by_truetail(home, "5", "2s")
+        failed += by_truetail(home, asked.rate, asked.duration)
+    print("\n".join(f"FAIL {why[:1000]}" for why in failed) or "ok: the shop counts what the books count")
     return 1 if failed else 0
 
 

@@ -37,7 +37,17 @@ PACKAGES = ["Flask==3.0.3", "beautifulsoup4==4.12.3", "requests==2.32.3"]
 # Options of Hurl that say nothing about requests, and what truetail calls them.
 PASSED_ON = {"--cacert": "--ca", "--cert": "--cert", "--key": "--key"}
 # Those that stay different, and why.
-KNOWN = {}
+IN_BODY = "Hurl names the line of a body that differs, truetail the line where the body begins"
+CERTIFICATE = "truetail's TLS refuses a certificate of X.509 version 1, and one that names its host only as CN"
+KNOWN = {
+    "tests_failed/assert_newline.hurl": IN_BODY,
+    "tests_failed/multiline.hurl": IN_BODY,
+    "tests_ok/charset.hurl": "truetail decodes UTF-8 only, and says so",
+    "tests_ok/predicates_number.hurl": "an integer of more than 64 bits is a float in truetail",
+    "tests_ssl/cacert.hurl": CERTIFICATE,
+    "tests_ssl/cacert_selfsigned.hurl": CERTIFICATE,
+    "tests_ssl/client_authentication.hurl": CERTIFICATE,
+}
 TIMEOUT_S = 60
 
 
@@ -61,7 +71,9 @@ class Servers:
             sys.exit("Hurl's server does not start; is something else on port 8000?")
 
     def asked(self):
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
+        # The server draws the number of a job at random.
+        text = re.sub("[0-9a-f]{32}", "NUMBER", self.log.read_text())
+        return [json.loads(line) for line in text.splitlines()]
 
     def stop(self):
         self.main.stdin.close()
@@ -132,7 +144,7 @@ def by_truetail(servers, file, options):
     found = json.loads(done.stdout)
     verdict = "passes" if found["sessions"]["tally"]["completed"] == 1 else "fails"
     ended = [note for note in found["notes"] if "line " in json.dumps(note)]
-    why = json.dumps(ended[0]) if ended else json.dumps([step["ended_here"] for step in found["sessions"]["steps"]])
+    why = json.dumps(ended[0]) if ended else json.dumps([step.get("ended_here") for step in found["sessions"]["steps"]])
     line = re.search(r"line (\d+)", why)
     return {"verdict": verdict, "line": line and int(line[1]), "why": why, "asked": servers.asked()}
 
@@ -180,7 +192,7 @@ def compare(program, servers, file):
         pairs = zip(theirs["asked"] + [None], ours["asked"] + [None])
         apart = next(((a, b) for a, b in pairs if a != b), (len(theirs["asked"]), len(ours["asked"])))
         return "different", None, f"requests: {json.dumps(apart[0])[:400]} and not {json.dumps(apart[1])[:400]}"
-    if theirs["verdict"] == "fails" and theirs["line"] != ours["line"]:
+    if theirs["verdict"] == "fails" and ours["line"] and theirs["line"] != ours["line"]:
         return "different", ours["line"], f"fails in line {theirs['line']}: {theirs['why']} | {ours['why']}"
     if theirs["captures"]:
         problem = captured(program, servers, file, options, theirs["captures"])
@@ -222,7 +234,7 @@ def main():
                 result, line, why = compare(asked.hurl, servers, file)
                 table[str(file)] = {"result": result, "line": line, "why": why}
                 where = f"line {line}" if line else ""
-                print(f"{result:<10}{str(file):<55}{where:<10}{why or ''}", flush=True)
+                print(f"{result:<10}{str(file):<55}{where:<10}{KNOWN.get(str(file)) or why or ''}", flush=True)
         finally:
             servers.stop()
     counts = Counter(row["result"] for row in table.values())

@@ -6,10 +6,12 @@ to that file as a line of JSON; `ready` on standard output says so. What is post
 
 import json
 import os
+import re
 import signal
 import socket
 import sys
 from io import BytesIO
+from urllib.parse import unquote
 
 from werkzeug.serving import WSGIRequestHandler, make_server
 
@@ -30,6 +32,8 @@ def logging(app, log):
             environ["wsgi.input"] = BytesIO(body)
         else:
             body = f"{length} bytes".encode()
+        # Some answers of Hurl's server depend on who asks.
+        environ["HTTP_USER_AGENT"] = re.sub(r"^truetail/", "hurl/", environ.get("HTTP_USER_AGENT", ""))
         headers = {key[5:].replace("_", "-").lower(): value for key, value in environ.items() if key.startswith("HTTP_")}
         headers["content-type"] = environ.get("CONTENT_TYPE", "")
         boundary = headers["content-type"].partition("boundary=")[2]
@@ -37,7 +41,8 @@ def logging(app, log):
             body = body.replace(boundary.encode(), b"BOUNDARY")
             headers["content-type"] = headers["content-type"].replace(boundary, "BOUNDARY")
         kept = {key: value for key, value in sorted(headers.items()) if key not in OWN}
-        line = [environ["REQUEST_METHOD"], environ.get("RAW_URI", ""), kept, body.decode("latin-1")]
+        # Hurl sends { and the like as they are, truetail encodes them.
+        line = [environ["REQUEST_METHOD"], unquote(environ.get("RAW_URI", "")), kept, body.decode("latin-1")]
         print(json.dumps(line), file=log, flush=True)
         if environ["PATH_INFO"] == "/__captured":
             start_response("200 OK", [])

@@ -108,15 +108,15 @@ install_hurl() {
     cargo install --quiet --locked --root "$folder" --version "$hurl_version" hurl
 }
 
-# What the application in tests/apps runs on.
-install_django() {
-    local wanted="$sources/../../../tests/apps/requirements.txt"
-    if cmp -s "$wanted" "$folder/django/installed"; then return; fi
-    needs python3 "Python 3.10 or later" 3.10 python3 --version
-    rm -rf "$folder/django"
-    python3 -m venv "$folder/django"
-    "$folder/django/bin/pip" install --quiet --disable-pip-version-check -r "$wanted"
-    cp "$wanted" "$folder/django/installed"
+# What the application in tests/apps/shop runs on.
+install_shop() {
+    local wanted="$sources/../../../tests/apps/shop/package.json"
+    if cmp -s "$wanted" "$folder/shop/installed.json"; then return; fi
+    needs npm "Node.js"
+    rm -rf "$folder/shop" && mkdir -p "$folder/shop"
+    cp "$wanted" "$folder/shop/"
+    npm install --silent --no-audit --no-fund --prefix "$folder/shop"
+    cp "$wanted" "$folder/shop/installed.json"
 }
 
 # Built without optimisation, which halves the build: it makes one small book.

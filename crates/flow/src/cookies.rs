@@ -149,7 +149,7 @@ fn path_matches(cookie: &str, path: &str) -> bool {
 
 /// The date of `Expires`, as RFC 6265, section 5.1.1, reads it: day, month, year and time, in whatever order and between
 /// whatever delimiters.
-fn unix_seconds(text: &str) -> Option<i64> {
+pub(crate) fn unix_seconds(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     for token in text.split(|c: char| !c.is_ascii_alphanumeric() && c != ':').filter(|token| !token.is_empty()) {

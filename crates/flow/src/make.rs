@@ -85,14 +85,11 @@ impl<'a> StepMaker<'a> {
             expected.body.is_some() || queries.any(|look| look.query.needs_body())
         });
         let mut expected = entry.response.clone();
-        if let Some(Body::File(path)) =
-            expected.as_ref().and_then(|expected| expected.body.as_ref()).map(|(_, body)| body)
+        if let Some((_, body)) = expected.as_mut().and_then(|expected| expected.body.as_mut())
+            && let Body::File(path) = &*body
         {
-            let bytes = self.file(&path.clone())?;
-            expected.iter_mut().for_each(|expected| {
-                let line = expected.line;
-                expected.body = Some((line, Body::Bytes(bytes.clone())));
-            });
+            let bytes = self.file(path)?;
+            *body = Body::Bytes(bytes);
         }
         Ok(Step {
             name: String::new(),
@@ -188,7 +185,12 @@ impl<'a> StepMaker<'a> {
         for (name, value) in &entry.headers {
             match (name.constant(), value.constant()) {
                 (Some(name), Some(value)) if is_header_value(value.as_bytes()) && is_name(name.as_bytes()) => {
-                    line(name, value)
+                    // Those of one name keep their order.
+                    let is_it = |earlier: &str| earlier.eq_ignore_ascii_case(name);
+                    match headers.iter().any(|(earlier, _): &Pair| earlier.constant().is_some_and(is_it)) {
+                        true => headers.push((Template::text(name), Template::text(value))),
+                        false => line(name, value),
+                    }
                 }
                 (Some(_), Some(_)) => return Err("a header has a character that cannot be sent".to_owned()),
                 _ => headers.push((name.clone(), value.clone())),

@@ -141,6 +141,11 @@ impl StepRequest {
                 })?,
             }
         }
+        let end = out[start..].iter().position(|byte| *byte == b'?').map_or(out.len(), |at| start + at);
+        if out[start..end].windows(2).any(|two| two == b"/.") {
+            let tidy = without_dot_segments(&out[start..end]);
+            out.splice(start..end, tidy);
+        }
         let mut separator = if out[start..].contains(&b'?') { b'&' } else { b'?' };
         for (name, value) in &self.query {
             out.push(std::mem::replace(&mut separator, b'&'));
@@ -279,6 +284,23 @@ fn write_pair(name: &Template, value: &Template, scope: &mut Scope, out: &mut Ve
     put(value, IN_VALUE, out)
 }
 
+/// A path without the segments `.` and `..` (RFC 3986, section 5.2.4), as Hurl sends it.
+fn without_dot_segments(path: &[u8]) -> Vec<u8> {
+    let mut kept: Vec<&[u8]> = Vec::new();
+    let mut segments = path.split(|byte| *byte == b'/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        if segment == b".." {
+            kept.pop();
+        }
+        match segment {
+            b"." | b".." if segments.peek().is_some() => {}
+            b"." | b".." => kept.push(b""),
+            _ => kept.push(segment),
+        }
+    }
+    kept.iter().flat_map(|segment| [b"/", *segment]).flatten().copied().collect()
+}
+
 /// A path as it is written, encoded where it has to be; a fragment, which is never sent, is left out.
 pub(crate) fn written_path(pieces: Vec<Piece>) -> Template {
     let mut path = Template::default();
@@ -301,4 +323,23 @@ pub(crate) fn written_path(pieces: Vec<Piece>) -> Template {
         path.0.insert(0, Piece::Text("/".to_owned()));
     }
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_dot_segments;
+
+    /// The first is an example of RFC 3986.
+    #[test]
+    fn paths_have_no_dot_segments() {
+        for (path, tidy) in [
+            ("/a/b/c/./../../g", "/a/g"),
+            ("/a/..", "/"),
+            ("/../../a/.", "/a/"),
+            ("/.a/b../..c/", "/.a/b../..c/"),
+            ("//./b", "//b"),
+        ] {
+            assert_eq!(without_dot_segments(path.as_bytes()), tidy.as_bytes(), "{path}");
+        }
+    }
 }

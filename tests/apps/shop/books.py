@@ -1,4 +1,4 @@
-"""What the shop itself has counted: `python books.py FOLDER` prints it as JSON. Needs nothing but Python.
+"""What the shop itself has counted: `python3 books.py FOLDER` prints it as JSON.
 
 `requests` is from its access log, by `METHOD PATH STATUS`; the rest is from its database. Each order has the session that it was made in.
 """
@@ -18,14 +18,12 @@ def books(folder):
     def number(query):
         return database.execute(query).fetchone()[0]
 
-    by_user = database.execute(
-        "SELECT username, count(*) FROM shop_order JOIN auth_user ON auth_user.id = user_id GROUP BY username"
-    )
+    by_user = database.execute("SELECT name, count(*) FROM orders JOIN users ON users.id = user GROUP BY name")
     return {
         "requests": dict(sorted(requests.items())),
-        "orders": number("SELECT count(*) FROM shop_order"),
-        "sessions_that_ordered": number("SELECT count(DISTINCT session) FROM shop_order"),
-        "sessions_left": number("SELECT count(*) FROM django_session"),
+        "orders": number("SELECT count(*) FROM orders"),
+        "sessions_that_ordered": number("SELECT count(DISTINCT session) FROM orders"),
+        "sessions_left": number("SELECT count(*) FROM sessions"),
         "orders_by_user": dict(by_user.fetchall()),
     }
 

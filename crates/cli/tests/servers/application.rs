@@ -1,6 +1,7 @@
 //! An application with logins, CSRF tokens and sessions in SQLite (`tests/apps/shop`): its Hurl test runs unchanged under Hurl
 //! and as a load, and its own log has what the books have. `acceptance/application.py` does it for a minute.
 
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,35 +15,41 @@ use crate::test_requests::Logged;
 /// Sessions of the run: 20 a second for two seconds.
 const SESSIONS: usize = 40;
 /// The steps of `shop.hurl`, and what the log has of each.
-const STEPS: [(&str, &str, &str, u16); 5] = [
-    ("form", "GET", "/login/", 200),
-    ("login", "POST", "/login/", 302),
-    ("items", "GET", "/items/", 200),
-    ("order", "POST", "/orders/", 201),
-    ("logout", "POST", "/logout/", 302),
+const STEPS: [(&str, &str, &str, u16); 6] = [
+    ("form", "GET", "/login", 200),
+    ("login", "POST", "/login", 302),
+    ("items", "GET", "/items", 200),
+    ("order", "POST", "/orders", 201),
+    ("logout", "POST", "/logout", 302),
+    ("gone", "GET", "/items", 302),
 ];
+const SOURCES: [&str; 4] = ["serve.mjs", "database.mjs", "pages.mjs", "store.mjs"];
 
-/// The Python that has Django, if it is here.
+/// What it needs of npm, if that is here.
 pub fn find() -> Option<PathBuf> {
-    let found =
-        Some(SearchPath::from_env().folder.join("django/bin/python")).filter(|python| starts(python, "--version"));
+    let modules = SearchPath::from_env().folder.join("shop/node_modules");
+    let found = Some(modules).filter(|modules| starts(node(modules), "--version"));
     if found.is_none() {
-        missing("Django", "tools/install.sh django");
+        missing("the shop's Node.js", "tools/install.sh shop");
     }
     found
 }
 
-pub fn shop(python: &Path) {
-    under_hurl(python);
-    as_a_load(python);
+fn node(modules: &Path) -> PathBuf {
+    modules.join(".bin/node")
 }
 
-fn under_hurl(python: &Path) {
+pub fn shop(modules: &Path) {
+    under_hurl(modules);
+    as_a_load(modules);
+}
+
+fn under_hurl(modules: &Path) {
     let Ok(hurl) = SearchPath::from_env().program("hurl") else {
         missing("hurl", "tools/install.sh hurl");
         return;
     };
-    let (_dir, served) = start(python);
+    let (_dir, served) = start(modules);
     let host = format!("host={}", served.origin("http"));
     let variables = [&*host, "user=user007", "password=pass word&007"];
     let mut command = Command::new(hurl);
@@ -53,8 +60,8 @@ fn under_hurl(python: &Path) {
     check_log(&log, 1);
 }
 
-fn as_a_load(python: &Path) {
-    let (dir, served) = start(python);
+fn as_a_load(modules: &Path) {
+    let (dir, served) = start(modules);
     let (flow, host) = (file("shop.hurl").display().to_string(), format!("host={}", served.origin("http")));
     let mut arguments = vec!["run", "--flow", &flow, "--variable", &host, "--data-from", "users.csv"];
     arguments.extend(["-r", "20", "-d", "2s", "--no-preflight", "--json", "--quiet", "--no-save"]);
@@ -70,10 +77,14 @@ fn as_a_load(python: &Path) {
 }
 
 /// The shop, in a folder of its own.
-fn start(python: &Path) -> (TestDir, ServerProcess) {
+fn start(modules: &Path) -> (TestDir, ServerProcess) {
     let dir = TestDir::new();
-    let mut command = Command::new(python);
-    command.env("PYTHONDONTWRITEBYTECODE", "1").arg(file("serve.py")).arg(dir.path());
+    for source in SOURCES {
+        dir.file(source, &std::fs::read_to_string(file(source)).expect("a source of the shop"));
+    }
+    symlink(modules, dir.path().join("node_modules")).expect("a link");
+    let mut command = Command::new(node(modules));
+    command.arg(dir.path().join("serve.mjs")).arg(dir.path());
     let served = ServerProcess::start(command, &dir);
     (dir, served)
 }

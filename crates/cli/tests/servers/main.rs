@@ -1,4 +1,4 @@
-//! Real servers, nginx and those of Go and Node, and an application in Django: every answer is counted, each with its status,
+//! Real servers, nginx and those of Go and Node, and an application with logins: every answer is counted, each with its status,
 //! and the server's own count of the requests that it got is the same.
 //!
 //! `make test-tools` installs the servers and runs these tests; `make test` leaves them out.
@@ -165,9 +165,9 @@ fn flows_at_go_and_node() {
 
 #[test]
 #[ignore = "needs other people's servers: make test-tools"]
-fn a_shop_in_django() {
-    if let Some(python) = application::find() {
-        application::shop(&python);
+fn a_shop_with_logins() {
+    if let Some(modules) = application::find() {
+        application::shop(&modules);
     }
 }
 

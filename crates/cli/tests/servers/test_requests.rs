@@ -77,8 +77,8 @@ pub fn check_framing(origin: &str) {
 /// A line of a server's own log: `METHOD PATH STATUS CLIENT-PORT`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Logged {
-    pub(super) method: String,
-    pub(super) path: String,
+    pub method: String,
+    pub path: String,
     pub status: u16,
     /// The connection, as long as no port is used twice.
     pub client_port: u16,

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::answer::Answer;
 use super::convert;
-use crate::cookies::SetCookie;
+use crate::cookies::{SetCookie, unix_seconds};
 use crate::scope::{Scope, VariableId};
 use crate::template::{JsonPathPattern, NO_TEXT, RegexPattern, Template};
 use crate::value::Value;
@@ -76,7 +76,7 @@ impl Query {
                     _ => Some(Value::Json(Json::from(values))),
                 }
             }
-            Query::Cookie(name, part) => cookie(answer, name, *part),
+            Query::Cookie(name, part) => cookie(answer, name, *part)?,
             Query::Body => Some(Value::text(answer.text().ok_or("the body is not UTF-8 text")?)),
             Query::Bytes => Some(Value::Bytes(answer.body.to_vec())),
             Query::JsonPath(path) => {
@@ -93,10 +93,11 @@ impl Query {
     }
 }
 
-fn cookie(answer: &Answer<'_>, name: &str, part: CookiePart) -> Option<Value> {
-    let set = answer.fields.all("set-cookie").filter_map(SetCookie::parse).find(|cookie| cookie.name == name)?;
+fn cookie(answer: &Answer<'_>, name: &str, part: CookiePart) -> Result<Option<Value>, String> {
+    let mut all = answer.fields.all("set-cookie").filter_map(SetCookie::parse);
+    let Some(set) = all.find(|cookie| cookie.name == name) else { return Ok(None) };
     let flag = |is_set: bool| is_set.then_some(Value::Json(Json::Bool(true)));
-    match part {
+    Ok(match part {
         CookiePart::Value => Some(Value::text(set.value)),
         CookiePart::MaxAge => set.max_age.map(Value::integer),
         CookiePart::Domain => set.domain.map(Value::text),
@@ -104,6 +105,9 @@ fn cookie(answer: &Answer<'_>, name: &str, part: CookiePart) -> Option<Value> {
         CookiePart::Secure => flag(set.secure),
         CookiePart::HttpOnly => flag(set.http_only),
         CookiePart::SameSite => set.same_site.map(Value::text),
+        CookiePart::Expires if set.expires.is_some_and(|text| unix_seconds(text).is_none()) => {
+            return Err("what the cookie has as Expires is no date".to_owned());
+        }
         CookiePart::Expires => set.expires.map(Value::text),
-    }
+    })
 }

@@ -268,6 +268,20 @@ fn names_of_fields_are_sent_as_they_are_written() {
 }
 
 #[test]
+fn requests_are_sent_as_hurl_sends_them() {
+    let server = Server::start(|_, _| (200, vec!["Set-Cookie: a=b; Expires=soon".to_owned()], "..".to_owned()));
+    let text = "GET {{host}}/a/../b/./c\nHTTP 200\n[Captures]\nup: body\n\n\
+                GET {{host}}/d/{{up}}/e?f=/../\nX: 1\nX: {{up}}\nx: 2\nHTTP 200\n[Asserts]\ncookie \"a[Expires]\" exists\n";
+    let measured = run(&server, text);
+    assert!(measured.examples[0].1.contains("line 12: what the cookie has as Expires"), "{:?}", measured.examples);
+    let asked = server.asked.lock().unwrap();
+    assert_eq!(asked[0].line, "GET /b/c HTTP/1.1");
+    let second = asked.iter().find(|asked| asked.line.contains("/e")).unwrap();
+    let values: Vec<&str> = second.fields.iter().filter_map(|line| line.strip_prefix(['X', 'x'])).collect();
+    assert_eq!((&*second.line, values), ("GET /e?f=/../ HTTP/1.1", vec![": 1", ": ..", ": 2"]));
+}
+
+#[test]
 fn a_captured_line_break_gets_into_no_header() {
     for server in in_both(|_, _| (200, Vec::new(), "a\r\nX-Evil: 1".to_owned())) {
         let text = "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n\nGET {{host}}/b?q={{x}}\nX-Good: {{x}}\n";

@@ -166,7 +166,7 @@ fn bodies_are_kept_as_they_were() {
             "Content-Type: application/octet-stream\nbase64,AAH/;\n",
         ),
         (form, json!({"params": [{"name": "a[b]", "value": "c: d"}]}), "[Form]\na\\u{5b}b\\u{5d}: c: d\n"),
-        (form, json!({"text": "a%26b+c%3D=d%26"}), "[Form]\na%26b%20c%3D: d&\n"),
+        (form, json!({"text": "a%26b+c%3D=d%26"}), "[Form]\na\\u{25}26b\\u{25}20c\\u{25}3D: d&\n"),
         // What a form of Hurl would trim.
         (form, json!({"text": "a=+b"}), "Content-Type: application/x-www-form-urlencoded; charset=utf-8\n`a=+b`\n"),
     ] {
