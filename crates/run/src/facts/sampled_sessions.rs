@@ -86,7 +86,7 @@ impl SampledSession {
         };
         let is_open = last.end_ns.is_none();
         let is_cut = self.left_out > 0 && self.requests.len() < MOST_REQUESTS;
-        let most = steps.iter().fold(0u64, |sum, step| sum.saturating_add(step.per_session));
+        let most = steps.iter().fold(0u64, |sum, step| sum.saturating_add(step.most_in_session()));
         let is_too_long = self.left_out.saturating_add(self.requests.len() as u64) > most;
         if self.requests.len() > MOST_REQUESTS || is_cut || is_too_long {
             Some("a session has another number of requests than are kept")

@@ -133,6 +133,11 @@ impl StepFacts {
         self.imbalance_of_passes()
     }
 
+    /// The most requests that a session can have made in it.
+    pub(super) fn most_in_session(&self) -> u64 {
+        self.per_session.saturating_mul(self.most_requests.max(1))
+    }
+
     /// Its requests beyond the first one of each pass.
     pub fn further(&self) -> u64 {
         sum(&[self.hops, self.retries])
