@@ -25,6 +25,8 @@
 //! One thread does everything. It reads before it writes, and it keeps reading during a burst of answers, so the timestamp
 //! of an arrival does not wait for other answers.
 //!
+//! In HTTP/2 answers leave when they are due, and a client may have 4,096 streams open. What follows is about HTTP/1.
+//!
 //! A request arrives when its head has been read. Its answer leaves after its body has been read too, and answers on one
 //! connection leave in the order of the requests. A connection holds at most 256 requests; further ones stay in the
 //! system's buffers and arrive when some have been answered.

@@ -12,11 +12,11 @@ use crate::truth_log::LogRow;
 pub enum Ending {
     /// The last byte of a whole answer was handed to the system.
     Answered,
-    /// Less body than the head promised was sent, and the connection closed.
+    /// Less body than the head promised was sent, and the connection closed; in HTTP/2 the stream reset.
     ShortBody,
-    /// Bytes that are not HTTP were sent, and the connection closed.
+    /// Bytes that are not HTTP were sent, and the connection closed; in HTTP/2 a head with 200, and the stream reset.
     Garbage,
-    /// The connection was reset in place of an answer.
+    /// The connection was reset in place of an answer; in HTTP/2 the stream.
     Reset,
     /// No answer was to come, whatever the client did.
     BlackHole,

@@ -211,6 +211,10 @@ pub struct ShownStream {
 pub struct SessionSeries {
     /// The names of their steps.
     pub steps: Vec<String>,
+    /// Which of them may be several requests: redirects, or attempts.
+    pub may_repeat: Vec<bool>,
+    /// Some request was tried again.
+    pub has_retries: bool,
     /// Sessions that were begun.
     pub begun: u64,
     /// Where and why sessions ended early, in the order of the steps.

@@ -11,6 +11,8 @@ pub(super) fn sessions(run: &Run) -> Option<SessionSeries> {
     let sampled = facts.sampled.iter().flat_map(|sampled| shown(sampled, slowness));
     Some(SessionSeries {
         steps: facts.steps.iter().map(|step| step.name.clone()).collect(),
+        may_repeat: facts.steps.iter().map(|step| step.most_requests > 0).collect(),
+        has_retries: facts.steps.iter().any(|step| step.retries > 0),
         begun: facts.tally.begun,
         early_ends: early_ends(facts),
         sampled: sampled.map(|(because, session)| ShownSession { because, session: session.clone() }).collect(),

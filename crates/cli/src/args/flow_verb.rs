@@ -7,7 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 const EXAMPLE: &str = "\
 Examples:
   truetail flow from-access-log access.log -o hour.replay
-  truetail flow from-har recording.har -o shop.hurl";
+  truetail flow from-har recording.har -o shop.hurl
+  truetail flow from-openapi openapi.yaml -o targets.txt";
 
 const ACCESS_LOG_EXAMPLE: &str = "\
 Examples:
@@ -20,7 +21,12 @@ Examples:
   truetail flow from-har recording.har -o shop.hurl
   truetail run --flow shop.hurl -r 5 -d 30s --variable host=http://127.0.0.1:8080";
 
-/// Make a load of a recording: an access log, or what a browser recorded
+const OPENAPI_EXAMPLE: &str = "\
+Examples:
+  truetail flow from-openapi openapi.yaml --base http://127.0.0.1:8080 -o targets.txt
+  truetail run --targets targets.txt --data-from rows.csv -r 50";
+
+/// Make a load of an access log, of what a browser recorded, or of a description of an interface
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
 pub struct FlowVerbArgs {
@@ -34,6 +40,8 @@ pub struct FlowVerbArgs {
 pub enum FlowVerb {
     FromAccessLog(FromAccessLogArgs),
     FromHar(FromHarArgs),
+    #[command(name = "from-openapi")]
+    FromOpenApi(FromOpenApiArgs),
 }
 
 /// Write the requests of an access log as arrivals, for --replay of 'truetail run'
@@ -105,6 +113,28 @@ pub struct FromHarArgs {
     /// Take the requests to this origin, such as https://shop.example [default: that of the first page]
     #[arg(long, value_name = "URL")]
     pub origin: Option<String>,
+}
+
+/// Write the operations of an OpenAPI description as targets, for --targets of 'truetail run'
+///
+/// Reads OpenAPI 3 in JSON or YAML. Values are those of the description: examples, defaults, the first of an enumeration. What it has no
+/// value for becomes {{name}}, a column of --data-from. Each target has the weight 1, which you change to how often your users send it.
+/// Operations that are not taken are counted by cause.
+#[derive(Args, Debug)]
+#[command(before_help = OPENAPI_EXAMPLE)]
+pub struct FromOpenApiArgs {
+    /// The description; - is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write to this file, and not to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Where requests go, such as http://127.0.0.1:8080/v1 [default: the first server of the description]
+    #[arg(long, value_name = "URL")]
+    pub base: Option<String>,
+    /// Take only GET and HEAD, which change no data
+    #[arg(long)]
+    pub safe: bool,
 }
 
 fn instant(text: &str) -> Result<u64, String> {

@@ -200,6 +200,37 @@ fn what_a_browser_recorded_is_run_as_a_flow_in_its_order() {
     assert!(text.contains("delay: 200ms\n") && text.contains("delay: 10ms\n"), "{text}");
 }
 
+#[test]
+fn a_description_is_run_as_targets_with_rows() {
+    let (server, dir) = (server(), TestDir::new());
+    let body = "{type: object, required: [name, n], properties: {name: {type: string}, n: {type: integer}}}";
+    let api = format!(
+        "openapi: 3.0.3\nservers: [{{url: 'https://shop.example'}}]\npaths:\n  /items/{{id}}:\n    get:\n      parameters: [{{name: id, \
+         in: path, required: true, schema: {{type: string}}}}]\n  /orders:\n    post: {{requestBody: {{content: {{application/json: {{schema: \
+         {body}}}}}}}}}\n"
+    );
+    dir.file("api.yaml", &api);
+    let made = ok(dir.truetail(&["flow", "from-openapi", "api.yaml", "--base", &url(&server), "-o", "targets.txt"]));
+    assert!(
+        made.stderr.contains("2 operations of api.yaml") && made.stderr.contains("no value for id, n, name"),
+        "{made:?}"
+    );
+    dir.file("rows.csv", "id,n,name\na b,7,Ann\n");
+    let load =
+        ["run", "--targets", "targets.txt", "--data-from", "rows.csv", "-r", "50", "-n", "20", "--json", "--quiet"];
+    let run = dir.truetail(&[&load[..], &["--no-save", "--no-preflight"]].concat()).json();
+    assert_balanced(&run);
+    assert_eq!(run["tally"]["responses"], 20, "{run}");
+    let seen = asked(&server);
+    let has = |line: &str, body: &str| seen.iter().any(|asked| asked.line == line && asked.body == body);
+    assert!(
+        has("GET /items/a%20b HTTP/1.1", "") && has("POST /orders HTTP/1.1", r#"{"n":7,"name":"Ann"}"#),
+        "{seen:?}"
+    );
+    let output = dir.truetail(&["flow", "from-openapi", "api.yaml", "-o", "api.yaml"]);
+    assert!(output.code == Some(2) && output.stderr.contains("is the file that is read"), "{output:?}");
+}
+
 const FLOW: &str = "GET {{host}}/in/{{user}}\nHTTP 200\n\nGET {{host}}/out/{{user}}?id={{id}}\nHTTP 200\n";
 
 fn fed(dir: &TestDir, server: &Server, more: &[&str]) -> Value {

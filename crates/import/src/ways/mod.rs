@@ -2,9 +2,11 @@
 
 pub mod access_log;
 pub mod har;
+pub mod openapi;
 
 pub use access_log::{AccessLog, AccessLogOptions, Placement, read_access_log};
 pub use har::{HarFlow, HarOptions, flow_of_har};
+pub use openapi::{OpenApiOptions, OpenApiTargets, targets_of_openapi};
 
 use crate::rows::instant::instant;
 

@@ -2,3 +2,4 @@
 
 mod access_log;
 mod har;
+mod openapi;

@@ -108,7 +108,7 @@ fn steps(page: &RunPage<'_>, facts: &SessionFacts) -> Table {
     let heads = ["step", "reached", "not reached", "never begun", "ended before", "run ended before"].into_iter();
     let heads = heads.chain(further.iter().map(|(name, _)| *name)).chain(["ended sessions here"]);
     let heads = heads.map(str::to_owned).chain(words::step_quantile_names());
-    Table::new("Steps: requests that were issued and that were not, and step response times", heads)
+    Table::new("Steps: how often each was reached and was not, and step response times", heads)
         .with_rows(facts.steps.iter().enumerate().take(MOST_STEPS).map(row))
 }
 
@@ -181,6 +181,8 @@ fn request_row(series: &SessionSeries, shown: &ShownSession, nth: usize, request
     let how = match (session.ending, request.end_ns) {
         (SessionEnding::EndedEarly(cause), _) if is_last => cause.describe(),
         (_, None) => "in flight",
+        // Its attempts and redirects have ended too, and which of its requests they are is not kept.
+        _ if series.may_repeat.get(request.step as usize) == Some(&true) => "ended",
         _ => "as expected",
     };
     let unknown = || "–".to_owned();

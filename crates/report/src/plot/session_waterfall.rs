@@ -80,7 +80,8 @@ fn legend(series: &SessionSeries) -> Vec<(String, Swatch)> {
         legend.push(block("requests: steps that follow each other differ in colour", look_of(0), 0.6));
     }
     legend.push(block("due, and not sent yet", Look::Wait, 0.8));
-    legend.push(("think time".to_owned(), Swatch::Line(Look::LagMax)));
+    let between = if series.has_retries { "think time, or the interval of a retry" } else { "think time" };
+    legend.push((between.to_owned(), Swatch::Line(Look::LagMax)));
     if sessions().any(|session| session.left_out > 0) {
         legend.push(block("requests that are not kept", Look::Truth, 0.25));
     }

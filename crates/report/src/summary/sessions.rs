@@ -22,7 +22,9 @@ pub fn sessions(run: &Run) -> Vec<LabelledText> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
     let mut lines = vec![("Sessions", ends(sessions))];
     lines.extend(sessions.steps.iter().filter(|step| step.ended() > 0).map(|step| ("", ended_at(step))));
-    let requests: u64 = sessions.steps.iter().map(|step| step.per_session).sum();
+    let issued: u64 = sessions.steps.iter().map(|step| step.reached + step.further()).sum();
+    let planned: u64 = sessions.steps.iter().map(|step| step.per_session).sum();
+    let requests = planned.max(issued / sessions.tally.begun.max(1));
     if requests >= LIKE_A_CLOSED_LOOP {
         lines.push(("", format!("with {requests} requests a session, the load behaves like a closed loop")));
     }

@@ -27,6 +27,8 @@ fn session(requests: u64, ending: SessionEnding) -> SampledSession {
 fn series(sessions: Vec<SampledSession>, steps: usize) -> SessionSeries {
     let shown = |session| ShownSession { because: ShownBecause::Chance, session };
     SessionSeries {
+        may_repeat: vec![false; steps],
+        has_retries: false,
         steps: (0..steps).map(|step| format!("<step {step}>")).collect(),
         begun: 8,
         early_ends: Vec::new(),

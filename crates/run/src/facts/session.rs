@@ -44,7 +44,10 @@ impl SessionFacts {
         let steps = |facts: &SessionFacts| -> Vec<(String, u64)> {
             facts.steps.iter().map(|step| (step.name.clone(), step.per_session)).collect()
         };
-        self.flow == other.flow && steps(self) == steps(other)
+        let pairs = || self.steps.iter().zip(&other.steps);
+        self.flow == other.flow
+            && steps(self) == steps(other)
+            && !pairs().any(|(mine, theirs)| mine.lacks_times_of(theirs) || theirs.lacks_times_of(mine))
     }
 
     /// Why this is what no run can have: `None` where its books balance.

@@ -61,7 +61,7 @@ pub struct StepFacts {
     /// Further requests in it, each of which tried it again after it had failed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u64,
-    /// The most requests that a session made in it before it went on; 0 where each makes one.
+    /// The most requests that a session made in it before it went on; 0 where it is always one request.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub most_requests: u64,
     /// Sessions that it ended, by cause.
@@ -131,6 +131,11 @@ impl StepFacts {
             return Some(format!("step {} ended more sessions than reached it", self.name));
         }
         self.imbalance_of_passes()
+    }
+
+    /// It was reached without times of its own, which the other one has: that one is of another flow.
+    pub(super) fn lacks_times_of(&self, other: &StepFacts) -> bool {
+        self.reached > 0 && self.times.count() == 0 && other.times.count() > 0
     }
 
     /// The most requests that a session can have made in it.

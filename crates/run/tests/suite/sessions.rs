@@ -102,6 +102,11 @@ fn sessions_of_a_whole_are_those_of_its_parts() {
     assert_eq!((sampled.slowest.len(), sampled.random.len()), (4, 20));
     let list = &merged.steps[1];
     assert_eq!((list.hops, list.retries, list.most_requests, list.times.count()), (24, 4, 3, 184));
+    // Before the flow was edited, this step was always one request, and had no times of its own.
+    let (mut edited, step) =
+        (a.clone(), |run: &mut Run| std::mem::take(&mut run.facts.sessions.as_mut().unwrap().steps[1].times));
+    step(&mut edited);
+    assert!(merge(vec![edited, b.clone()]).unwrap().facts.sessions.is_none());
     a.facts.sessions.as_mut().unwrap().flow = "other.hurl".to_owned();
     let whole = merge(vec![a, b]).unwrap();
     assert!(whole.facts.sessions.is_none() && whole.facts.notes.iter().any(|note| note.contains("flows")));

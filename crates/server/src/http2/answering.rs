@@ -99,6 +99,11 @@ impl Answering {
         reset.is_ready()
     }
 
+    /// Bytes that are kept of the body of the request.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.kept.as_ref().map_or(0, Vec::len)
+    }
+
     /// The body of the request, as far as it was kept.
     pub(super) fn take_body(&mut self) -> Vec<u8> {
         self.kept.take().unwrap_or_default()
@@ -132,7 +137,8 @@ impl Answering {
             from = head;
         }
         let Some(body) = &mut self.body else { return Ok(Progress::Gone) };
-        while from < end && from - sent < MOST_AT_ONCE {
+        let end = end.min(from + MOST_AT_ONCE);
+        while from < end {
             let piece = self.exchange.piece(responses, from, end);
             body.reserve_capacity(piece.len());
             let length = body.capacity().min(piece.len());
@@ -142,7 +148,12 @@ impl Answering {
             from += length as u64;
             body.send_data(Bytes::copy_from_slice(&piece[..length]), self.exchange.is_whole_at(from))?;
         }
-        Ok(if from > sent { Progress::Gave(from - sent) } else { Progress::NoRoom })
+        Ok(match from - sent {
+            // There will never be room in a stream that the client has reset.
+            0 if self.is_reset() => Progress::Gone,
+            0 => Progress::NoRoom,
+            given => Progress::Gave(given),
+        })
     }
 
     /// Hands on a head, behind which the stream is reset: what is no HTTP cannot be said in a stream.

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::future::Future;
-use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -17,7 +16,9 @@ use truetail_model::time::Timestamp;
 
 use super::answering::{Answering, Progress, RequestBody};
 use super::pipe::Pipe;
+use super::wire::{Received, Wire};
 use crate::close_reason::CloseReason;
+use crate::exchange::NextSend;
 use crate::http::{Refusal, Route, path, route};
 use crate::response_form::{Framing, ResponseForm};
 use crate::shared_state::SharedState;
@@ -29,10 +30,14 @@ use crate::truth::Ending;
 const MOST_STREAMS: u32 = 4096;
 /// Bytes of bodies of requests that a client may send before they are read, of a stream and of a connection.
 const WINDOW: u32 = 1024 * 1024;
-/// Reads of one connection before the other connections have their turn.
-const READS_PER_TURN: usize = 8;
+/// Heads that are longer are refused, as in HTTP/1.
+const MOST_HEAD_BYTES: u32 = 32 * 1024;
+/// Bytes of bodies that are kept for all requests of a connection.
+const MOST_KEPT: usize = 64 * 1024 * 1024;
 /// Streams that are served before what they sent is handed to the system.
-const STREAMS_PER_TURN: usize = 16;
+const STREAMS_AT_ONCE: usize = 16;
+/// How often that is done before the other connections have their turn.
+const ROUNDS_PER_TURN: usize = 2;
 
 /// What the crate h2 has to do.
 enum Session {
@@ -42,9 +47,8 @@ enum Session {
 
 /// An open connection.
 pub(crate) struct Http2Connection {
-    transport: Transport,
+    wire: Wire,
     token: u64,
-    pipe: Pipe,
     session: Session,
     /// By numbers of their own, in the order of their requests.
     streams: HashMap<u64, Answering>,
@@ -58,19 +62,10 @@ pub(crate) struct Http2Connection {
     unread: Vec<u64>,
     /// Those whose clients have to make room.
     waiting: Vec<u64>,
-    leaving: Leaving,
+    /// Those that handed bytes on which the system has not taken yet.
+    leaving: Vec<u64>,
     /// Nothing was read, because the client does not read what it is sent.
     is_paused: bool,
-}
-
-/// What h2 has written, on its way to the system.
-#[derive(Default)]
-struct Leaving {
-    bytes: Vec<u8>,
-    /// How many of them the system has taken.
-    taken: usize,
-    /// The streams whose bytes are among them.
-    streams: Vec<u64>,
 }
 
 impl std::fmt::Debug for Http2Connection {
@@ -82,17 +77,18 @@ impl std::fmt::Debug for Http2Connection {
 impl Http2Connection {
     /// A connection on which `received` came already.
     pub(crate) fn new(transport: Transport, token: u64, received: &[u8]) -> Http2Connection {
-        let pipe = Pipe::default();
-        pipe.receive(received);
+        let (wire, pipe) = Wire::new(transport, received);
         let handshake = Builder::new()
             .max_concurrent_streams(MOST_STREAMS)
+            .max_header_list_size(MOST_HEAD_BYTES)
+            // Otherwise a client that gives up what the server has not read yet would be taken for an attacker.
+            .max_pending_accept_reset_streams(MOST_STREAMS as usize)
             .initial_window_size(WINDOW)
             .initial_connection_window_size(WINDOW)
-            .handshake(pipe.clone());
+            .handshake(pipe);
         Http2Connection {
-            transport,
+            wire,
             token,
-            pipe,
             session: Session::Handshake(Box::new(handshake)),
             streams: HashMap::new(),
             begun: 0,
@@ -100,53 +96,49 @@ impl Http2Connection {
             due: BinaryHeap::new(),
             unread: Vec::new(),
             waiting: Vec::new(),
-            leaving: Leaving::default(),
+            leaving: Vec::new(),
             is_paused: false,
         }
     }
 
     /// Its socket.
     pub(crate) fn stream(&self) -> &TcpStream {
-        self.transport.stream()
+        self.wire.stream()
     }
 
     /// Reads what has come, through `buffer`. Returns true when there may be more, so that another turn is wanted.
     pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
-        self.is_paused = !self.flush(shared)?;
+        self.flush(shared)?;
+        self.is_paused = self.wire.is_unread();
         if self.is_paused {
             return Ok(false);
         }
-        let mut may_be_more = true;
-        for _ in 0..READS_PER_TURN {
-            match self.transport.read(buffer) {
-                Ok(0) => return Err(CloseReason::ClientGone),
-                Ok(length) => self.pipe.receive(&buffer[..length]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    may_be_more = false;
-                    break;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Err(CloseReason::ClientGone),
-            }
-        }
+        let received = self.wire.receive(buffer);
         self.poll(shared)?;
-        self.read_bodies(shared);
+        if received == Received::End {
+            return Err(CloseReason::ClientGone);
+        }
+        if !self.unread.is_empty() {
+            self.read_bodies(shared);
+            // What was read makes room, of which the client has to be told.
+            self.poll(shared)?;
+        }
         self.forget_reset_streams(shared);
         let now = shared.now();
         // The client may have made room.
         std::mem::take(&mut self.waiting).into_iter().for_each(|id| self.due.push(Reverse((now, id))));
         self.advance(shared)?;
-        Ok(may_be_more)
+        Ok(received == Received::Some)
     }
 
     /// True when there may be something to read that was left, and the client reads again.
     pub(crate) fn wants_reading(&self) -> bool {
-        self.is_paused && self.leaving.bytes.is_empty()
+        self.is_paused && !self.wire.is_unread()
     }
 
     /// The system takes bytes again.
     pub(crate) fn on_writable(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
-        self.transport.flush().map_err(|_| CloseReason::ClientGone)?;
+        self.wire.flush_tls()?;
         self.advance(shared)
     }
 
@@ -185,16 +177,26 @@ impl Http2Connection {
             match connection.poll_accept(&mut context) {
                 Poll::Pending => break,
                 Poll::Ready(Some(Ok((request, respond)))) => self.begin(shared, request, respond),
+                // What the client said is no HTTP/2, so it is the server that ends the connection.
+                Poll::Ready(Some(Err(error))) if error.is_library() => return self.close(shared, CloseReason::Done),
                 Poll::Ready(Some(Err(_))) => return self.close(shared, CloseReason::ClientGone),
-                Poll::Ready(None) => return self.close(shared, CloseReason::Done),
+                // h2 says so again when what was handed to it has left.
+                Poll::Ready(None) if self.streams.values().any(|stream| stream.given > 0) => break,
+                Poll::Ready(None) => return self.close(shared, CloseReason::ClientGone),
             }
         }
         Ok(())
     }
 
-    /// The connection is over: what h2 says last is sent, as far as the system takes it.
+    /// The connection is over: what h2 says last is sent, as far as the system takes it. An answer that has left is one.
     fn close(&mut self, shared: &mut SharedState, why: CloseReason) -> Result<(), CloseReason> {
         let _ = self.flush(shared);
+        let now = shared.now();
+        let has_left = |stream: &Answering| stream.given == 0 && stream.exchange.step(now) == NextSend::Complete;
+        let mut whole: Vec<u64> = self.streams.iter().filter(|(_, one)| has_left(one)).map(|(id, _)| *id).collect();
+        whole.sort_unstable();
+        whole.into_iter().for_each(|id| self.remove(shared, id, None));
+        self.wire.finish();
         Err(why)
     }
 
@@ -219,9 +221,13 @@ impl Http2Connection {
     }
 
     fn read_bodies(&mut self, shared: &mut SharedState) {
+        let mut kept = 0;
         for id in std::mem::take(&mut self.unread) {
             let Some(stream) = self.streams.get_mut(&id) else { continue };
-            match stream.read_body() {
+            let state = stream.read_body();
+            kept += stream.kept_bytes();
+            match state {
+                RequestBody::Unfinished if kept > MOST_KEPT => self.refuse(shared, id, Refusal::BodyTooLarge),
                 RequestBody::Unfinished => self.unread.push(id),
                 RequestBody::Whole => self.request_is_read(shared, id),
                 RequestBody::TooLarge => self.refuse(shared, id, Refusal::BodyTooLarge),
@@ -278,8 +284,14 @@ impl Http2Connection {
 
     /// Sends what is due, as far as the system takes it.
     fn advance(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
-        while self.flush(shared)? && self.serve_some(shared) > 0 {
+        for _ in 0..ROUNDS_PER_TURN {
+            if !self.flush(shared)? || self.serve_some(shared) == 0 {
+                return Ok(());
+            }
             self.poll(shared)?;
+        }
+        if self.flush(shared)? {
+            shared.timers.add(shared.now(), self.token);
         }
         Ok(())
     }
@@ -288,7 +300,7 @@ impl Http2Connection {
     fn serve_some(&mut self, shared: &mut SharedState) -> usize {
         let now = shared.now();
         let mut served = 0;
-        while served < STREAMS_PER_TURN
+        while served < STREAMS_AT_ONCE
             && let Some(Reverse((at, id))) = self.due.peek().copied()
             && at <= now
         {
@@ -310,7 +322,7 @@ impl Http2Connection {
             }
             Progress::Gave(bytes) => {
                 stream.given = bytes;
-                self.leaving.streams.push(id);
+                self.leaving.push(id);
             }
             Progress::NoRoom => self.waiting.push(id),
             Progress::Complete => self.remove(shared, id, None),
@@ -334,29 +346,17 @@ impl Http2Connection {
     /// Hands to the system what h2 has written. Returns false when it takes no more for now; otherwise what streams handed on
     /// has left.
     fn flush(&mut self, shared: &mut SharedState) -> Result<bool, CloseReason> {
-        let Leaving { bytes, taken, streams } = &mut self.leaving;
-        loop {
-            while *taken < bytes.len() {
-                match self.transport.write(&bytes[*taken..]) {
-                    Ok(length) => *taken += length,
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(_) => return Err(CloseReason::ClientGone),
-                }
-            }
-            bytes.clear();
-            *taken = 0;
-            self.pipe.take_unsent(bytes);
-            if bytes.is_empty() {
-                break;
-            }
+        if !self.wire.flush()? {
+            return Ok(false);
         }
         let now = shared.now();
-        for id in streams.drain(..) {
+        for id in self.leaving.drain(..) {
             if let Some(stream) = self.streams.get_mut(&id) {
                 let given = std::mem::take(&mut stream.given);
                 stream.exchange.was_sent(given, || now);
-                self.due.push(Reverse((now, id)));
+                // A row is closed before anything else is sent.
+                let has_left = stream.exchange.step(now) == NextSend::Complete;
+                self.due.push(Reverse((if has_left { Timestamp::ZERO } else { now }, id)));
             }
         }
         Ok(true)

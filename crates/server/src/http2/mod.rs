@@ -7,5 +7,6 @@
 mod answering;
 mod connection;
 mod pipe;
+mod wire;
 
 pub(crate) use connection::Http2Connection;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Bytes that may wait to be sent before no more are taken: what a client gets that asks on and on and reads nothing. It is more than
-/// streams hand on in a turn.
+/// streams hand on at once, so that what they hand on is here after a poll.
 const MOST_UNSENT: usize = 4 * 1024 * 1024;
 
 /// Bytes in memory, in both directions. Clones are of the same.
@@ -30,6 +30,11 @@ impl Pipe {
     /// Moves the bytes that are to be sent to `out`, which is empty.
     pub(super) fn take_unsent(&self, out: &mut Vec<u8>) {
         std::mem::swap(&mut self.ends().unsent, out);
+    }
+
+    /// How many bytes are to be sent.
+    pub(super) fn unsent(&self) -> usize {
+        self.ends().unsent.len()
     }
 
     fn ends(&self) -> MutexGuard<'_, Ends> {

@@ -1,0 +1,74 @@
+//! The description, and what its references lead to.
+
+use serde_json::Value;
+
+/// References that lead from one to the next.
+const MOST_REFERENCES: usize = 16;
+
+/// A description of an interface, of OpenAPI 3.
+pub(super) struct Document(Value);
+
+impl Document {
+    /// Reads JSON or YAML.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Document, String> {
+        let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let document: Value = if text.trim_start().starts_with('{') {
+            serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?
+        } else {
+            serde_saphyr::from_str(text)
+                .map_err(|error| format!("this is no YAML: {}", first_line(&error.to_string())))?
+        };
+        match document.get("openapi").and_then(Value::as_str) {
+            Some(version) if version.starts_with("3.") => Ok(Document(document)),
+            Some(version) => Err(format!("this is OpenAPI {version}; only version 3 is read")),
+            None if document.get("swagger").is_some() => {
+                Err("this is Swagger 2; a converter to OpenAPI 3, such as swagger2openapi, helps".to_owned())
+            }
+            None => Err("this is no OpenAPI: it has no 'openapi: 3…'".to_owned()),
+        }
+    }
+
+    /// Where requests go, without a slash at the end.
+    pub(super) fn base(&self, given: Option<&str>) -> Result<String, String> {
+        let server = self.0["servers"][0].get("url").and_then(Value::as_str);
+        let base = given.or(server).unwrap_or_default().trim_end_matches('/');
+        if !(base.starts_with("http://") || base.starts_with("https://")) || base.contains('{') {
+            let of_it = server.map_or_else(|| "it names no server".to_owned(), |url| format!("its server is '{url}'"));
+            return Err(format!("{of_it}; say where requests go, such as --base http://127.0.0.1:8080"));
+        }
+        Ok(base.to_owned())
+    }
+
+    /// Paths, with what is said of each.
+    pub(super) fn paths(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.0["paths"].as_object().into_iter().flatten()
+    }
+
+    /// The value, or what its reference leads to; `None` where that is outside of the document, or nowhere.
+    pub(super) fn resolve<'a>(&'a self, value: &'a Value) -> Option<&'a Value> {
+        let mut found = value;
+        for _ in 0..MOST_REFERENCES {
+            let Some(reference) = found.get("$ref") else { return Some(found) };
+            let pointer = reference.as_str()?.strip_prefix('#')?;
+            found = self.0.pointer(&percent_decoded(pointer))?;
+        }
+        None
+    }
+
+    /// Schemes of which one has to be met, as `operation` or the document says.
+    pub(super) fn security<'a>(&'a self, operation: &'a Value) -> impl Iterator<Item = &'a Value> {
+        let asked = operation.get("security").or_else(|| self.0.get("security"));
+        let first = asked.and_then(|list| list.get(0)).and_then(Value::as_object);
+        let schemes = &self.0["components"]["securitySchemes"];
+        first.into_iter().flatten().filter_map(|(name, _)| self.resolve(schemes.get(name)?))
+    }
+}
+
+fn percent_decoded(pointer: &str) -> String {
+    percent_encoding::percent_decode_str(pointer).decode_utf8_lossy().into_owned()
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or(text)
+}

@@ -1,0 +1,46 @@
+//! Operations that are no targets.
+
+use std::collections::BTreeMap;
+
+/// Why an operation is no target.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Cause {
+    /// Its method may change data.
+    NotSafe,
+    /// It is to be used no more.
+    Deprecated,
+    /// It refers to another file, or to nothing.
+    Reference,
+    /// Its body is not JSON.
+    Body,
+    /// It has something that cannot be sent, such as a line break in a header.
+    Unsendable,
+}
+
+impl Cause {
+    fn text(self) -> &'static str {
+        match self {
+            Cause::NotSafe => "that may change data",
+            Cause::Deprecated => "deprecated",
+            Cause::Reference => "with references to other files or to nothing",
+            Cause::Body => "with a body that is not JSON",
+            Cause::Unsendable => "with a value that cannot be sent",
+        }
+    }
+}
+
+/// Operations that are no targets, by cause.
+#[derive(Default)]
+pub(super) struct LeftOut(BTreeMap<Cause, u64>);
+
+impl LeftOut {
+    pub(super) fn count(&mut self, cause: Cause) {
+        *self.0.entry(cause).or_default() += 1;
+    }
+
+    /// `3 deprecated, 2 with a body that is not JSON`; `None` where nothing is left out.
+    pub(super) fn text(&self) -> Option<String> {
+        let parts: Vec<String> = self.0.iter().map(|(cause, count)| format!("{count} {}", cause.text())).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}

@@ -1,0 +1,81 @@
+//! OpenAPI 3 as targets: a description of an interface, as requests that can be sent.
+//!
+//! Nothing is made up. A value comes from the description (an example, a default, an enumeration), or it is a placeholder that a row of
+//! data fills in.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `document` | the description, and what its references lead to |
+//! | `operation` | an operation as a request |
+//! | `value` | values of parameters and bodies |
+//! | `names` | names of placeholders |
+//! | `left_out` | why operations are left out |
+
+mod document;
+mod left_out;
+mod names;
+mod operation;
+mod value;
+
+use crate::ImportError;
+use crate::ways::{counted, listed, shown};
+use crate::whole::place_of;
+
+use document::Document;
+use left_out::LeftOut;
+use names::Names;
+use operation::{Operation, operations};
+
+/// What becomes of a description.
+#[derive(Clone, Default, Debug)]
+pub struct OpenApiOptions {
+    /// Where requests go, such as `http://127.0.0.1:8080/v1`; else the first server of the description.
+    pub base: Option<String>,
+    /// Only GET and HEAD, which change nothing (RFC 9110, section 9.2.1).
+    pub safe: bool,
+}
+
+/// Targets that were made of a description.
+#[derive(Clone, Debug)]
+pub struct OpenApiTargets {
+    /// The file of targets.
+    pub targets: String,
+    /// What is to be said of it.
+    pub notes: Vec<String>,
+}
+
+/// Makes targets of a description in JSON or YAML. `name`: what the file is called.
+///
+/// # Errors
+/// [`ImportError`], if it is no OpenAPI 3, or no operation of it can be sent.
+pub fn targets_of_openapi(bytes: &[u8], name: &str, options: &OpenApiOptions) -> Result<OpenApiTargets, ImportError> {
+    let wrong = |problem: String| ImportError::content(place_of(bytes, 0), problem);
+    let document = Document::parse(bytes).map_err(wrong)?;
+    let base = document.base(options.base.as_deref()).map_err(wrong)?;
+    let (mut names, mut left_out) = (Names::default(), LeftOut::default());
+    let operations = operations(&document, options.safe, &mut names, &mut left_out);
+    if operations.is_empty() {
+        let why = left_out.text().map_or_else(|| "it has none".to_owned(), |text| format!("left out: {text}"));
+        return Err(wrong(format!("no operation of it can be sent; {why}")));
+    }
+    let notes = notes(name, &base, &operations, &names, &left_out);
+    let head: String = notes.iter().map(|note| format!("# {note}\n")).collect();
+    let targets: String = operations.iter().map(|operation| operation.write(&base)).collect();
+    Ok(OpenApiTargets { targets: head + &targets, notes })
+}
+
+fn notes(name: &str, base: &str, operations: &[Operation], names: &Names, left_out: &LeftOut) -> Vec<String> {
+    let left_out = left_out.text().map_or_else(String::new, |text| format!("; left out: {text}"));
+    let whole = format!("{} of {name} at {base}{left_out}", counted(operations.len() as u64, "operation"));
+    let columns = names.all();
+    let rows = (!columns.is_empty()).then(|| {
+        let listed = listed(columns.iter().cloned());
+        format!("the description has no value for {listed}: give rows with these columns by --data-from")
+    });
+    let changing: Vec<String> =
+        operations.iter().filter(|operation| !operation.is_safe()).map(Operation::title).collect();
+    let changes = (!changing.is_empty())
+        .then(|| format!("these may change data: {}; --safe leaves them out", listed(changing.into_iter())));
+    let weights = Some("each has the weight 1: write how often your users send which".to_owned());
+    [Some(whole), rows, changes, weights].into_iter().flatten().map(|note| shown(&note)).collect()
+}

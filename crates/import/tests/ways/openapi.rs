@@ -1,0 +1,204 @@
+//! Descriptions of interfaces as targets, which our own parser reads.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use truetail_import::ways::{OpenApiOptions, OpenApiTargets, targets_of_openapi};
+use truetail_requests::{TargetSpec, parse_targets};
+
+const SHOP: &str = r##"
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+servers:
+  - url: https://shop.example/v1/
+security:
+  - bearer: []
+paths:
+  /items:
+    get:
+      security: []
+      parameters:
+        - {name: limit, in: query, schema: {type: integer, default: 20}}
+        - {name: after, in: query, schema: {type: string}}
+        - {name: sort, in: query, required: true, schema: {type: string, enum: ["price up", name]}}
+    post:
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema: {$ref: "#/components/schemas/NewItem"}
+  /items/{id}:
+    parameters:
+      - {$ref: "#/components/parameters/Id"}
+    get:
+      parameters:
+        - {name: X-Trace, in: header, required: true, schema: {type: string}}
+        - {name: Accept-Language, in: header, example: "de's"}
+    delete: {deprecated: true}
+    put:
+      requestBody: {content: {application/json: {example: {name: "it's", n: 1}}}}
+  /users/{id}/avatar:
+    get: {parameters: [{name: id, in: path, required: true, schema: {type: integer}}]}
+    put: {requestBody: {required: true, content: {image/png: {}}}}
+  /elsewhere:
+    get: {parameters: [{$ref: "other.yaml#/x"}]}
+components:
+  securitySchemes:
+    bearer: {type: http, scheme: bearer}
+  parameters:
+    Id: {name: id, in: path, required: true, schema: {type: integer}}
+  schemas:
+    NewItem:
+      type: object
+      required: [name, price, tags, kind, owner]
+      properties:
+        name: {type: string}
+        price: {type: number}
+        tags: {type: array, minItems: 1, items: {type: string, example: new}}
+        kind: {const: book}
+        note: {type: string}
+        stock: {type: integer, default: 0}
+        id: {type: integer, readOnly: true}
+        owner: {allOf: [{$ref: "#/components/schemas/Named"}]}
+    Named: {type: object, required: [name], properties: {name: {type: string}}}
+"##;
+
+fn made(text: &str, options: &OpenApiOptions) -> Result<OpenApiTargets, String> {
+    targets_of_openapi(text.as_bytes(), "shop.yaml", options).map_err(|error| error.to_string())
+}
+
+fn specs(made: &OpenApiTargets) -> Vec<TargetSpec> {
+    parse_targets(&made.targets, "targets.txt", &|_| Err("no file".to_owned()))
+        .unwrap_or_else(|error| panic!("{error:?}\n{}", made.targets))
+}
+
+#[test]
+fn operations_become_targets_with_the_values_of_the_description() {
+    let made = made(SHOP, &OpenApiOptions::default()).unwrap();
+    let lines: Vec<&str> = made.targets.lines().filter(|line| line.starts_with("curl")).collect();
+    let base = "https://shop.example/v1";
+    let bearer = "-H 'Authorization: Bearer {{token}}'";
+    let json = "-H 'Content-Type: application/json' --data-raw";
+    let body =
+        r#"{"kind":"book","name":"{{name}}","owner":{"name":"{{name}}"},"price":{{price}},"stock":0,"tags":["new"]}"#;
+    assert_eq!(
+        lines,
+        [
+            &format!("curl -X GET '{base}/items?limit=20&sort=price%20up'"),
+            &format!("curl -X POST '{base}/items' {bearer} {json} '{body}'"),
+            &format!(
+                r"curl -X GET '{base}/items/{{{{id}}}}' -H 'X-Trace: {{{{X-Trace}}}}' -H 'Accept-Language: de'\''s' {bearer}"
+            ),
+            &format!(r#"curl -X PUT '{base}/items/{{{{id}}}}' {bearer} {json} '{{"n":1,"name":"it'\''s"}}'"#),
+            &format!("curl -X GET '{base}/users/{{{{users_id}}}}/avatar' {bearer}"),
+        ]
+    );
+    assert_eq!(specs(&made).len(), 5);
+    let notes = made.notes.join("\n");
+    for says in [
+        "5 operations of shop.yaml at https://shop.example/v1; left out: 1 deprecated, 1 with references to other files or to \
+         nothing, 1 with a body that is not JSON",
+        "no value for X-Trace, id, name, price, token, …",
+        "POST /items, PUT /items/{id}; --safe leaves them out",
+    ] {
+        assert!(notes.contains(says), "{says} is not in\n{notes}");
+    }
+    assert!(made.targets.starts_with("# 5 operations"), "{}", made.targets);
+}
+
+#[test]
+fn only_what_changes_nothing_and_to_another_place() {
+    let options = OpenApiOptions { base: Some("http://127.0.0.1:8080/".to_owned()), safe: true };
+    let made = made(SHOP, &options).unwrap();
+    let specs = specs(&made);
+    assert!(specs.len() == 3 && made.targets.matches("'http://127.0.0.1:8080/").count() == 3, "{}", made.targets);
+    assert!(made.notes[0].contains("4 that may change data"), "{}", made.notes[0]);
+    assert!(!made.notes.iter().any(|note| note.contains("--safe")), "{:?}", made.notes);
+}
+
+#[test]
+fn what_is_no_description_is_refused_in_a_line() {
+    let other = |change: fn(&mut Value)| {
+        let mut document = json!({"openapi": "3.0.3", "servers": [{"url": "http://a"}], "paths": {"/": {"get": {}}}});
+        change(&mut document);
+        document.to_string()
+    };
+    let circle = other(|document| {
+        document["components"] = json!({"schemas": {"A": {"type": "object", "required": ["a"], "properties": {
+            "a": {"$ref": "#/components/schemas/A"}}}}});
+        document["paths"] = json!({"/": {"post": {"requestBody": {"content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/A"}}}}}}});
+    });
+    for (text, says) in [
+        ("{".to_owned(), "this is no JSON"),
+        ("a: [".to_owned(), "this is no YAML"),
+        ("a: 1".to_owned(), "this is no OpenAPI"),
+        (other(|document| document["openapi"] = "4.0".into()), "OpenAPI 4.0"),
+        ("swagger: '2.0'".to_owned(), "Swagger 2"),
+        (other(|document| document["servers"] = json!([{"url": "/v1"}])), "its server is '/v1'; say where requests go"),
+        (other(|document| document["servers"] = json!([])), "it names no server"),
+        (other(|document| document["paths"] = json!({})), "no operation of it can be sent; it has none"),
+        (other(|document| document["paths"] = json!({"/{x}": {"get": {}}})), "1 with a value that cannot be sent"),
+        (circle, "1 with references to other files or to nothing"),
+    ] {
+        let error = made(&text, &OpenApiOptions::default()).unwrap_err();
+        assert!(error.contains(says) && !error.contains('\n'), "{error} has no {says}");
+    }
+}
+
+/// Anything that JSON can hold, with words of OpenAPI.
+fn any_value() -> impl Strategy<Value = Value> {
+    const WORDS: [&str; 24] = [
+        "get",
+        "post",
+        "parameters",
+        "name",
+        "in",
+        "path",
+        "query",
+        "header",
+        "required",
+        "schema",
+        "type",
+        "object",
+        "string",
+        "array",
+        "items",
+        "properties",
+        "allOf",
+        "oneOf",
+        "example",
+        "enum",
+        "$ref",
+        "#/paths",
+        "content",
+        "application/json",
+    ];
+    let word = || prop::sample::select(&WORDS[..]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        word().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        ".{0,5}".prop_map(Value::from)
+    ];
+    leaf.prop_recursive(5, 40, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((word(), inner), 0..5)
+                .prop_map(|all| all.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(path in "/[a-z{}' ]{0,8}", item in any_value(), body in any_value(), schemas in any_value()) {
+        let mut paths = json!({ path: item });
+        paths["/fixed/{name}"] = json!({"post": {"requestBody": {"content": {"application/json": {"schema": body}}},
+            "parameters": [{"name": "name", "in": "path", "schema": schemas}]}});
+        let document = json!({"openapi": "3.0.0", "servers": [{"url": "http://a"}], "paths": paths, "components": {"schemas": schemas}});
+        if let Ok(made) = made(&document.to_string(), &OpenApiOptions::default()) {
+            prop_assert_eq!(specs(&made).len(), made.targets.matches("# weight: 1").count());
+        }
+    }
+}
