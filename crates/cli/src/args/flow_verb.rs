@@ -38,10 +38,12 @@ pub struct FlowVerbArgs {
 /// The ways in. Each is described at its arguments, where clap finds the text.
 #[derive(Subcommand, Debug)]
 pub enum FlowVerb {
-    FromAccessLog(FromAccessLogArgs),
-    FromHar(FromHarArgs),
+    #[command(name = "from-access-log")]
+    AccessLog(FromAccessLogArgs),
+    #[command(name = "from-har")]
+    Har(FromHarArgs),
     #[command(name = "from-openapi")]
-    FromOpenApi(FromOpenApiArgs),
+    OpenApi(FromOpenApiArgs),
 }
 
 /// Write the requests of an access log as arrivals, for --replay of 'truetail run'

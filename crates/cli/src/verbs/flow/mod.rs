@@ -21,8 +21,8 @@ use crate::error::{ExitCode, Result};
 /// Those of the verb.
 pub fn flow(args: FlowVerbArgs) -> Result<ExitCode> {
     match args.verb {
-        FlowVerb::FromAccessLog(args) => access_log::from_access_log(&args),
-        FlowVerb::FromHar(args) => har::from_har(&args),
-        FlowVerb::FromOpenApi(args) => openapi::from_openapi(&args),
+        FlowVerb::AccessLog(args) => access_log::from_access_log(&args),
+        FlowVerb::Har(args) => har::from_har(&args),
+        FlowVerb::OpenApi(args) => openapi::from_openapi(&args),
     }
 }
