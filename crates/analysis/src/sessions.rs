@@ -1,6 +1,8 @@
 //! The times of sessions and of their steps.
 
-use truetail_run::{Quantile, SessionFacts, SessionFindings, SessionTime, SessionTimes, StepFacts, StepTime};
+use truetail_run::{
+    FlowFacts, FlowTime, Quantile, SessionFacts, SessionFindings, SessionTime, SessionTimes, StepFacts, StepTime,
+};
 
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
@@ -29,8 +31,11 @@ pub(crate) fn findings(sessions: &SessionFacts) -> SessionFindings {
         let step_time = || distribution(&population(&facts.times));
         (facts.times.count() > 0).then(|| StepTime { step, step_time: step_time() })
     };
+    let of_flow =
+        |flow: &FlowFacts| FlowTime { flow: flow.name.clone(), session_time: distribution(&population(&flow.times)) };
     SessionFindings {
         session_time: distribution(&population(&sessions.times)),
+        flow_times: sessions.flows.iter().map(of_flow).collect(),
         step_times: (0..).zip(&sessions.steps).filter_map(of_step).collect(),
     }
 }

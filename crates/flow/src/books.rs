@@ -138,6 +138,7 @@ impl SessionBooks {
         };
         SessionFacts {
             flow: flow.to_owned(),
+            flows: Vec::new(),
             tally,
             steps: self.steps(itinerary),
             times: self.times.clone(),

@@ -12,6 +12,7 @@ use url::Url;
 use crate::books::Itinerary;
 use crate::cookies::CookieJar;
 use crate::error::FlowError;
+use crate::flows::Flows;
 use crate::make::{ReadFile, StepMaker};
 use crate::parse::{self, typed};
 use crate::request::{Sender, StepRequest};
@@ -28,7 +29,11 @@ const MOST_MOVES: usize = 100_000;
 /// A flow that can be run.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    name: String,
+    pub(crate) name: String,
+    /// How many sessions follow it, in proportion to those of the other flows of a run.
+    weight: u32,
+    /// The place of its first step among those of all flows of a run.
+    pub(crate) first_step: u32,
     pub(crate) steps: Vec<Step>,
     /// The step of each request of a session.
     pub(crate) moves: Vec<u32>,
@@ -89,8 +94,8 @@ impl Flow {
             steps.push(step);
         }
         let (origin, root) = maker.origin().expect("a flow has a request");
-        let (name, moves) = (name.to_owned(), moves(&file)?);
-        let flow = Flow { name, steps, moves, initial, rows, origin, root, is_http2: false };
+        let (name, moves, weight) = (name.to_owned(), moves(&file)?, file.weight);
+        let flow = Flow { name, weight, first_step: 0, steps, moves, initial, rows, origin, root, is_http2: false };
         flow.try_first()?;
         Ok(flow)
     }
@@ -110,6 +115,16 @@ impl Flow {
         &self.name
     }
 
+    /// How many sessions follow it, in proportion to those of the other flows of a run: 1 to 1,000,000.
+    pub fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    /// A session begins with the values of a row.
+    pub fn uses_rows(&self) -> bool {
+        self.rows.is_some()
+    }
+
     /// The requests of a session that is completed, redirects apart.
     pub fn requests_per_session(&self) -> u32 {
         self.moves.len() as u32
@@ -126,20 +141,24 @@ impl Flow {
         Itinerary { steps: steps.collect(), moves: self.moves.clone() }
     }
 
-    /// The targets of a run, one for each step. Only the request of the first is whole: those after it depend on answers.
+    /// The targets of a run of this flow alone, one for each step.
     pub fn requests(&self) -> RequestSet {
-        let (_, first) = self.first_request(0);
-        let steps = self.steps.iter().enumerate().map(|(nth, step)| {
-            let mut target = TargetRequests::new(step.method.clone(), step.url.clone(), 1).named(step.name.clone());
-            let hash = hash_of(&step.request);
-            target.push(if nth == 0 { &first } else { &hash });
+        Flows::from(self.clone()).requests()
+    }
+
+    /// The targets of a run, one for each step. The request of the first may be whole: those after it depend on answers.
+    pub(crate) fn targets(&self, is_first_whole: bool) -> Vec<TargetRequests> {
+        let first = is_first_whole.then(|| self.first_request(0).1);
+        let of_step = |(nth, step): (usize, &Step)| {
+            let mut target =
+                TargetRequests::new(step.method.clone(), step.url.clone(), self.weight).named(step.name.clone());
+            match first.as_ref().filter(|_| nth == 0) {
+                Some(first) => target.push(first),
+                None => target.push(&hash_of(&step.request)),
+            }
             target
-        });
-        let requests = RequestSet::of_steps(steps.collect()).expect("a flow has a step");
-        match &self.rows {
-            Some(rows) => requests.fed(rows.len() as u32, rows.order, rows.seed, rows.hash()),
-            None => requests,
-        }
+        };
+        self.steps.iter().enumerate().map(of_step).collect()
     }
 
     /// The first request of a session depends on no answer, so it can be made before the run: whether that is possible, with

@@ -18,10 +18,11 @@
 //! | `evaluate/`, `judge` | what is asked of an answer, and whether it is what was expected |
 //! | `cookies` | the cookies of a session |
 //! | `pass` | one way through a step, which may be several requests |
-//! | `course` | how far a session has come, and the books of those that have ended |
+//! | `course` | how far a session has come |
 //! | `session` | one session under way, with its variables and cookies |
 //! | `script` | the sessions of one worker of the engine |
-//! | `books` | how sessions ended, and how far they came |
+//! | `books`, `measured` | how sessions ended, and how far they came |
+//! | `flows` | the flows of a run, and which one a session follows |
 //! | `flow_run` | the sessions of a run, over all workers |
 //! | `simulated` | the same flow in virtual time |
 
@@ -32,8 +33,10 @@ mod error;
 mod evaluate;
 mod flow;
 mod flow_run;
+mod flows;
 mod judge;
 mod make;
+mod measured;
 mod parse;
 mod pass;
 mod redirect;
@@ -53,6 +56,7 @@ pub use books::{Itinerary, SessionBooks, SessionEnd};
 pub use error::FlowError;
 pub use flow::Flow;
 pub use flow_run::FlowRun;
+pub use flows::{Flows, FlowsError};
 pub use make::ReadFile;
 pub use parse::{MOST_FLOW_BYTES, variables_of};
 pub use rows::SessionRows;

@@ -7,14 +7,12 @@ use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer, SessionScri
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::SessionFacts;
 
-use crate::books::Itinerary;
 use crate::cookies::Site;
-use crate::course::{Example, MeasuredSessions};
 use crate::evaluate::answer::Answer;
-use crate::flow::Flow;
+use crate::flows::Flows;
 use crate::judge::Disappointment;
+use crate::measured::{Found, MeasuredFlows};
 use crate::session::Session;
 
 /// Most bytes that are kept of a body for captures and asserts: 1 MiB.
@@ -25,20 +23,11 @@ const BODY_ROOM_KEPT: usize = 4 * 1024;
 /// What all workers of a run know.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    pub(crate) flow: Flow,
-    pub(crate) itinerary: Itinerary,
+    pub(crate) flows: Flows,
     pub(crate) site: Site,
     /// Sessions that arrive before this are not counted.
     pub(crate) measure_from: Timestamp,
     pub(crate) seed: u64,
-}
-
-/// What the workers found.
-#[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) facts: SessionFacts,
-    /// By step.
-    pub(crate) examples: Vec<Example>,
 }
 
 /// The answer that is being read for a request. Its room is used again.
@@ -59,7 +48,7 @@ struct Reading {
 pub(crate) struct FlowScript {
     plan: Arc<Plan>,
     all_found: Arc<Mutex<Found>>,
-    measured: MeasuredSessions,
+    measured: MeasuredFlows,
     /// By user.
     sessions: Vec<Session>,
     /// By request.
@@ -74,7 +63,7 @@ impl FlowScript {
     /// A script that adds what it found to `all_found` at its end.
     pub(crate) fn new(plan: Arc<Plan>, all_found: Arc<Mutex<Found>>) -> FlowScript {
         FlowScript {
-            measured: MeasuredSessions::new(&plan.itinerary, plan.measure_from),
+            measured: MeasuredFlows::new(&plan.flows, plan.measure_from),
             plan,
             all_found,
             sessions: Vec::new(),
@@ -91,9 +80,10 @@ impl FlowScript {
         let answer = Answer::new(status, reading.version, &reading.fields, &reading.body, duration);
         let is_whole = reading.body_bytes == reading.body.len() as u64;
         let (plan, session) = (&*self.plan, &mut self.sessions[user as usize]);
-        let disappointment = session.answered(&plan.flow, &plan.site, &answer, is_whole, (ended.start, ended.end));
+        let flow = plan.flows.get(session.course.flow);
+        let disappointment = session.answered(flow, &plan.site, &answer, is_whole, (ended.start, ended.end));
         if let Some(Disappointment { why, .. }) = disappointment {
-            self.measured.disappointed(&plan.flow, &session.course, why);
+            self.measured.disappointed(&plan.flows, &session.course, why);
         }
     }
 }
@@ -102,7 +92,7 @@ impl Observer for FlowScript {
     fn begin(&mut self, request: u32, arrival: Arrival) {
         let user = self.beginning;
         let session = &self.sessions[user as usize];
-        let step = session.course.last_step(&self.plan.flow);
+        let step = session.course.last_step(self.plan.flows.get(session.course.flow));
         let limit = step.max_time.map(|time| arrival.intended_start + time);
         let keeps_body = step.needs_body;
         let at = request as usize;
@@ -147,7 +137,7 @@ impl Observer for FlowScript {
             (Outcome::Response { .. }, Some(status)) => self.judge(request, user, status, &ended),
             (outcome, _) => {
                 let session = &mut self.sessions[user as usize];
-                session.unanswered(&self.plan.flow, outcome, (ended.start, ended.end));
+                session.unanswered(self.plan.flows.get(session.course.flow), outcome, (ended.start, ended.end));
             }
         }
         self.readings[request as usize].clear();
@@ -158,13 +148,9 @@ impl Observer for FlowScript {
     }
 
     fn finish(&mut self) {
-        self.measured.finish(&self.plan.flow, self.sessions.iter_mut().map(|session| &mut session.course));
-        let facts = self.measured.facts(&self.plan.flow, &self.plan.itinerary);
-        let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
-        all.facts.merge(&facts);
-        for (known, mine) in all.examples.iter_mut().zip(self.measured.examples.drain(..)) {
-            *known = [known.take(), mine].into_iter().flatten().min_by_key(|(at, _)| *at);
-        }
+        self.measured.finish(&self.plan.flows, self.sessions.iter_mut().map(|session| &mut session.course));
+        let found = self.measured.found(&self.plan.flows);
+        self.all_found.lock().unwrap_or_else(PoisonError::into_inner).merge(found);
     }
 }
 
@@ -175,21 +161,22 @@ impl SessionScript for FlowScript {
             self.sessions.resize_with(at + 1, Session::new);
         }
         let (plan, session) = (&*self.plan, &mut self.sessions[at]);
-        session.open(&plan.flow, number, arrival, plan.seed);
-        let step = session.course.step(&plan.flow);
-        session.issue(&plan.flow, arrival.intended_start, request);
+        session.open(&plan.flows, number, arrival, plan.seed);
+        let flow = plan.flows.get(session.course.flow);
+        let step = flow.first_step + session.course.step(flow);
+        session.issue(flow, arrival.intended_start, request);
         self.beginning = user;
         step
     }
 
     fn think(&mut self, user: u32) -> Option<Nanos> {
-        self.measured.think(&self.plan.flow, &mut self.sessions[user as usize].course)
+        self.measured.think(&self.plan.flows, &mut self.sessions[user as usize].course)
     }
 
-    fn never_issued(&mut self, user: Option<u32>, arrival: Arrival, now: Timestamp) -> u32 {
+    fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32 {
         let session = user.and_then(|user| self.sessions.get_mut(user as usize));
-        let course = session.map(|session| &mut session.course);
-        self.measured.never_issued(&self.plan.flow, course, arrival, now)
+        let (course, flows) = (session.map(|session| &mut session.course), &self.plan.flows);
+        self.measured.never_issued(flows, course, flows.of_session(number, self.plan.seed), arrival, now)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::cookies::{CookieJar, Site};
 use crate::course::Course;
 use crate::evaluate::answer::Answer;
 use crate::flow::Flow;
+use crate::flows::Flows;
 use crate::judge::{Disappointment, judge};
 use crate::redirect::{self, LastRequest};
 use crate::request::{Sender, path_of};
@@ -45,10 +46,11 @@ impl Session {
     }
 
     /// Session `number` begins, unless one is under way.
-    pub(crate) fn open(&mut self, flow: &Flow, number: u64, arrival: Arrival, seed: u64) {
-        if !self.course.open(number, arrival, seed) {
+    pub(crate) fn open(&mut self, flows: &Flows, number: u64, arrival: Arrival, seed: u64) {
+        if !self.course.open(flows, number, arrival, seed) {
             return;
         }
+        let flow = flows.get(self.course.flow);
         self.scope.values.clone_from(&flow.initial);
         if let Some(rows) = &flow.rows {
             rows.fill(rows.row_of(number), &mut self.scope.values);

@@ -15,14 +15,14 @@ use truetail_model::workload::{LoadModel, Workload};
 use truetail_run::{OfferedLoad, Run};
 use truetail_sim::{SessionRequest, Sessions, SimError, SimOptions, simulate_sessions};
 
-use crate::books::Itinerary;
-use crate::course::{Course, MeasuredSessions};
+use crate::course::Course;
 use crate::error::FlowError;
 use crate::evaluate::answer::Answer;
 use crate::evaluate::query::Query;
 use crate::flow::Flow;
-use crate::flow_run::notes;
+use crate::flows::Flows;
 use crate::judge::judge_simulated;
+use crate::measured::MeasuredFlows;
 use crate::scope::{Scope, VariableId};
 use crate::step::Step;
 use crate::template::{Expression, Source};
@@ -33,9 +33,14 @@ const GOOD: u16 = 200;
 /// Why a flow cannot be simulated.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SimulateError {
-    /// Something in the flow.
-    #[error(transparent)]
-    Flow(#[from] FlowError),
+    /// Something in a flow.
+    #[error("{error}")]
+    Flow {
+        /// In which, counted from 0.
+        nth: usize,
+        /// What it is.
+        error: FlowError,
+    },
     /// Something in the scenario.
     #[error("{0}")]
     Scenario(String),
@@ -44,25 +49,25 @@ pub enum SimulateError {
     Simulation(#[from] SimError),
 }
 
-/// Runs sessions of `flow` in virtual time: they arrive on the schedule of `scenario`, and meet its service. The books, the
+/// Runs sessions of `flows` in virtual time: they arrive on the schedule of `scenario`, and meet its service. The books, the
 /// targets and the times are those of a run over sockets with an ideal network and an ideal generator.
 ///
 /// # Errors
 /// What cannot be simulated, and why.
-pub fn simulate(flow: &Flow, scenario: &Scenario, options: SimOptions) -> Result<Run, SimulateError> {
-    let scenario = Scenario { workload: of_sessions(&scenario.workload, flow)?, ..scenario.clone() };
+pub fn simulate(flows: &Flows, scenario: &Scenario, options: SimOptions) -> Result<Run, SimulateError> {
+    let scenario = Scenario { workload: of_sessions(&scenario.workload, flows)?, ..scenario.clone() };
     if scenario.service.stream.is_some() {
         let help = "leave out [service.stream] and [service.batch]";
         return Err(SimulateError::Scenario(format!("the steps of a flow are whole answers, and no streams; {help}")));
     }
-    let mut sessions = SimulatedSessions::new(flow, &scenario)?;
+    let mut sessions = SimulatedSessions::new(flows, &scenario)?;
     let run = simulate_sessions(&scenario, options, &mut sessions)?;
     Ok(sessions.finish(run))
 }
 
-/// The load with sessions of `flow`, which arrive on its schedule.
-fn of_sessions(workload: &Workload, flow: &Flow) -> Result<Workload, SimulateError> {
-    let mine = flow.requests_per_session();
+/// The load with sessions of `flows`, which arrive on its schedule.
+fn of_sessions(workload: &Workload, flows: &Flows) -> Result<Workload, SimulateError> {
+    let mine = flows.requests_per_session();
     let sessions = match &workload.model {
         LoadModel::Open(schedule) => schedule.clone(),
         LoadModel::PartlyOpen { sessions, requests_per_session, think_time } => {
@@ -86,35 +91,43 @@ fn of_sessions(workload: &Workload, flow: &Flow) -> Result<Workload, SimulateErr
 
 /// The sessions of a run in virtual time.
 struct SimulatedSessions<'a> {
-    flow: &'a Flow,
-    itinerary: Itinerary,
-    /// The route of each step.
+    flows: &'a Flows,
+    /// The route of each step of all flows.
     routes: Vec<RouteId>,
     seed: u64,
     measure_from: Timestamp,
-    measured: MeasuredSessions,
+    measured: MeasuredFlows,
     /// By user.
     courses: Vec<Course>,
-    /// By step.
+    /// By step of all flows.
     ledgers: Vec<TargetLedger>,
 }
 
 impl<'a> SimulatedSessions<'a> {
-    fn new(flow: &'a Flow, scenario: &Scenario) -> Result<SimulatedSessions<'a>, FlowError> {
-        let changing = changing(flow);
-        check_asserts(flow, &changing)?;
+    fn new(flows: &'a Flows, scenario: &Scenario) -> Result<SimulatedSessions<'a>, SimulateError> {
+        let mut all_routes = Vec::new();
+        for (nth, flow) in flows.iter().enumerate() {
+            let changing = changing(flow);
+            let of_flow = check_asserts(flow, &changing).and_then(|()| routes(flow, &changing, &scenario.service));
+            all_routes.extend(of_flow.map_err(|error| SimulateError::Flow { nth, error })?);
+        }
         let measure_from = Timestamp(scenario.workload.warmup.0);
-        let itinerary = flow.itinerary();
         Ok(SimulatedSessions {
-            flow,
-            routes: routes(flow, &changing, &scenario.service)?,
+            flows,
+            ledgers: vec![TargetLedger::default(); all_routes.len()],
+            routes: all_routes,
             seed: scenario.workload.model.seed().unwrap_or_default(),
             measure_from,
-            measured: MeasuredSessions::new(&itinerary, measure_from),
-            itinerary,
+            measured: MeasuredFlows::new(flows, measure_from),
             courses: Vec::new(),
-            ledgers: vec![TargetLedger::default(); flow.steps.len()],
         })
+    }
+
+    /// The step whose request a user made last, among those of all flows.
+    fn last_step(&self, user: u32) -> u32 {
+        let course = &self.courses[user as usize];
+        let flow = self.flows.get(course.flow);
+        flow.first_step + course.last_move(flow)
     }
 
     /// The books of a step, if they take in what was due at `intended`.
@@ -123,7 +136,8 @@ impl<'a> SimulatedSessions<'a> {
     }
 
     fn judge(&mut self, user: u32, status: u16, record: &RequestRecord) {
-        let (flow, course) = (self.flow, &mut self.courses[user as usize]);
+        let course = &mut self.courses[user as usize];
+        let flow = self.flows.get(course.flow);
         let mut scope = Scope { values: flow.initial.clone(), random: 1 };
         let (fields, duration) = (FieldList::default(), record.end.since(record.intended_start));
         let answer = Answer::new(status, "1.1", &fields, &[], duration);
@@ -137,7 +151,7 @@ impl<'a> SimulatedSessions<'a> {
                     return course.retry(due);
                 }
                 course.end_early(disappointment.cause);
-                self.measured.disappointed(flow, course, disappointment.why);
+                self.measured.disappointed(self.flows, course, disappointment.why);
             }
         }
     }
@@ -145,24 +159,24 @@ impl<'a> SimulatedSessions<'a> {
     fn unanswered(&mut self, user: u32, outcome: Outcome, record: &RequestRecord) {
         let course = &mut self.courses[user as usize];
         course.unanswered(outcome, record.actual_start, record.end);
-        if let Some(due) = course.retry_due(self.flow) {
+        if let Some(due) = course.retry_due(self.flows.get(course.flow)) {
             course.retry(due);
         }
     }
 
     /// Adds what was found to the run.
     fn finish(mut self, mut run: Run) -> Run {
-        self.measured.finish(self.flow, self.courses.iter_mut());
-        let requests: RequestSet = self.flow.requests();
+        self.measured.finish(self.flows, self.courses.iter_mut());
+        let requests: RequestSet = self.flows.requests();
         if requests.only().is_none() {
             let books = requests.targets().iter().zip(&self.ledgers).map(|(target, ledger)| target.books(ledger));
             run.facts.by_target = books.collect();
             run.snapshot.targets = self.ledgers.into_iter().map(|ledger| ledger.times).collect();
         }
         run.facts.offered = OfferedLoad { mix: requests.mix(), ..run.facts.offered };
-        let facts = self.measured.facts(self.flow, &self.itinerary);
-        run.facts.notes.extend(notes(&facts, &self.itinerary, &self.measured.examples));
-        run.facts.sessions = Some(facts);
+        let found = self.measured.found(self.flows);
+        run.facts.notes.extend(found.notes(self.flows));
+        run.facts.sessions = Some(found.facts(self.flows));
         run
     }
 }
@@ -173,27 +187,30 @@ impl Sessions for SimulatedSessions<'_> {
         if self.courses.len() <= at {
             self.courses.resize_with(at + 1, Course::new);
         }
-        let (flow, seed, course) = (self.flow, self.seed, &mut self.courses[at]);
-        course.open(number, arrival, seed);
+        let course = &mut self.courses[at];
+        course.open(self.flows, number, arrival, self.seed);
+        let flow = self.flows.get(course.flow);
         course.issue(flow, arrival.intended_start);
-        let (step, max_time) = (course.last_move(flow), course.last_step(flow).max_time);
+        let max_time = course.last_step(flow).max_time;
+        let step = self.last_step(user);
         self.ledger(step, arrival.intended_start).into_iter().for_each(TargetLedger::plan);
         SessionRequest { route: self.routes[step as usize], max_time }
     }
 
     fn ended(&mut self, user: u32, record: &RequestRecord) -> Option<Nanos> {
-        let step = self.courses[user as usize].last_move(self.flow);
+        let step = self.last_step(user);
         self.ledger(step, record.intended_start).into_iter().for_each(|ledger| ledger.record(record));
         match record.outcome {
             Outcome::Response { status } => self.judge(user, status, record),
             outcome => self.unanswered(user, outcome, record),
         }
-        self.measured.think(self.flow, &mut self.courses[user as usize])
+        self.measured.think(self.flows, &mut self.courses[user as usize])
     }
 
-    fn never_issued(&mut self, user: Option<u32>, arrival: Arrival, now: Timestamp) {
+    fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) {
         let course = user.and_then(|user| self.courses.get_mut(user as usize));
-        let step = self.measured.never_issued(self.flow, course, arrival, now);
+        let flow = self.flows.of_session(number, self.seed);
+        let step = self.measured.never_issued(self.flows, course, flow, arrival, now);
         if let Some(ledger) = self.ledger(step, arrival.intended_start) {
             ledger.plan();
             ledger.record(&RequestRecord::never_issued(arrival, now));

@@ -11,6 +11,8 @@ use crate::value::Value;
 /// A file.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowFile {
+    /// How many sessions follow it, in proportion to those of other files.
+    pub(crate) weight: u32,
     pub(crate) entries: Vec<Entry>,
     /// The names of all variables.
     pub(crate) names: Vec<String>,

@@ -16,15 +16,15 @@ pub mod wire;
 pub use claims::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
 pub use facts::{
     CheckCounts, CpuContention, CpuTime, EarlyEnd, EndClock, EventMark, EventMarks, Facts, FailedAnswer, FailedCheck,
-    GapMap, GeneratorStats, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts, MOST_FAILED_ANSWERS,
-    Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, RunSource, Sampled, SampledRequest,
-    SampledSession, SampledSessions, SampledStream, SampledStreams, SessionEnding, SessionFacts, SessionTally,
-    SessionTime, SessionTimes, SessionTrail, Shard, Shards, SloCounts, StartFacts, StepFacts, StreamDetail,
-    StreamEnding, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts, TargetBooks, Ticks,
-    Timing, TokenCounts, first_failed,
+    FlowFacts, GapMap, GeneratorStats, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts,
+    MOST_FAILED_ANSWERS, Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, RunSource, Sampled,
+    SampledRequest, SampledSession, SampledSessions, SampledStream, SampledStreams, SessionEnding, SessionFacts,
+    SessionPart, SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SloCounts, StartFacts,
+    StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts,
+    TargetBooks, Ticks, Timing, TokenCounts, first_failed,
 };
 pub use findings::{
-    ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
+    ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,
     GateFinding, GateState, Goodput, LlmFindings, MetricDistributions, Quantile, Reason, SessionFindings, Settling,
     SettlingState, ShadowQuantile, Shift, StepTime, StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
 };

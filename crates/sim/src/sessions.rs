@@ -28,8 +28,8 @@ pub trait Sessions {
     fn ended(&mut self, user: u32, record: &RequestRecord) -> Option<Nanos>;
 
     /// The run ended at `now` before this arrival was issued. `user`: whose session it belongs to; `None` where there was no
-    /// time for any.
-    fn never_issued(&mut self, user: Option<u32>, arrival: Arrival, now: Timestamp);
+    /// time for any. `number`: that of its session.
+    fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp);
 }
 
 /// Each request for itself.
@@ -48,5 +48,5 @@ impl Sessions for NoSessions {
         None
     }
 
-    fn never_issued(&mut self, _: Option<u32>, _: Arrival, _: Timestamp) {}
+    fn never_issued(&mut self, _: Option<u32>, _: u64, _: Arrival, _: Timestamp) {}
 }

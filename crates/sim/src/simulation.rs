@@ -1,7 +1,7 @@
 //! The event loop of virtual time.
 
 use truetail_model::arrival::{Horizon, ScheduleHash};
-use truetail_model::driver::{Directive, Driver, DueRequest, Stripe, WorkerShare};
+use truetail_model::driver::{Directive, Driver, DueRequest, Stripe, Unissued, WorkerShare};
 use truetail_model::record::{KnockOn, Outcome, RequestRecord};
 use truetail_model::service::{Action, Service, VirtualAnswer, VirtualService};
 use truetail_model::time::{Nanos, Timestamp};
@@ -371,8 +371,8 @@ impl Simulation {
             if F::FOLLOW_EACH_OTHER {
                 self.generators.of(machine).end_sessions_at(at);
             }
-            while let Some((arrival, user)) = self.generators.of(machine).unissued_of() {
-                sessions.never_issued(user, arrival, at);
+            while let Some(Unissued { arrival, user, session }) = self.generators.of(machine).unissued_of() {
+                sessions.never_issued(user, session, arrival, at);
                 sink.planned(arrival.intended_start);
                 sink.ended(&RequestRecord::never_issued(arrival, at));
             }

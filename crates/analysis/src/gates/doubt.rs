@@ -43,6 +43,8 @@ pub(super) enum Doubt {
     TokensUnknown { answers: u64 },
     /// The run has no target of this name.
     NoSuchTarget { known: Vec<String> },
+    /// Sessions follow no flow of that name; these are known where there are several.
+    NoSuchFlow { known: Vec<String> },
     /// The run has several targets and keeps no times of each.
     TargetsNotKept,
     /// The verdict casts doubt on everything.
@@ -101,6 +103,8 @@ impl fmt::Display for Doubt {
             Doubt::NotMeasured => f.write_str("no answer has this time"),
             Doubt::NoArrivals => f.write_str("too few arrivals were measured: run longer or raise the rate"),
             Doubt::NoChecks => f.write_str("no answer was checked: add --check"),
+            Doubt::NoSuchFlow { known } if known.is_empty() => f.write_str("the run has one flow only: leave {…} out"),
+            Doubt::NoSuchFlow { known } => write!(f, "the run has no such flow; it has {}", known.join(", ")),
             Doubt::NoSuchTarget { known } => write!(f, "the run has no such target; it has {}", known.join(", ")),
             Doubt::TargetsNotKept => f.write_str(
                 "this run keeps no response times by target: they are lost where a warm-up was cut off afterwards, and \

@@ -77,7 +77,8 @@ impl Gate {
 
     /// Decides it for a run with these findings. The finding holds where the service passed.
     pub fn judge(&self, run: &Run, findings: &Findings) -> GateFinding {
-        let evidence = self.of_step(run, findings).unwrap_or_else(|| match Scope::named(run, self.target()) {
+        let own = self.of_step(run, findings).or_else(|| self.of_sessions(run, findings));
+        let evidence = own.unwrap_or_else(|| match Scope::named(run, self.target()) {
             Ok(scope) => self.evidence(run, findings, scope),
             Err(why) => Evidence::nothing(why),
         });
@@ -102,6 +103,15 @@ impl Gate {
         sessions::step_time(run, findings, self.target(), statistic)
     }
 
+    /// Sessions have flows for targets.
+    fn of_sessions(&self, run: &Run, findings: &Findings) -> Option<Evidence> {
+        match self.parsed.metric {
+            GateMetric::SessionTime(statistic) => Some(sessions::time(run, findings, self.target(), statistic)),
+            GateMetric::IncompleteSessions => Some(sessions::incomplete(run, findings, self.target())),
+            _ => None,
+        }
+    }
+
     fn evidence(&self, run: &Run, findings: &Findings, scope: Scope) -> Evidence {
         match self.parsed.metric {
             GateMetric::Time(..) if matches!(scope, Scope::Target(_)) && run.snapshot.targets.is_empty() => {
@@ -110,8 +120,8 @@ impl Gate {
             GateMetric::Time(kind, statistic) => times::evidence(run, findings, scope, kind, statistic),
             GateMetric::StreamTime(metric, statistic) => streams::time(run, findings, metric, statistic),
             GateMetric::IncompleteStreams => streams::incomplete(run, findings),
-            GateMetric::SessionTime(statistic) => sessions::time(run, findings, statistic),
-            GateMetric::IncompleteSessions => sessions::incomplete(run, findings),
+            GateMetric::SessionTime(statistic) => sessions::time(run, findings, None, statistic),
+            GateMetric::IncompleteSessions => sessions::incomplete(run, findings, None),
             GateMetric::ErrorRate => shares::failures(run, findings, scope, true),
             GateMetric::Unanswered => shares::failures(run, findings, scope, false),
             GateMetric::CheckFailures => shares::check_failures(run, findings),

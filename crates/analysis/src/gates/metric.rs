@@ -104,7 +104,7 @@ impl GateMetric {
 
     /// It is counted or recorded for the whole run only.
     pub(super) const fn is_of_the_whole(self) -> bool {
-        matches!(self, GateMetric::CheckFailures) || self.is_about_streams() || self.is_about_sessions()
+        matches!(self, GateMetric::CheckFailures) || self.is_about_streams()
     }
 
     /// It is about sessions.

@@ -25,8 +25,8 @@ pub struct PlannedRun<'a> {
     pub has_checks: bool,
     /// How answers are read.
     pub reading: Reading,
-    /// Sessions follow a flow.
-    pub has_sessions: bool,
+    /// The flows that sessions follow; empty where they follow none.
+    pub flows: Vec<String>,
     /// An answer may lead to a further request of the same step.
     pub asks_again: bool,
 }
@@ -52,7 +52,7 @@ impl<'a> PlannedRun<'a> {
         let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
         let share = |weight: u32| f64::from(weight) / all as f64;
         let targets = Some(offered.target_names().into_iter().zip(weights.into_iter().map(share)).collect());
-        PlannedRun { workload, targets, has_checks, reading, has_sessions: false, asks_again: false }
+        PlannedRun { workload, targets, has_checks, reading, flows: Vec::new(), asks_again: false }
     }
 
     /// The same where arrivals have their targets from a recording: how many of those that are offered belong to a target is
@@ -74,8 +74,8 @@ impl<'a> PlannedRun<'a> {
         if gate.is_about_streams() && self.reading < Reading::Streams {
             return Some(format!("'{gate}' needs --stream sse or --stream chunks"));
         }
-        if gate.is_about_sessions() && !self.has_sessions {
-            return Some(format!("'{gate}' needs sessions that follow a flow: --flow FILE.hurl"));
+        if gate.is_about_sessions() {
+            return self.objection_of_sessions(gate);
         }
         let share = match gate.target() {
             None => 1.0,
@@ -99,6 +99,19 @@ impl<'a> PlannedRun<'a> {
         let needs_n = min_sample_size(q);
         let planned = self.most_arrivals((needs_n as f64 / share).ceil() as u64)?;
         (most_of(planned, share) < needs_n).then(|| self.too_few(gate, needs_n, planned, share))
+    }
+
+    fn objection_of_sessions(&self, gate: &Gate) -> Option<String> {
+        match (&*self.flows, gate.target()) {
+            ([], _) => Some(format!("'{gate}' needs sessions that follow a flow: --flow FILE.hurl")),
+            ([_], Some(_)) => Some(format!("'{gate}': there is one flow only; leave {{…}} out")),
+            (_, None) => None,
+            (flows, Some(name)) => {
+                let names = || flows.iter().map(|flow| format!("'{flow}'")).collect::<Vec<_>>().join(", ");
+                let is_known = flows.iter().any(|flow| flow == name);
+                (!is_known).then(|| format!("'{gate}': there is no flow '{name}'; there is {}", names()))
+            }
+        }
     }
 
     fn too_few(&self, gate: &Gate, needs_n: u64, planned: u64, share: f64) -> String {

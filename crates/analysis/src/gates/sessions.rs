@@ -1,7 +1,7 @@
 //! What a run says of its sessions.
 
 use truetail_model::record::Metric;
-use truetail_run::{Findings, Run, StepFacts};
+use truetail_run::{Findings, Run, SessionFacts, SessionPart, StepFacts};
 
 use super::doubt::Doubt;
 use super::evidence::{Evidence, Measured};
@@ -12,14 +12,27 @@ use super::streams::{of_mean, of_quantile};
 use super::times::{ends_on_time, own_failures};
 use crate::sessions;
 
-/// What is known of the session response time.
-pub(super) fn time(run: &Run, findings: &Findings, statistic: Statistic) -> Evidence {
-    let Some(facts) = &run.facts.sessions else { return Evidence::nothing(Doubt::NoSessions) };
-    let known = match statistic {
-        Statistic::Quantile(q) => of_quantile(&sessions::quantile(&facts.times, q), facts.tally.planned),
-        Statistic::Mean => of_mean(sessions::sum(&facts.times)),
+/// The sessions of a flow, or all of them.
+fn sessions_of<'a>(run: &'a Run, flow: Option<&str>) -> Result<SessionPart<'a>, Doubt> {
+    let facts = run.facts.sessions.as_ref().ok_or(Doubt::NoSessions)?;
+    let Some(name) = flow else { return Ok(facts.whole()) };
+    let known = || facts.flows.iter().map(|flow| flow.name.clone()).collect();
+    facts.of_flow(name).ok_or_else(|| Doubt::NoSuchFlow { known: known() })
+}
+
+/// What is known of the session response time of a flow, or of all sessions.
+pub(super) fn time(run: &Run, findings: &Findings, flow: Option<&str>, statistic: Statistic) -> Evidence {
+    let sessions = match sessions_of(run, flow) {
+        Ok(sessions) => sessions,
+        Err(why) => return Evidence::nothing(why),
     };
-    let requests = facts.steps.iter().map(|step| step.per_session as f64 * most_requests(step)).sum();
+    let known = match statistic {
+        Statistic::Quantile(q) => of_quantile(&sessions::quantile(sessions.times, q), sessions.tally.planned),
+        Statistic::Mean => of_mean(sessions::sum(sessions.times)),
+    };
+    let flows = run.facts.sessions.iter().flat_map(SessionFacts::parts);
+    let of_this = flows.filter(|part| flow.is_none() || part.first_step == sessions.first_step);
+    let requests = of_this.map(most_requests_of).fold(0.0, f64::max);
     with_generator(run, known, requests).under(LoadEffects::of(&findings.verdict), f64::INFINITY)
 }
 
@@ -32,6 +45,11 @@ pub(super) fn step_time(run: &Run, findings: &Findings, name: Option<&str>, stat
         Statistic::Mean => of_mean(sessions::sum(&step.times)),
     };
     Some(with_generator(run, known, most_requests(step)).under(LoadEffects::of(&findings.verdict), f64::INFINITY))
+}
+
+/// The most requests of one session.
+fn most_requests_of(sessions: SessionPart<'_>) -> f64 {
+    sessions.steps.iter().map(|step| step.per_session as f64 * most_requests(step)).sum()
 }
 
 /// The most requests of one pass through a step.
@@ -57,10 +75,12 @@ fn with_generator(run: &Run, known: Evidence, requests: f64) -> Evidence {
     }
 }
 
-/// Planned sessions that were not completed, as a share.
-pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
-    let Some(facts) = &run.facts.sessions else { return Evidence::nothing(Doubt::NoSessions) };
-    let tally = facts.tally;
+/// Planned sessions that were not completed, of a flow or of all, as a share.
+pub(super) fn incomplete(run: &Run, findings: &Findings, flow: Option<&str>) -> Evidence {
+    let tally = match sessions_of(run, flow) {
+        Ok(sessions) => *sessions.tally,
+        Err(why) => return Evidence::nothing(why),
+    };
     let counts = BadArrivals {
         planned: tally.planned,
         bad: tally.planned - tally.completed.min(tally.planned),

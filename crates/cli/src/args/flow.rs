@@ -9,10 +9,11 @@ use clap::Args;
 #[derive(Args, Clone, Debug)]
 pub struct FlowArgs {
     /// Let sessions arrive on the schedule, and let each do what this Hurl file says: requests in sequence, with captures,
-    /// asserts and templates. In place of a URL; the rate is that of the sessions
+    /// asserts and templates. In place of a URL; the rate is that of the sessions. Repeatable: then each session follows one of
+    /// the flows, drawn by their weights ('# truetail: weight 3' before the first request; 1 if not given)
     #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
-    pub flow: Option<PathBuf>,
-    /// Set a variable of the flow for every session; repeatable
+    pub flow: Vec<PathBuf>,
+    /// Set a variable of the flows for every session; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
     pub variable: Vec<Variable>,
 }

@@ -8,7 +8,7 @@ const EXAMPLE: &str = "\
 Examples:
   truetail flow from-access-log access.log -o hour.replay
   truetail flow from-har recording.har -o shop.hurl
-  truetail flow from-openapi openapi.yaml -o targets.txt";
+  truetail flow from-openapi openapi.yaml -o api.txt";
 
 const ACCESS_LOG_EXAMPLE: &str = "\
 Examples:
@@ -23,8 +23,8 @@ Examples:
 
 const OPENAPI_EXAMPLE: &str = "\
 Examples:
-  truetail flow from-openapi openapi.yaml --base http://127.0.0.1:8080 -o targets.txt
-  truetail run --targets targets.txt --data-from rows.csv -r 50";
+  truetail flow from-openapi openapi.yaml --base http://127.0.0.1:8080 -o api.txt
+  truetail run --targets api.txt --data-from rows.csv -r 50";
 
 /// Make a load of an access log, of what a browser recorded, or of a description of an interface
 #[derive(Args, Debug)]

@@ -53,10 +53,11 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
     pub stripe: Option<Stripe>,
     /// Let sessions arrive on the schedule of the scenario, and let each do what this Hurl file says. Nothing is sent: captures
-    /// find something, and asserts hold where no fault changes the answer
+    /// find something, and asserts hold where no fault changes the answer. Repeatable: then each session follows one of the
+    /// flows, drawn by their weights
     #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
-    pub flow: Option<PathBuf>,
-    /// Set a variable of the flow for every session; repeatable
+    pub flow: Vec<PathBuf>,
+    /// Set a variable of the flows for every session; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
     pub variable: Vec<Variable>,
     #[command(flatten)]

@@ -56,7 +56,7 @@ pub fn complete(args: RunArgs) -> Result<RunArgs> {
 fn has_target(args: &RunArgs) -> bool {
     args.url.is_some()
         || args.targets.is_some()
-        || args.flow.flow.is_some()
+        || !args.flow.flow.is_empty()
         || args.curl.is_some()
         || !args.command.is_empty()
 }

@@ -1,32 +1,47 @@
-//! The flow of a run.
+//! The flows of a run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use truetail_engine::{HttpVersion, Plan};
-use truetail_flow::{Flow, FlowError, FlowRun, MOST_FLOW_BYTES, SessionRows};
+use truetail_flow::{Flow, FlowError, FlowRun, Flows, MOST_FLOW_BYTES, SessionRows};
 use truetail_model::time::Timestamp;
 
 use super::load::DEFAULT_SEED;
-use super::{input, rows};
+use super::{input, request, rows};
 use crate::args::flow::Variable;
 use crate::args::run::{ModelName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
-/// The flow of a run; `None` where there is none. Sets what follows from it in `args`: the load model and the length of a
+/// The flows of a run; `None` where there are none. Sets what follows from them in `args`: the load model and the length of a
 /// session.
 ///
 /// # Errors
-/// Options that have no meaning beside it, and what is wrong with the file.
-pub fn flow(args: &mut RunArgs) -> Result<Option<Flow>> {
-    let Some(file) = args.flow.flow.clone() else { return Ok(None) };
+/// Options that have no meaning beside them, and what is wrong with a file.
+pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
+    if args.flow.flow.is_empty() {
+        return Ok(None);
+    }
     refuse_contradictions(args)?;
-    let flow = read(&file, &args.flow.variable, |text| rows::of_flow(args, text))?;
     let version = if args.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 };
-    let flow = flow.over(version).map_err(|error| wrong(&file, &error))?;
+    let data = request::data(args)?;
+    let read = |file: &PathBuf| {
+        let flow = read(file, &args.flow.variable, |text| rows::of_flow(args, data.as_ref(), text))?;
+        flow.over(version).map_err(|error| wrong(file, &error))
+    };
+    let flows = together(args.flow.flow.iter().map(read).collect::<Result<_>>()?)?;
+    rows::refuse_unused(data.as_ref(), &flows)?;
     args.model = Some(ModelName::PartlyOpen);
-    args.session_length = Some(flow.requests_per_session());
-    Ok(Some(flow))
+    args.session_length = Some(flows.requests_per_session());
+    Ok(Some(flows))
+}
+
+/// These flows in one run.
+///
+/// # Errors
+/// Why they cannot be.
+pub fn together(flows: Vec<Flow>) -> Result<Flows> {
+    Flows::new(flows).map_err(|error| usage_error(format!("--flow: {error}")))
 }
 
 /// The flow in `file`, with these variables, and with the rows that its text asks for.
@@ -57,11 +72,11 @@ pub fn wrong(file: &Path, error: &FlowError) -> CliError {
 }
 
 /// The sessions of a run, and their script in its plan.
-pub fn sessions(flow: Option<Flow>, seed: Option<u64>, plan: &mut Plan) -> Option<FlowRun> {
-    let flow = flow?;
+pub fn sessions(flows: Option<Flows>, seed: Option<u64>, plan: &mut Plan) -> Option<FlowRun> {
+    let flows = flows?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let measure_from = Timestamp(plan.workload.warmup.0);
-    let sessions = FlowRun::new(flow, measure_from, seed.unwrap_or(DEFAULT_SEED), now);
+    let sessions = FlowRun::new(flows, measure_from, seed.unwrap_or(DEFAULT_SEED), now);
     plan.observer = Some(sessions.observer_factory());
     Some(sessions)
 }

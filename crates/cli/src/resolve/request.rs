@@ -7,7 +7,7 @@ use truetail_engine::{
     AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, credentials_in,
     without_credentials,
 };
-use truetail_flow::Flow;
+use truetail_flow::Flows;
 use truetail_requests::{
     Feed, InputError, Location, PreparedRequests, Replay, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl,
     parse_targets, prepare, split_words,
@@ -27,8 +27,7 @@ pub fn target(args: &RunArgs) -> Result<Target> {
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing(args))).collect();
     let specs = if args.streams.llm.is_some() { ask_for_streams(specs)? } else { specs };
     let data = data(args)?;
-    let rows = data.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
-    let feed = rows.map(|rows| Feed { rows, order: order(args) });
+    let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: order(args) });
     let ask = prepare(&specs, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;
     target_of(args, ask)
 }
@@ -59,13 +58,13 @@ fn closing(args: &RunArgs) -> &'static [String] {
     if args.no_keepalive { &*CLOSE } else { &[] }
 }
 
-/// The target of a flow.
+/// The target of flows.
 ///
 /// # Errors
 /// A host that does not resolve.
-pub fn of_flow(args: &RunArgs, flow: &Flow) -> Result<Target> {
+pub fn of_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
-    target_of(args, PreparedRequests { requests: flow.requests(), origin: flow.origin().clone() })
+    target_of(args, PreparedRequests { requests: flows.requests(), origin: flows.origin().clone() })
 }
 
 /// The requests as they were written, in arguments, a file, or a curl command.
@@ -213,8 +212,24 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
     Ok(Some(format!("Content-Type: {body_type}")))
 }
 
-/// The rows of `--data-from`: format, name and content of the file.
-pub(super) fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)>> {
+/// The file of `--data-from`.
+#[derive(Clone, Debug)]
+pub struct DataFile {
+    format: RowFormat,
+    /// What it is called.
+    pub(super) name: String,
+    bytes: Vec<u8>,
+}
+
+impl DataFile {
+    /// Its rows.
+    pub(super) fn rows(&self) -> Rows<'_> {
+        Rows { format: self.format, file: &self.name, bytes: &self.bytes }
+    }
+}
+
+/// The rows of `--data-from`.
+pub(super) fn data(args: &RunArgs) -> Result<Option<DataFile>> {
     let Some(file) = &args.data_from else {
         return match args.feed {
             Some(_) => Err(usage_error("--feed sets the order of rows, and there are none; add --data-from FILE.csv")),
@@ -230,7 +245,7 @@ pub(super) fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)
             MAX_REQUEST_SET_BYTES >> 20
         )));
     }
-    Ok(Some((format, name, input::bytes(file)?)))
+    Ok(Some(DataFile { format, name, bytes: input::bytes(file)? }))
 }
 
 pub(super) fn order(args: &RunArgs) -> FeedOrder {

@@ -1,40 +1,45 @@
 //! Rows of data: those of a flow, and what becomes of a load when they run out.
 
-use truetail_flow::{SessionRows, variables_of};
+use truetail_flow::{Flow, Flows, SessionRows, variables_of};
 use truetail_model::time::Nanos;
 use truetail_model::workload::{LoadModel, Workload};
-use truetail_requests::Rows;
 
 use super::load::DEFAULT_SEED;
-use super::request;
+use super::request::{self, DataFile};
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{Result, usage_error};
 
-/// The rows of `--data-from` for the sessions of the flow in `text`; `None` where there are none.
+/// The rows of `--data-from` for the sessions of the flow in `text`; `None` where there are none, or it uses none of their columns.
 ///
 /// # Errors
-/// What is wrong with them, columns that are given by `--variable` too, and rows of which the flow uses nothing.
-pub fn of_flow(args: &RunArgs, text: &str) -> Result<Option<SessionRows>> {
-    let Some((format, file, bytes)) = request::data(args)? else { return Ok(None) };
-    let rows = Rows { format, file: &file, bytes: &bytes };
-    let there = rows.column_names().map_err(request::wrong)?;
-    let used = variables_of(text);
-    let is_used = |column: &&String| used.as_ref().is_ok_and(|used| used.contains(column));
-    let columns: Vec<String> = there.iter().filter(is_used).cloned().collect();
+/// What is wrong with them, and columns that are given by `--variable` too.
+pub fn of_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Option<SessionRows>> {
     // What is wrong with the flow is said where it is read.
-    if columns.is_empty() && used.is_ok() {
-        let there = there.join(", ");
-        return Err(usage_error(format!(
-            "{file}: the flow uses none of its columns ({there}); write {{{{NAME}}}} where one belongs"
-        )));
+    let (Some(data), Ok(used)) = (data, variables_of(text)) else { return Ok(None) };
+    let rows = data.rows();
+    let there = rows.column_names().map_err(request::wrong)?;
+    let columns: Vec<String> = there.into_iter().filter(|column| used.contains(column)).collect();
+    if columns.is_empty() {
+        return Ok(None);
     }
     if let Some(twice) = args.flow.variable.iter().find(|variable| columns.contains(&variable.name)) {
-        let name = &twice.name;
+        let (name, file) = (&twice.name, &data.name);
         return Err(usage_error(format!("--variable {name} and the column {name} of {file} contradict each other")));
     }
     let values = rows.values_of(&columns).map_err(request::wrong)?;
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
     Ok(Some(SessionRows { columns, values, order: request::order(args), seed }))
+}
+
+/// Refuses rows of which these flows use nothing.
+///
+/// # Errors
+/// Where they do not, or what is wrong with the rows.
+pub fn refuse_unused(data: Option<&DataFile>, flows: &Flows) -> Result<()> {
+    let Some(data) = data.filter(|_| !flows.iter().any(Flow::uses_rows)) else { return Ok(()) };
+    let there = data.rows().column_names().map_err(request::wrong)?.join(", ");
+    let (file, who) = (&data.name, if flows.len() == 1 { "the flow uses" } else { "the flows use" });
+    Err(usage_error(format!("{file}: {who} none of its columns ({there}); write {{{{NAME}}}} where one belongs")))
 }
 
 /// Refuses `--feed once` for a verb that makes several runs, each of which would begin with the first row again.
@@ -59,7 +64,7 @@ pub fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Result<Opti
     if rows == 0 || args.feed == Some(FeedName::Random) {
         return Ok(None);
     }
-    let has_flow = args.flow.flow.is_some();
+    let has_flow = !args.flow.flow.is_empty();
     if is_once && !has_flow && matches!(workload.model, LoadModel::PartlyOpen { .. }) {
         let help = "write the session as a flow, in which a row belongs to a session (--flow)";
         return Err(usage_error(format!("--feed once and --model partly-open contradict each other: {help}")));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use truetail_analysis::gates::PlannedRun;
 use truetail_engine::{Plan, TooFewFiles};
-use truetail_flow::FlowRun;
+use truetail_flow::{FlowRun, Flows};
 use truetail_run::EndClock;
 
 use super::{checks, flow, generator, load, replay, request, rows, stream, stripe, tls};
@@ -103,7 +103,7 @@ pub struct RunFiles {
 /// What is wrong, in one line.
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let command = command_line::of_run(&args);
-    let flow = flow::flow(&mut args)?;
+    let flows = flow::flows(&mut args)?;
     let replay = replay::replay(&args)?;
     let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
     let (stripe, start_at_unix_ns) = (stripe::stripe(&args, &workload)?, stripe::start_at(&args, &workload)?);
@@ -114,8 +114,8 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
-    let mut target = match (&flow, &replay) {
-        (Some(flow), _) => request::of_flow(&args, flow)?,
+    let mut target = match (&flows, &replay) {
+        (Some(flows), _) => request::of_flows(&args, flows)?,
         (None, Some(replay)) => request::of_replay(&args, replay)?,
         (None, None) => request::target(&args)?,
     };
@@ -139,14 +139,17 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
     let reading = stream::reading(&args.streams);
     let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
-    let sessions = flow::sessions(flow, args.seed, &mut plan);
+    let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
+    let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();
+    // How long a session is depends on its flow, where there are several.
+    let has_shares = replay.is_none() && flow_names.len() < 2;
     let planned = PlannedRun {
-        has_sessions: plan.is_scripted(),
+        flows: flow_names,
         asks_again: sessions.as_ref().is_some_and(FlowRun::asks_again),
         ..PlannedRun::of(&plan.workload, &offered, checks.is_some(), reading)
     };
-    gating.refuse_undecidable(&if replay.is_some() { planned.with_unknown_shares() } else { planned })?;
+    gating.refuse_undecidable(&if has_shares { planned } else { planned.with_unknown_shares() })?;
     Ok(ResolvedRun {
         plan,
         notes,

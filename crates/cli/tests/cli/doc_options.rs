@@ -30,7 +30,10 @@ fn options(dir: &TestDir, command: &[&str]) -> BTreeSet<String> {
 fn options_of(dir: &TestDir, verb: &str) -> BTreeSet<String> {
     match verb {
         "lab" => ["tools", "run"].iter().flat_map(|inner| options(dir, &["lab", inner])).collect(),
-        "flow" => ["from-access-log", "from-har"].iter().flat_map(|inner| options(dir, &["flow", inner])).collect(),
+        "flow" => ["from-access-log", "from-har", "from-openapi"]
+            .iter()
+            .flat_map(|inner| options(dir, &["flow", inner]))
+            .collect(),
         "k8s" => ["render", "run"].iter().flat_map(|inner| options(dir, &["k8s", inner])).collect(),
         _ => options(dir, &[verb]),
     }

@@ -136,6 +136,7 @@ impl Stage {
         dir.file("users.csv", "user,id\nann,1\nbob,2\n");
         dir.file("hour.replay", "0,GET /items\n0.2,GET /cart\n");
         dir.file("targets.txt", &format!("GET {}/items\n", plain.url));
+        dir.file("api.txt", &format!("GET {}/items/{{{{id}}}}\n", plain.url));
         for rows in ["items.csv", "ids.csv", "rows.csv"] {
             dir.file(rows, "id,name\n1,one\n2,two\n");
         }

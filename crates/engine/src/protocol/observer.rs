@@ -73,8 +73,8 @@ pub trait SessionScript {
     fn think(&mut self, user: u32) -> Option<Nanos>;
 
     /// The run ended at `now` before this arrival was issued. `user`: whose session it belongs to; `None` where there was no
-    /// time for any. Returns the step that it would have been.
-    fn never_issued(&mut self, user: Option<u32>, arrival: Arrival, now: Timestamp) -> u32;
+    /// time for any. `number`: that of its session. Returns the step that it would have been.
+    fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32;
 }
 
 /// The head of a final answer.

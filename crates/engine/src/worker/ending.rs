@@ -1,5 +1,6 @@
 //! What becomes of requests: the events of sessions, timeouts, lost connections, the end of the run; and writing it down.
 
+use truetail_model::driver::Unissued;
 use truetail_model::record::{Cause, Outcome, RequestRecord};
 use truetail_model::time::Timestamp;
 use truetail_run::{CpuTime, GeneratorStats};
@@ -226,9 +227,9 @@ impl<P: Protocol> Worker<P> {
         if P::IS_SCRIPTED {
             self.driver.end_sessions_at(ended);
         }
-        while let Some((arrival, user)) = self.driver.unissued_of() {
+        while let Some(Unissued { arrival, user, session }) = self.driver.unissued_of() {
             let request = if P::IS_SCRIPTED {
-                RequestId { target: self.events.script().never_issued(user, arrival, ended), row: 0 }
+                RequestId { target: self.events.script().never_issued(user, session, arrival, ended), row: 0 }
             } else {
                 self.config.requests.choose(arrival.index)
             };

@@ -59,7 +59,7 @@ impl SessionScript for OneRequestEach {
         None
     }
 
-    fn never_issued(&mut self, _: Option<u32>, _: Arrival, _: Timestamp) -> u32 {
+    fn never_issued(&mut self, _: Option<u32>, _: u64, _: Arrival, _: Timestamp) -> u32 {
         0
     }
 }

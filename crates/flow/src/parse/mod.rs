@@ -66,9 +66,10 @@ pub(crate) fn parse(text: &str) -> Result<FlowFile> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut parser =
         Parser { at: Cursor::new(text), names: Vec::new(), variables: HashMap::new(), remarks: Vec::new(), depth: 0 };
-    let mut entries = Vec::new();
+    let (mut entries, mut weight) = (Vec::new(), None);
     loop {
         parser.skip_blank();
+        parser.take_weight(entries.is_empty(), &mut weight)?;
         if parser.at.is_at_end() {
             break;
         }
@@ -82,7 +83,7 @@ pub(crate) fn parse(text: &str) -> Result<FlowFile> {
     }
     match entries.is_empty() {
         true => Err(FlowError::new(1, "there is no request; write one, such as GET http://127.0.0.1:8080/")),
-        false => Ok(FlowFile { entries, names: parser.names }),
+        false => Ok(FlowFile { weight: weight.unwrap_or(1), entries, names: parser.names }),
     }
 }
 

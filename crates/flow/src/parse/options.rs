@@ -19,6 +19,9 @@ const MOST_REDIRECTS: u32 = 10_000;
 /// Most times that a request that failed is tried again.
 const MOST_RETRIES: u32 = 10_000;
 
+/// The largest weight of a flow.
+const MOST_WEIGHT: u32 = 1_000_000;
+
 /// Options that change nothing of what is measured here: what they say is so anyway, or is only shown.
 const HARMLESS: [&str; 3] = ["verbose", "very-verbose", "verbosity"];
 
@@ -91,6 +94,29 @@ impl Parser<'_> {
         Ok((variable, Setting::Text(Template(first.into_iter().chain(rest).collect()))))
     }
 
+    /// The comment with the weight of the whole flow, which stands before its first request.
+    pub(super) fn take_weight(&mut self, is_before_first: bool, weight: &mut Option<u32>) -> Result<()> {
+        let all = std::mem::take(&mut self.remarks);
+        let is_weight = |(_, remark): &(usize, &str)| remark.split_whitespace().next() == Some("weight");
+        let (weights, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_weight);
+        self.remarks = others;
+        for (line, remark) in weights {
+            let value = remark["weight".len()..].trim();
+            let number = value.parse().ok().filter(|number| (1..=MOST_WEIGHT).contains(number));
+            let help = "write a whole number from 1 to 1000000, as in '# truetail: weight 3'";
+            let number =
+                number.ok_or_else(|| FlowError::new(line, format!("the weight '{}': {help}", shortened(value))))?;
+            if !is_before_first {
+                let help = "write it once, before the first request";
+                return Err(FlowError::new(line, format!("the weight is that of the whole flow; {help}")));
+            }
+            if weight.replace(number).is_some() {
+                return Err(FlowError::new(line, "a second weight; a flow has one"));
+            }
+        }
+        Ok(())
+    }
+
     /// Does what our own comments before a request say.
     pub(super) fn heed(remarks: Vec<(usize, &str)>, entry: &mut Entry) -> Result<()> {
         for (line, remark) in remarks {
@@ -105,7 +131,7 @@ impl Parser<'_> {
                 },
                 _ => {
                     let remark = shortened(remark);
-                    let help = "there are 'name NAME', 'delay TIME' and 'delay exponential MEAN'";
+                    let help = "there are 'name NAME', 'delay TIME', 'delay exponential MEAN' and 'weight N'";
                     return Err(at_line(format!("'# truetail: {remark}' is not understood; {help}")));
                 }
             }

@@ -1,13 +1,12 @@
 //! Any flow in any of these scenarios has books that balance, in virtual time.
 
 use proptest::prelude::*;
+use truetail_flow::{Flow, Flows};
 use truetail_model::record::Tally;
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_run::SessionTime;
 use truetail_sim::SimOptions;
-
-use crate::parsing::flow;
 
 const PATHS: [&str; 4] = ["/a", "/b", "/b/{{newUuid}}", "/c?x={{newUuid}}"];
 /// What stands before a later request, and below it.
@@ -61,19 +60,27 @@ fn scenario(limits: usize, warmup: bool, faults: &[(usize, usize)]) -> Scenario 
     Scenario::parse(&format!("{head}[service]\nbaseline = \"1ms\"\n{routes}"), "any.toml").unwrap()
 }
 
+/// A flow, and another one where that has steps.
+fn both(steps: &[(usize, usize, usize)], others: &[(usize, usize, usize)]) -> Flows {
+    let of = |name: &str, steps: &[_]| Flow::parse(name, &text(steps), &[], &|path| Err(format!("no {path}"))).unwrap();
+    let other = (!others.is_empty()).then(|| of("b.hurl", others));
+    Flows::new(std::iter::once(of("a.hurl", steps)).chain(other).collect()).unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn any_flow_has_books_that_balance(
         steps in prop::collection::vec((0..PATHS.len(), 0..OPTIONS.len(), 0..ANSWERS.len()), 1..6),
+        others in prop::collection::vec((0..PATHS.len(), 0..OPTIONS.len(), 0..ANSWERS.len()), 0..4),
         limits in 0..LIMITS.len(),
         warmup in any::<bool>(),
         faults in prop::collection::vec((0..ROUTES.len(), 0..FAULTS.len()), 0..4),
     ) {
-        let flow = flow(&text(&steps)).unwrap();
+        let flows = both(&steps, &others);
         let scenario = scenario(limits, warmup, &faults);
-        let run = truetail_flow::simulate(&flow, &scenario, SimOptions::default()).unwrap();
+        let run = truetail_flow::simulate(&flows, &scenario, SimOptions::default()).unwrap();
         let sessions = run.facts.sessions.unwrap();
         prop_assert_eq!((sessions.imbalance(), sessions.imbalance_of_sample()), (None, None));
         if sessions.tally.never_begun == 0 {

@@ -16,4 +16,5 @@ mod retries;
 mod runs;
 mod server;
 mod server_http2;
+mod several;
 mod simulated;

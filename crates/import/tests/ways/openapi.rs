@@ -106,6 +106,16 @@ fn operations_become_targets_with_the_values_of_the_description() {
 }
 
 #[test]
+fn fields_may_be_called_what_old_yaml_took_for_booleans() {
+    let text = "openapi: 3.0.3\nservers: [{url: 'http://a'}]\npaths:\n  /x:\n    put:\n      requestBody:\n        content:\n          \
+                application/json: {schema: {type: object, required: [n, on, yes], properties: {n: {type: integer}, on: \
+                {type: string}, yes: {enum: [no]}}}}\n";
+    let made = made(text, &OpenApiOptions::default()).unwrap();
+    let body = String::from_utf8(specs(&made)[0].body.clone()).unwrap();
+    assert_eq!(body, r#"{"n":{{n}},"on":"{{on}}","yes":"no"}"#);
+}
+
+#[test]
 fn only_what_changes_nothing_and_to_another_place() {
     let options = OpenApiOptions { base: Some("http://127.0.0.1:8080/".to_owned()), safe: true };
     let made = made(SHOP, &options).unwrap();

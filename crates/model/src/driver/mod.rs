@@ -33,6 +33,17 @@ pub struct DueRequest {
     pub connection_wait: Nanos,
 }
 
+/// An arrival that was planned and never issued.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unissued {
+    /// Index and intended start.
+    pub arrival: Arrival,
+    /// The user who would have made it; `None` for what was due before [`Driver::begin_at`].
+    pub user: Option<u32>,
+    /// In the partly open model, the place of its session among all sessions; else 0.
+    pub session: u64,
+}
+
 /// What the caller is to do now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Directive {
@@ -197,16 +208,22 @@ impl Driver {
 
     /// Once the run is over: the next arrival that was planned and never issued. Call it until it returns `None`.
     pub fn unissued(&mut self) -> Option<Arrival> {
-        Some(self.unissued_of()?.0)
+        Some(self.unissued_of()?.arrival)
     }
 
-    /// The same, with the user who would have made it; `None` for what was due before [`Driver::begin_at`].
-    pub fn unissued_of(&mut self) -> Option<(Arrival, Option<u32>)> {
+    /// The same, with the session that it belongs to.
+    pub fn unissued_of(&mut self) -> Option<Unissued> {
         let missed = self.missed.pop().inspect(|_| self.missed_so_far += 1);
-        let missed = missed.map(|(arrival, _)| (arrival, None));
-        let (arrival, user) = missed.or_else(|| self.source.pop().map(|(arrival, user)| (arrival, Some(user))))?;
-        self.hash.add(arrival);
-        Some((arrival, user))
+        let missed = missed.map(|(arrival, user)| {
+            let session = self.missed.session_number(user);
+            Unissued { arrival, user: None, session }
+        });
+        let unissued = missed.or_else(|| {
+            let (arrival, user) = self.source.pop()?;
+            Some(Unissued { arrival, user: Some(user), session: self.source.session_number(user) })
+        })?;
+        self.hash.add(unissued.arrival);
+        Some(unissued)
     }
 
     /// How many arrivals were due before [`Driver::begin_at`]. Known once [`Driver::unissued`] has returned `None`.

@@ -1,7 +1,7 @@
 //! Sessions that follow a script: they go on when the caller says so, and end when it says so.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
-use truetail_model::driver::{Directive, Driver, WorkerShare};
+use truetail_model::driver::{Directive, Driver, Unissued, WorkerShare};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -59,8 +59,8 @@ fn what_was_due_at_the_end_is_unissued_and_what_was_not_is_left_out() {
     assert_eq!(driver.poll(Timestamp(2_400 * MS)), Directive::Expired, "the drain is over");
     driver.complete_step(users[3], Timestamp(2_400 * MS), None);
     driver.end_sessions_at(Timestamp(2_400 * MS));
-    let (arrival, user) = driver.unissued_of().expect("one was due");
-    assert_eq!((arrival.intended_start.0 / MS, user), (2_390, Some(users[0])));
+    let Unissued { arrival, user, session } = driver.unissued_of().expect("one was due");
+    assert_eq!((arrival.intended_start.0 / MS, user, session), (2_390, Some(users[0]), 0));
     assert_eq!(driver.unissued_of(), None);
 }
 

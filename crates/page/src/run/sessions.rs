@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use truetail_analysis::series::{EarlyEnds, SessionSeries, ShownSession};
 use truetail_report::{number, words};
-use truetail_run::{SampledRequest, SampledSession, SessionEnding, SessionFacts, StepFacts};
+use truetail_run::{FlowFacts, SampledRequest, SampledSession, SessionEnding, SessionFacts, StepFacts};
 
 use super::page::RunPage;
 use super::wording::{because, labelled, none, seconds};
@@ -29,6 +29,7 @@ fn content(page: &RunPage<'_>, facts: &SessionFacts, series: &SessionSeries) -> 
     html! {
         (labelled(words::sessions(page.run)))
         (books(facts).markup())
+        @if !facts.flows.is_empty() { (flows(facts).markup()) }
         (times(page))
         h3 { "Step by step" }
         (steps(page, facts).markup())
@@ -81,6 +82,18 @@ fn books(facts: &SessionFacts) -> Table {
     let row = |(name, count): (&str, u64)| [name.to_owned(), number::count(count), share(count)];
     let caption = "Planned = begun + never begun; begun = completed + ended early + in flight at end";
     Table::new(caption, ["sessions", "count", "of planned"]).with_rows(rows.map(row))
+}
+
+fn flows(facts: &SessionFacts) -> Table {
+    let row = |flow: &FlowFacts| {
+        let tally = flow.tally;
+        let counts =
+            [tally.planned, tally.begun, tally.never_begun, tally.completed, tally.ended_early, tally.in_flight_at_end];
+        [clipped(&flow.name, LONGEST_NAME), number::count(flow.weight)].into_iter().chain(counts.map(number::count))
+    };
+    let heads = ["flow", "weight", "planned", "begun", "never begun", "completed", "ended early", "in flight at end"];
+    Table::new("The sessions of each flow, which are drawn by the weights", heads)
+        .with_rows(facts.flows.iter().take(MOST_STEPS).map(row))
 }
 
 fn times(page: &RunPage<'_>) -> Markup {

@@ -1,7 +1,7 @@
 //! The target and the load in words.
 
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Findings, Mix, OfferedLoad, Run, RunSource};
+use truetail_run::{Findings, Mix, OfferedLoad, Run, RunSource, SessionFacts};
 
 use super::labelled::LabelledText;
 use crate::number;
@@ -11,7 +11,7 @@ pub fn headline(run: &Run) -> String {
     let offered = &run.facts.offered;
     let target = measured(run).map_or(String::new(), |target| format!("{target}, "));
     let connections = connections(offered).map_or(String::new(), |connections| format!(", {connections}"));
-    format!("{target}{}{connections}", load(offered))
+    format!("{target}{}{connections}", load(run))
 }
 
 /// All of the load that can be set, and the rates that came of it.
@@ -49,12 +49,21 @@ pub fn measured(run: &Run) -> Option<String> {
     let mix = match &run.facts.sessions {
         Some(sessions) => {
             let rows = offered.mix.as_ref().and_then(rows).map_or_else(String::new, |rows| format!(", {rows}"));
-            Some(format!("flow {}{rows}", sessions.flow))
+            Some(format!("{}{rows}", flows(sessions)))
         }
         None => offered.mix.as_ref().and_then(mix),
     };
     let parts: Vec<String> = [what, mix, offered.name.clone(), how].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// What sessions did: `flow shop.hurl`, `flows browse (weight 8), buy (weight 2)`.
+fn flows(sessions: &SessionFacts) -> String {
+    if sessions.flows.is_empty() {
+        return format!("flow {}", sessions.flow);
+    }
+    let flows = sessions.flows.iter().map(|flow| format!("{} (weight {})", flow.name, number::count(flow.weight)));
+    format!("flows {}", flows.collect::<Vec<_>>().join(", "))
 }
 
 /// The number of targets, and of rows that fill them in; `None` where there is neither.
@@ -69,14 +78,17 @@ fn rows(mix: &Mix) -> Option<String> {
     (mix.rows > 0).then(|| format!("{} rows {order}", number::count(mix.rows.into())))
 }
 
-fn load(offered: &OfferedLoad) -> String {
+fn load(run: &Run) -> String {
+    let offered = &run.facts.offered;
+    let has_flows = run.facts.sessions.as_ref().is_some_and(|sessions| !sessions.flows.is_empty());
+    let up_to = if has_flows { "up to " } else { "" };
     let think = offered.think_time_ns.filter(|ns| *ns > 0);
     let think = think.map_or(String::new(), |ns| format!(" with {} think time", number::round_time(ns)));
     let what = match offered.model {
         LoadModelKind::Open => format!("open loop at {}", schedule(offered)),
         LoadModelKind::Closed => format!("closed loop of {}{think}", users(offered.users.unwrap_or(0))),
         LoadModelKind::PartlyOpen => format!(
-            "sessions of {} requests{think} at {}",
+            "sessions of {up_to}{} requests{think} at {}",
             offered.requests_per_session.unwrap_or(1),
             schedule(offered)
         ),

@@ -1,6 +1,6 @@
 //! How sessions ended, how far they came, and how long they took.
 
-use truetail_run::{Distribution, Findings, Run, SessionFacts, StepFacts};
+use truetail_run::{Distribution, Findings, Run, SessionFacts, SessionTally, StepFacts};
 
 use super::labelled::LabelledText;
 use super::tail::{QUANTILES_OF_A_ROW, at, with_quantiles};
@@ -20,10 +20,11 @@ const LIKE_A_CLOSED_LOOP: u64 = 10;
 /// How the sessions of a run ended. Empty where there was no flow.
 pub fn sessions(run: &Run) -> Vec<LabelledText> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
-    let mut lines = vec![("Sessions", ends(sessions))];
+    let mut lines = vec![("Sessions", ends(&sessions.tally))];
+    lines.extend(sessions.flows.iter().map(|flow| ("", format!("{}: {}", flow.name, ends(&flow.tally)))));
     lines.extend(sessions.steps.iter().filter(|step| step.ended() > 0).map(|step| ("", ended_at(step))));
     let issued: u64 = sessions.steps.iter().map(|step| step.reached + step.further()).sum();
-    let planned: u64 = sessions.steps.iter().map(|step| step.per_session).sum();
+    let planned = sessions.steps_per_session() as u64;
     let requests = planned.max(issued / sessions.tally.begun.max(1));
     if requests >= LIKE_A_CLOSED_LOOP {
         lines.push(("", format!("with {requests} requests a session, the load behaves like a closed loop")));
@@ -31,8 +32,7 @@ pub fn sessions(run: &Run) -> Vec<LabelledText> {
     lines
 }
 
-fn ends(sessions: &SessionFacts) -> String {
-    let tally = sessions.tally;
+fn ends(tally: &SessionTally) -> String {
     let complete = format!("{} of {} completed", number::count(tally.completed), number::count(tally.planned));
     let others = [
         (tally.ended_early, "ended early"),
@@ -55,14 +55,17 @@ pub fn session_times_heads() -> Vec<String> {
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
 }
 
-/// The response times of whole sessions, in one row; none where there was no session.
+/// The response times of whole sessions in one row, and where there are several flows, a row for each; none where there was no
+/// session.
 pub fn session_times(findings: &Findings) -> Vec<Vec<String>> {
-    let times = findings.sessions.as_ref().map(|sessions| &sessions.session_time).filter(|times| times.count > 0);
-    let row = |times: &Distribution| {
-        let heads = ["session time".to_owned(), number::count(times.count)].into_iter();
+    let all = findings.sessions.iter().map(|sessions| ("session time", &sessions.session_time));
+    let flows = findings.sessions.iter().flat_map(|sessions| &sessions.flow_times);
+    let of_flows = flows.map(|flow| (flow.flow.as_str(), &flow.session_time));
+    let row = |(name, times): (&str, &Distribution)| {
+        let heads = [name.to_owned(), number::count(times.count)].into_iter();
         heads.chain(QUANTILES_OF_A_ROW.map(|q| at(times, q))).collect()
     };
-    times.into_iter().map(row).collect()
+    all.chain(of_flows).filter(|(_, times)| times.count > 0).map(row).collect()
 }
 
 /// The table of [`session_times`].

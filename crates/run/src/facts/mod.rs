@@ -36,7 +36,7 @@ pub use offered::{Http2Config, OfferedLoad};
 pub use sampled::Sampled;
 pub use sampled_sessions::{SampledRequest, SampledSession, SampledSessions, SessionEnding, SessionTrail};
 pub use sampled_streams::{SampledStream, SampledStreams};
-pub use session::SessionFacts;
+pub use session::{FlowFacts, SessionFacts, SessionPart};
 pub use session_books::{EarlyEnd, NotReached, SessionTally, StepFacts};
 pub use session_times::{SessionTime, SessionTimes};
 pub use stream::{StreamFacts, StreamKind, StreamTally};

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::sampled::{RANDOM, SLOWEST, Sampleable, Sampled};
-use super::session_books::{EarlyEnd, SessionTally, StepFacts, is_zero};
+use super::session::SessionPart;
+use super::session_books::{EarlyEnd, is_zero};
 use crate::limits::LONGEST_NS;
 
 /// Of so many requests of a session, instants are kept: the first ones, and the last.
@@ -73,15 +74,19 @@ impl SampledSession {
         std::iter::once(self.intended_start_ns).chain(instants).is_sorted()
     }
 
-    fn problem(&self, tally: &SessionTally, steps: &[StepFacts]) -> Option<&'static str> {
+    fn problem(&self, flows: &[SessionPart<'_>]) -> Option<&'static str> {
         let Some((last, others)) = self.requests.split_last() else {
             return Some("a session has no request, and only those that have begun are sampled");
         };
+        let Some(flow) = flows.iter().find(|flow| flow.step(last.step).is_some()) else {
+            return Some("a request is of a step that is not in run.json");
+        };
+        let SessionPart { tally, steps, .. } = *flow;
         let in_books = match self.ending {
             SessionEnding::Completed => tally.completed > 0,
             SessionEnding::InFlightAtEnd => tally.in_flight_at_end > 0,
             SessionEnding::EndedEarly(cause) => {
-                steps.get(last.step as usize).is_some_and(|step| step.ended_here.contains_key(&cause))
+                flow.step(last.step).is_some_and(|step| step.ended_here.contains_key(&cause))
             }
         };
         let is_open = last.end_ns.is_none();
@@ -90,8 +95,8 @@ impl SampledSession {
         let is_too_long = self.left_out.saturating_add(self.requests.len() as u64) > most;
         if self.requests.len() > MOST_REQUESTS || is_cut || is_too_long {
             Some("a session has another number of requests than are kept")
-        } else if self.requests.iter().any(|request| request.step as usize >= steps.len()) {
-            Some("a request is of a step that is not in run.json")
+        } else if others.iter().any(|request| flow.step(request.step).is_none()) {
+            Some("the requests of a session are not all of steps of one flow")
         } else if others.iter().any(|request| request.end_ns.is_none()) {
             Some("a request has no end, and is not the last of its session")
         } else if !self.ascends() {
@@ -142,16 +147,16 @@ impl SampledSessions {
         });
     }
 
-    /// Why no run with these books can have these; `None` where one can.
-    pub(super) fn problem(&self, tally: &SessionTally, steps: &[StepFacts]) -> Option<&'static str> {
-        let kept = |most: usize| tally.begun.min(most as u64);
+    /// Why no run with so many begun sessions, of these flows, can have these; `None` where one can.
+    pub(super) fn problem(&self, begun: u64, flows: &[SessionPart<'_>]) -> Option<&'static str> {
+        let kept = |most: usize| begun.min(most as u64);
         if (self.slowest.len() as u64, self.random.len() as u64) != (kept(SLOWEST), kept(RANDOM)) {
             return Some("another number of sessions is sampled than are kept");
         }
         if !self.is_in_order() {
             return Some("the slowest sessions are not in order");
         }
-        self.all().find_map(|session| session.problem(tally, steps))
+        self.all().find_map(|session| session.problem(flows))
     }
 }
 

@@ -9,8 +9,11 @@ use super::session_times::{SessionTime, SessionTimes};
 /// The sessions of a run: how they ended, and how far they came. Sessions of the warm-up are in none of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SessionFacts {
-    /// What each session does: the name of the file.
+    /// What each session does: the name of the file. Of several flows, their names after each other.
     pub flow: String,
+    /// Where there are several flows, each of them. Their steps follow each other in `steps`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowFacts>,
     /// How they ended.
     pub tally: SessionTally,
     /// Their steps, in order.
@@ -23,11 +26,102 @@ pub struct SessionFacts {
     pub sampled: Option<SampledSessions>,
 }
 
+/// One of several flows, and its sessions.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FlowFacts {
+    /// What it is called.
+    pub name: String,
+    /// A session follows it with a chance of this, divided by the sum of all weights.
+    pub weight: u64,
+    /// How many of the steps are its own.
+    pub steps: usize,
+    /// How its sessions ended.
+    pub tally: SessionTally,
+    /// Their times, which are saved in `histograms.hlog`.
+    #[serde(skip)]
+    pub times: SessionTimes,
+}
+
 impl SessionFacts {
+    /// The sessions of several flows, each with its weight: one flow is what it was. `None` without any.
+    pub fn together(mut flows: Vec<(u32, SessionFacts)>) -> Option<SessionFacts> {
+        if flows.len() < 2 {
+            return flows.pop().map(|(_, facts)| facts);
+        }
+        let of_flow = |(weight, facts): &(u32, SessionFacts)| FlowFacts {
+            name: facts.flow.clone(),
+            weight: u64::from(*weight),
+            steps: facts.steps.len(),
+            tally: facts.tally,
+            times: facts.times.clone(),
+        };
+        let each = flows.iter().map(of_flow).collect();
+        let mut all = flows.into_iter().map(|(_, facts)| facts);
+        let mut whole = all.next()?;
+        for facts in all {
+            whole.flow = format!("{}, {}", whole.flow, facts.flow);
+            whole.add(&facts);
+            whole.steps.extend(facts.steps);
+        }
+        whole.flows = each;
+        Some(whole)
+    }
+
+    /// All sessions.
+    pub fn whole(&self) -> SessionPart<'_> {
+        SessionPart { tally: &self.tally, times: &self.times, first_step: 0, steps: &self.steps }
+    }
+
+    /// The sessions of the flow with this name, where there are several.
+    pub fn of_flow(&self, name: &str) -> Option<SessionPart<'_>> {
+        self.flows.iter().zip(self.parts()).find(|(flow, _)| flow.name == name).map(|(_, part)| part)
+    }
+
+    /// The sessions of each flow; one flow is all of it.
+    pub fn parts(&self) -> Vec<SessionPart<'_>> {
+        if self.flows.is_empty() {
+            return vec![self.whole()];
+        }
+        let mut rest = self.steps.as_slice();
+        let of_flow = |flow: &'_ FlowFacts| {
+            let first_step = self.steps.len() - rest.len();
+            let (steps, others) = rest.split_at(flow.steps.min(rest.len()));
+            rest = others;
+            (first_step, steps)
+        };
+        let steps: Vec<_> = self.flows.iter().map(of_flow).collect();
+        let flows = self.flows.iter().zip(steps);
+        flows
+            .map(|(flow, (first_step, steps))| SessionPart {
+                tally: &flow.tally,
+                times: &flow.times,
+                first_step,
+                steps,
+            })
+            .collect()
+    }
+
+    /// The mean number of steps that a planned session has.
+    pub fn steps_per_session(&self) -> f64 {
+        let of_part = |part: &SessionPart<'_>| {
+            let steps: u64 = part.steps.iter().fold(0, |sum, step| sum.saturating_add(step.per_session));
+            part.tally.planned as f64 * steps as f64
+        };
+        self.parts().iter().map(of_part).sum::<f64>() / self.tally.planned.max(1) as f64
+    }
     /// Adds those of another part of the run. A file may hold any counts, so sums saturate.
     pub fn merge(&mut self, other: &SessionFacts) {
-        self.tally.merge(&other.tally);
+        self.add(other);
         self.steps.iter_mut().zip(&other.steps).for_each(|(whole, part)| whole.merge(part));
+        for (whole, part) in self.flows.iter_mut().zip(&other.flows) {
+            whole.tally.merge(&part.tally);
+            whole.times.merge(&part.times);
+        }
+    }
+
+    /// Adds sessions, their steps apart.
+    fn add(&mut self, other: &SessionFacts) {
+        self.tally.merge(&other.tally);
         self.times.merge(&other.times);
         // What one part does not have is not known of the whole.
         self.sampled = match (self.sampled.take(), &other.sampled) {
@@ -44,15 +138,79 @@ impl SessionFacts {
         let steps = |facts: &SessionFacts| -> Vec<(String, u64)> {
             facts.steps.iter().map(|step| (step.name.clone(), step.per_session)).collect()
         };
+        let flows = |facts: &SessionFacts| -> Vec<(String, u64, usize)> {
+            facts.flows.iter().map(|flow| (flow.name.clone(), flow.weight, flow.steps)).collect()
+        };
         let pairs = || self.steps.iter().zip(&other.steps);
         self.flow == other.flow
+            && flows(self) == flows(other)
             && steps(self) == steps(other)
             && !pairs().any(|(mine, theirs)| mine.lacks_times_of(theirs) || theirs.lacks_times_of(mine))
     }
 
     /// Why this is what no run can have: `None` where its books balance.
     pub fn imbalance(&self) -> Option<String> {
-        let SessionTally { planned, begun, never_begun, completed, ended_early, in_flight_at_end } = self.tally;
+        if self.flows.is_empty() {
+            return self.whole().imbalance();
+        }
+        let of_flow = |(flow, part): (&FlowFacts, SessionPart<'_>)| {
+            part.imbalance().map(|why| format!("flow {}: {why}", flow.name))
+        };
+        self.flows.iter().zip(self.parts()).find_map(of_flow).or_else(|| self.imbalance_of_sum())
+    }
+
+    /// The same of what several flows are together.
+    fn imbalance_of_sum(&self) -> Option<String> {
+        let mut tally = SessionTally::default();
+        self.flows.iter().for_each(|flow| tally.merge(&flow.tally));
+        let steps: usize = self.flows.iter().fold(0, |sum, flow| sum.saturating_add(flow.steps));
+        if tally != self.tally {
+            Some("the flows have other sessions than there are in all".to_owned())
+        } else if steps != self.steps.len() {
+            Some(format!("the flows have {steps} steps, of {}", self.steps.len()))
+        } else {
+            self.whole().imbalance_of_ends()
+        }
+    }
+
+    /// Why the sampled sessions cannot be some of these; `None` where they can, or where there are none.
+    pub fn imbalance_of_sample(&self) -> Option<&'static str> {
+        self.sampled.as_ref()?.problem(self.tally.begun, &self.parts())
+    }
+}
+
+/// The sessions of one flow, or all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionPart<'a> {
+    /// How they ended.
+    pub tally: &'a SessionTally,
+    /// Their times.
+    pub times: &'a SessionTimes,
+    /// The place of the first of their steps among all.
+    pub first_step: usize,
+    /// Their steps.
+    pub steps: &'a [StepFacts],
+}
+
+impl<'a> SessionPart<'a> {
+    /// Step `nth` among those of all flows, where it is one of these.
+    pub fn step(&self, nth: u32) -> Option<&'a StepFacts> {
+        self.steps.get((nth as usize).checked_sub(self.first_step)?)
+    }
+
+    fn imbalance(self) -> Option<String> {
+        let causes: Vec<u64> = self.steps.iter().flat_map(|step| step.ended_here.values().copied()).collect();
+        let SessionTally { planned, ended_early, .. } = *self.tally;
+        let of_causes = || {
+            (sum(&causes) != ended_early)
+                .then(|| format!("{} sessions have a step that ended them, of {ended_early}", sum(&causes)))
+        };
+        let of_steps = || self.steps.iter().find_map(|step| step.imbalance(planned));
+        self.imbalance_of_ends().or_else(of_causes).or_else(of_steps)
+    }
+
+    fn imbalance_of_ends(self) -> Option<String> {
+        let SessionTally { planned, begun, never_begun, completed, ended_early, in_flight_at_end } = *self.tally;
         if sum(&[begun, never_begun]) != planned {
             return Some(format!("{begun} sessions begun and {never_begun} never begun are not the {planned} planned"));
         }
@@ -63,18 +221,7 @@ impl SessionFacts {
             ));
         }
         let times: Vec<u64> = SessionTime::ALL.into_iter().map(|time| self.times.of(time).count()).collect();
-        if sum(&times) != planned || times[SessionTime::Completed as usize] != completed {
-            return Some(format!("{} sessions have a time, of {planned} planned", sum(&times)));
-        }
-        let causes: Vec<u64> = self.steps.iter().flat_map(|step| step.ended_here.values().copied()).collect();
-        if sum(&causes) != ended_early {
-            return Some(format!("{} sessions have a step that ended them, of {ended_early}", sum(&causes)));
-        }
-        self.steps.iter().find_map(|step| step.imbalance(planned))
-    }
-
-    /// Why the sampled sessions cannot be some of these; `None` where they can, or where there are none.
-    pub fn imbalance_of_sample(&self) -> Option<&'static str> {
-        self.sampled.as_ref()?.problem(&self.tally, &self.steps)
+        let is_timed = sum(&times) == planned && times[SessionTime::Completed as usize] == completed;
+        (!is_timed).then(|| format!("{} sessions have a time, of {planned} planned", sum(&times)))
     }
 }

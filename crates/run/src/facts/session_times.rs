@@ -26,6 +26,11 @@ impl SessionTime {
         }
     }
 
+    /// The tag of the same time of the sessions of flow `nth`, counted from 0.
+    pub fn flow_tag(self, nth: usize) -> String {
+        format!("{}@{}", self.tag(), nth + 1)
+    }
+
     /// The tag of the same time of step `nth`, counted from 0.
     pub fn step_tag(self, nth: usize) -> String {
         self.tag().replacen("session", "step", 1) + &format!("@{}", nth + 1)

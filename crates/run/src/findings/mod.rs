@@ -19,7 +19,7 @@ pub use closed_loop_shadow::{ClosedLoopShadow, ShadowQuantile};
 pub use distribution::{Distribution, MetricDistributions, Quantile};
 pub use gates::{GateFinding, GateState};
 pub use llm::{Goodput, LlmFindings};
-pub use session::{SessionFindings, StepTime};
+pub use session::{FlowTime, SessionFindings, StepTime};
 pub use settling::{Settling, SettlingState, Shift};
 pub use stream::StreamFindings;
 pub use targets::TargetFindings;

@@ -59,6 +59,7 @@ events with content of a language model.";
 const BY_SESSION: &str = "
 session_time is over sessions that were completed, from their intended arrival to their end, less the planned think time; with
 _censored what was waited for those that might have gone on, with _failed until a step ended them. One line for the whole run.
+Where there are several flows, session_time@1 and its like are of the sessions of the first.
 step_time@1 and its like are of the first step, from when it was due to the end of its last answer, where it may be several requests.";
 
 /// The column in which descriptions begin.

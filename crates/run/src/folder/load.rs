@@ -94,6 +94,9 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     }
     if let Some(sessions) = &mut facts.sessions {
         sessions.times = session_times(&mut others, |time| time.tag().to_owned());
+        for (nth, flow) in sessions.flows.iter_mut().enumerate() {
+            flow.times = session_times(&mut others, |time| time.flow_tag(nth));
+        }
         for (nth, step) in sessions.steps.iter_mut().enumerate() {
             step.times = session_times(&mut others, |time| time.step_tag(nth));
         }

@@ -227,7 +227,10 @@ pub(crate) fn tagged_by_observer(facts: &Facts) -> impl Iterator<Item = (String,
     let steps = facts.sessions.iter().flat_map(|sessions| sessions.steps.iter().enumerate());
     let of_steps =
         steps.flat_map(|(nth, step)| step.times.recorded().map(move |(time, times)| (time.step_tag(nth), times)));
-    of_streams.chain(of_sessions).map(|(tag, times)| (tag.to_owned(), times)).chain(of_steps)
+    let flows = facts.sessions.iter().flat_map(|sessions| sessions.flows.iter().enumerate());
+    let of_flows =
+        flows.flat_map(|(nth, flow)| flow.times.recorded().map(move |(time, times)| (time.flow_tag(nth), times)));
+    of_streams.chain(of_sessions).map(|(tag, times)| (tag.to_owned(), times)).chain(of_flows).chain(of_steps)
 }
 
 /// What `run.json` says of a run.

@@ -18,7 +18,7 @@ fn run_with_sessions() -> (Run, Findings) {
     run.facts.sessions = Some(sessions());
     let session_time = Distribution { count: 100, ..Distribution::default() };
     let findings = Findings {
-        sessions: Some(SessionFindings { session_time, step_times: Vec::new() }),
+        sessions: Some(SessionFindings { session_time, ..SessionFindings::default() }),
         ..support::findings(&run)
     };
     (run, findings)
@@ -134,5 +134,72 @@ fn books_of_sessions_that_do_not_balance_are_refused() {
         folder::save(dir.path(), &run, &findings).unwrap();
         let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
         assert!(error.contains("under sessions") && !error.contains('\n'), "{number}: {error}");
+    }
+}
+
+/// The sessions of two flows: those of the support, called `shop`, and as many that are called `other`.
+fn of_two_flows() -> SessionFacts {
+    let mut other = sessions();
+    other.flow = "other".to_owned();
+    let shift =
+        |session: &mut truetail_run::SampledSession| session.requests.iter_mut().for_each(|request| request.step += 2);
+    let sampled = other.sampled.as_mut().unwrap();
+    sampled.slowest.iter_mut().chain(&mut sampled.random).for_each(shift);
+    let shop = SessionFacts { flow: "shop".to_owned(), ..sessions() };
+    SessionFacts::together(vec![(3, shop), (1, other)]).unwrap()
+}
+
+#[test]
+fn several_flows_come_back_and_are_merged() {
+    let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+    let both = of_two_flows();
+    assert_eq!((both.imbalance(), both.imbalance_of_sample()), (None, None));
+    assert_eq!((both.tally.planned, both.steps.len(), both.flows.len()), (200, 4, 2));
+    let steps = |facts: &SessionFacts, name: &str| facts.of_flow(name).map(|part| (part.first_step, part.steps.len()));
+    assert_eq!((steps(&both, "shop"), steps(&both, "other")), (Some((0, 2)), Some((2, 2))));
+    assert_eq!((steps(&both, "third"), steps(&sessions(), "shop.hurl")), (None, None));
+    run.facts.sessions = Some(both.clone());
+    folder::save(dir.path(), &run, &findings).unwrap();
+    assert_eq!(folder::load(dir.path()).unwrap().run.facts.sessions, Some(both));
+    let json: serde_json::Value = serde_json::from_str(&folder::load_run_file(dir.path()).unwrap().to_json()).unwrap();
+    let other = &json["sessions"]["flows"][1];
+    assert_eq!(
+        (&other["name"], &other["weight"], &other["tally"]["completed"]),
+        (&"other".into(), &1.into(), &90.into())
+    );
+
+    let mut later = run.clone();
+    later.facts.started_at_unix_ns = Some(1);
+    let mut lighter = later.clone();
+    lighter.facts.sessions.as_mut().unwrap().flows[0].weight = 2;
+    assert!(
+        merge(vec![run.clone(), lighter]).unwrap().facts.sessions.is_none(),
+        "the sessions were drawn in another way"
+    );
+    let whole = merge(vec![run, later]).unwrap().facts.sessions.unwrap();
+    assert_eq!((whole.imbalance(), whole.flows[1].tally.completed, whole.flows[1].times.count()), (None, 180, 200));
+}
+
+#[test]
+fn books_of_several_flows_that_do_not_balance_are_refused() {
+    let changes: [fn(&mut SessionFacts); 9] = [
+        |sessions| sessions.flows[1].tally.completed -= 1,
+        |sessions| drop(sessions.flows.pop()),
+        |sessions| sessions.flows[1].steps = 1,
+        |sessions| sessions.flows[0].steps = usize::MAX,
+        |sessions| sessions.tally.planned += 1,
+        |sessions| sessions.steps[3].reached -= 1,
+        |sessions| sessions.flows[0].times = Default::default(),
+        |sessions| sessions.times.of_mut(SessionTime::Failed).record_n(Nanos(1), 1),
+        |sessions| sessions.sampled.as_mut().unwrap().random[3].requests[0].step ^= 2,
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+        let mut both = of_two_flows();
+        change(&mut both);
+        run.facts.sessions = Some(both);
+        folder::save(dir.path(), &run, &findings).unwrap();
+        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
+        assert!(error.contains("sessions") && !error.contains('\n'), "{number}: {error}");
     }
 }

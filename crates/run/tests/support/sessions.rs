@@ -45,6 +45,7 @@ pub fn sessions() -> SessionFacts {
     let never = NotReached { never_begun: 4, ..NotReached::default() };
     let mut facts = SessionFacts {
         flow: "shop.hurl".to_owned(),
+        flows: Vec::new(),
         tally: SessionTally {
             planned: 100,
             begun: 96,

@@ -44,7 +44,7 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
         targets: None,
         has_checks: !whole.checks.checks.is_empty(),
         reading: stream::reading(&whole.streams),
-        has_sessions: false,
+        flows: Vec::new(),
         asks_again: false,
     })?;
     whole.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;

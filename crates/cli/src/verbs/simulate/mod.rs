@@ -4,7 +4,7 @@ mod page;
 mod real_time;
 mod spin;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use truetail_flow::SimulateError;
 use truetail_report::labs::{LabReport, lab_report, scenario_json};
@@ -44,7 +44,7 @@ pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
 fn of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static str)> {
     let given = [
         (args.stripe.is_some(), "--stripe", "deals out the load of"),
-        (args.flow.is_some(), "--flow", "lets sessions arrive on the schedule of"),
+        (!args.flow.is_empty(), "--flow", "lets sessions arrive on the schedule of"),
         (!args.gates.fail_if.is_empty(), "--fail-if", "judges"),
         (args.gates.junit.is_some(), "--junit", "writes the gates of"),
         (args.gates.markdown.is_some(), "--markdown", "writes a summary of"),
@@ -55,21 +55,19 @@ fn of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static str)> {
 
 fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let scenario = scenario_or_lab(&args.scenario)?;
-    let flow = args
-        .flow
-        .as_deref()
-        .map(|file| flow::read(file, &args.variable, |_| Ok(None)).map(|flow| (file, flow)))
-        .transpose()?;
+    let read = |file: &PathBuf| flow::read(file, &args.variable, |_| Ok(None));
+    let flows = args.flow.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let flows = if flows.is_empty() { None } else { Some(flow::together(flows)?) };
     let gating = Gating::resolve(args.gates)?;
     let command = command_line::of_simulate(&args.typed.words, &args.variable);
     let save_to = args.out.map_or(SaveTo::Nowhere, |folder| SaveTo::folder(folder, args.force));
     let stripe = args.stripe.map(|stripe| dealt_out(&scenario.workload, stripe)).transpose()?;
     let folder = OutputFolder::prepare(&save_to, &scenario.name)?;
     let options = SimOptions::default();
-    let mut run = match (&flow, stripe) {
+    let mut run = match (&flows, stripe) {
         (Some(_), Some(_)) => return Err(usage_error("--flow and --stripe cannot be used together")),
-        (Some((file, flow)), None) => truetail_flow::simulate(flow, &scenario, options)
-            .map_err(|error| flow_error(file, &scenario.name, error))?,
+        (Some(flows), None) => truetail_flow::simulate(flows, &scenario, options)
+            .map_err(|error| flow_error(&args.flow, &scenario.name, error))?,
         (None, None) => truetail_sim::simulate(&scenario, options).map_err(runtime_error)?,
         (None, Some(stripe)) => truetail_sim::simulate_stripe(stripe, &scenario, options).map_err(runtime_error)?,
     };
@@ -93,9 +91,9 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
 }
 
 /// Why a flow cannot be simulated, and where the reason is.
-fn flow_error(file: &Path, scenario: &str, error: SimulateError) -> CliError {
+fn flow_error(files: &[PathBuf], scenario: &str, error: SimulateError) -> CliError {
     match error {
-        SimulateError::Flow(error) => flow::wrong(file, &error),
+        SimulateError::Flow { nth, error } => flow::wrong(&files[nth], &error),
         SimulateError::Scenario(problem) => usage_error(format!("--flow with {scenario}: {problem}")),
         SimulateError::Simulation(error) => runtime_error(error),
     }

@@ -16,7 +16,8 @@ impl Document {
         let document: Value = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?
         } else {
-            serde_saphyr::from_str(text)
+            // In YAML 1.2, which OpenAPI is written in, n and yes are no booleans: a field may be called so.
+            serde_saphyr::from_str_with_options(text, serde_saphyr::options! { strict_booleans: true })
                 .map_err(|error| format!("this is no YAML: {}", first_line(&error.to_string())))?
         };
         match document.get("openapi").and_then(Value::as_str) {

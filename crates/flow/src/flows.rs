@@ -1,0 +1,132 @@
+//! The flows of a run: one, or several of which each session follows one.
+
+use std::path::Path;
+
+use truetail_engine::{FeedOrder, Origin, RequestSet};
+use truetail_model::random::mix64;
+
+use crate::flow::Flow;
+
+/// The random stream of the choice.
+const PURPOSE: u64 = 0x666c_6f77_0000_0004;
+
+/// The flows of a run. Where there are several, each session follows one of them, drawn by their weights.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    /// At least one.
+    flows: Vec<Flow>,
+    /// For each, the sum of the weights up to it and with it.
+    cumulative_weights: Vec<u64>,
+}
+
+/// Why flows cannot be run together.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum FlowsError {
+    /// There is none.
+    #[error("there is no flow")]
+    Nothing,
+    /// Two have the same name.
+    #[error("two flows are called {0}, and their steps could not be told apart; rename one of the files")]
+    SameName(String),
+    /// They go to different places.
+    #[error("{} goes to {}, and {} to {}; all flows of a run go to one origin", .0[0], .0[1], .0[2], .0[3])]
+    Origins(Box<[String; 4]>),
+}
+
+impl From<Flow> for Flows {
+    fn from(flow: Flow) -> Flows {
+        Flows { cumulative_weights: vec![1], flows: vec![flow] }
+    }
+}
+
+impl Flows {
+    /// Several flows are called by the names of their files without `.hurl`, and each step by its flow and its name:
+    /// `buy/login`. One flow stays as it is.
+    ///
+    /// # Errors
+    /// See [`FlowsError`].
+    pub fn new(mut flows: Vec<Flow>) -> Result<Flows, FlowsError> {
+        let Some(first) = flows.first() else { return Err(FlowsError::Nothing) };
+        if flows.len() == 1 {
+            return Ok(Flows::from(flows.remove(0)));
+        }
+        if let Some(other) = flows.iter().find(|flow| flow.origin() != first.origin()) {
+            let [one, two] = [first, other].map(|flow| [flow.name().to_owned(), flow.origin().to_string()]);
+            let [[name, origin], [other, elsewhere]] = [one, two];
+            return Err(FlowsError::Origins(Box::new([name, origin, other, elsewhere])));
+        }
+        let (mut names, mut first_step, mut sum) = (Vec::new(), 0, 0);
+        let mut cumulative_weights = Vec::new();
+        for flow in &mut flows {
+            flow.name = short_name(&flow.name);
+            if names.contains(&flow.name) {
+                return Err(FlowsError::SameName(flow.name.clone()));
+            }
+            names.push(flow.name.clone());
+            flow.steps.iter_mut().for_each(|step| step.name = format!("{}/{}", flow.name, step.name));
+            flow.first_step = first_step;
+            first_step += flow.steps.len() as u32;
+            sum += u64::from(flow.weight());
+            cumulative_weights.push(sum);
+        }
+        Ok(Flows { flows, cumulative_weights })
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter()
+    }
+
+    /// How many there are.
+    #[expect(clippy::len_without_is_empty, reason = "there is at least one")]
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Number `nth` of them.
+    pub(crate) fn get(&self, nth: u32) -> &Flow {
+        &self.flows[nth as usize]
+    }
+
+    /// The flow that session `number` follows: a pure function of the number and the seed, so that it is the same on however
+    /// many machines.
+    pub(crate) fn of_session(&self, number: u64, seed: u64) -> u32 {
+        let [_, .., total] = *self.cumulative_weights else { return 0 };
+        let drawn = (u128::from(total) * u128::from(mix64(mix64(seed ^ PURPOSE) ^ mix64(number)))) >> 64;
+        self.cumulative_weights.partition_point(|sum| u128::from(*sum) <= drawn) as u32
+    }
+
+    /// Where their requests go.
+    pub fn origin(&self) -> &Origin {
+        self.flows[0].origin()
+    }
+
+    /// The requests of the longest session that is completed, redirects apart.
+    pub fn requests_per_session(&self) -> u32 {
+        self.flows.iter().map(Flow::requests_per_session).max().unwrap_or(1)
+    }
+
+    /// An answer may lead to a further request of its step, so that a session may have more requests than are known before.
+    pub fn asks_again(&self) -> bool {
+        self.flows.iter().any(Flow::asks_again)
+    }
+
+    /// The targets of a run, one for each step. Only the request of the first is whole: those after it depend on answers.
+    pub fn requests(&self) -> RequestSet {
+        let targets = self.flows.iter().enumerate().flat_map(|(nth, flow)| flow.targets(nth == 0));
+        let requests = RequestSet::of_steps(targets.collect()).expect("a flow has a step");
+        let fed: Vec<_> = self.flows.iter().filter_map(|flow| flow.rows.as_ref()).collect();
+        let Some(rows) = fed.first() else { return requests };
+        let hash = fed.iter().fold(0, |hash, rows| mix64(hash) ^ rows.hash());
+        let (count, order): (u32, FeedOrder) = (rows.len() as u32, rows.order);
+        requests.fed(count, order, rows.seed, hash)
+    }
+}
+
+/// The name of a file without the ending of its kind.
+fn short_name(name: &str) -> String {
+    let path = Path::new(name);
+    let is_hurl = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("hurl"));
+    let stem = path.file_stem().filter(|_| is_hurl);
+    stem.map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
