@@ -34,12 +34,12 @@ fn check(flow: &Flow, text: &str) {
     if flow.requests_per_session() > MOST_REQUESTS {
         return;
     }
-    match simulate(flow, &SCENARIO, SimOptions::LEAN) {
+    match simulate(&flow.clone().into(), &SCENARIO, SimOptions::LEAN) {
         Ok(run) => {
             let sessions = run.facts.sessions.expect("books of sessions");
             assert_eq!((sessions.imbalance(), sessions.tally.planned), (None, 3));
         }
-        Err(SimulateError::Flow(error)) => assert_refusal(&error, text),
+        Err(SimulateError::Flow { error, .. }) => assert_refusal(&error, text),
         Err(error) => panic!("{error}"),
     }
 }

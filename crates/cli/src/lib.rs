@@ -34,6 +34,7 @@ mod output_folder;
 mod page;
 mod progress;
 mod resolve;
+mod setup;
 mod signals;
 mod start;
 mod supervisor;

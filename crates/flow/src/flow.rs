@@ -31,12 +31,14 @@ const MOST_MOVES: usize = 100_000;
 pub struct Flow {
     pub(crate) name: String,
     /// How many sessions follow it, in proportion to those of the other flows of a run.
-    weight: u32,
+    pub(crate) weight: u32,
     /// The place of its first step among those of all flows of a run.
     pub(crate) first_step: u32,
     pub(crate) steps: Vec<Step>,
     /// The step of each request of a session.
     pub(crate) moves: Vec<u32>,
+    /// The names of its variables.
+    pub(crate) names: Vec<String>,
     /// The values that each session begins with.
     pub(crate) initial: Vec<Option<Value>>,
     /// The values that each session gets of a row.
@@ -95,7 +97,9 @@ impl Flow {
         }
         let (origin, root) = maker.origin().expect("a flow has a request");
         let (name, moves, weight) = (name.to_owned(), moves(&file)?, file.weight);
-        let flow = Flow { name, weight, first_step: 0, steps, moves, initial, rows, origin, root, is_http2: false };
+        let names = file.names;
+        let flow =
+            Flow { name, weight, first_step: 0, steps, moves, names, initial, rows, origin, root, is_http2: false };
         flow.try_first()?;
         Ok(flow)
     }
@@ -118,6 +122,11 @@ impl Flow {
     /// How many sessions follow it, in proportion to those of the other flows of a run: 1 to 1,000,000.
     pub fn weight(&self) -> u32 {
         self.weight
+    }
+
+    /// The names of its variables, those that it sets itself too.
+    pub fn variable_names(&self) -> &[String] {
+        &self.names
     }
 
     /// A session begins with the values of a row.
@@ -154,7 +163,7 @@ impl Flow {
                 TargetRequests::new(step.method.clone(), step.url.clone(), self.weight).named(step.name.clone());
             match first.as_ref().filter(|_| nth == 0) {
                 Some(first) => target.push(first),
-                None => target.push(&hash_of(&step.request)),
+                None => target.push(&mixed(hash_of(&step.request), self.first_step).to_le_bytes()),
             }
             target
         };
@@ -187,7 +196,7 @@ impl Flow {
 }
 
 /// What tells a request that depends on answers from others.
-fn hash_of(request: &StepRequest) -> [u8; 8] {
+fn hash_of(request: &StepRequest) -> u64 {
     struct Hash(u64);
     impl fmt::Write for Hash {
         fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -198,7 +207,12 @@ fn hash_of(request: &StepRequest) -> [u8; 8] {
     let mut hash = Hash(0);
     // Nothing here fails.
     let _ = fmt::Write::write_fmt(&mut hash, format_args!("{request:?}"));
-    hash.0.to_le_bytes()
+    hash.0
+}
+
+/// The hash of a step of a flow that begins at this step: the same steps in other flows are another load.
+fn mixed(hash: u64, first_step: u32) -> u64 {
+    if first_step == 0 { hash } else { mix64(hash ^ u64::from(first_step)) }
 }
 
 fn initial_values(file: &FlowFile, variables: &[(String, String)]) -> Vec<Option<Value>> {

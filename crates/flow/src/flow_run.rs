@@ -45,6 +45,12 @@ impl FlowRun {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).facts(&self.plan.flows)
     }
 
+    /// Of a run of one session: its variables that have a text, as it left them, each as `--variable` takes it. To be called after
+    /// the run.
+    pub fn variables(&self) -> Vec<(String, String)> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).variables.clone()
+    }
+
     /// For each step that ended a session by its answer: its name, and why the first of them ended there. To be called after
     /// the run.
     pub fn examples(&self) -> Vec<(String, String)> {

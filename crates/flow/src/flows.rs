@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use truetail_engine::{FeedOrder, Origin, RequestSet};
-use truetail_model::random::mix64;
+use truetail_engine::{Origin, RequestSet};
+use truetail_model::random::{Numbered, mix64};
 
 use crate::flow::Flow;
 
@@ -29,12 +29,14 @@ pub enum FlowsError {
     #[error("two flows are called {0}, and their steps could not be told apart; rename one of the files")]
     SameName(String),
     /// They go to different places.
-    #[error("{} goes to {}, and {} to {}; all flows of a run go to one origin", .0[0], .0[1], .0[2], .0[3])]
-    Origins(Box<[String; 4]>),
+    #[error("{0}; all flows of a run go to one origin")]
+    Origins(String),
 }
 
 impl From<Flow> for Flows {
-    fn from(flow: Flow) -> Flows {
+    fn from(mut flow: Flow) -> Flows {
+        // Alone, its weight says nothing.
+        flow.weight = 1;
         Flows { cumulative_weights: vec![1], flows: vec![flow] }
     }
 }
@@ -51,9 +53,8 @@ impl Flows {
             return Ok(Flows::from(flows.remove(0)));
         }
         if let Some(other) = flows.iter().find(|flow| flow.origin() != first.origin()) {
-            let [one, two] = [first, other].map(|flow| [flow.name().to_owned(), flow.origin().to_string()]);
-            let [[name, origin], [other, elsewhere]] = [one, two];
-            return Err(FlowsError::Origins(Box::new([name, origin, other, elsewhere])));
+            let [(one, here), (two, there)] = [first, other].map(|flow| (flow.name(), flow.origin()));
+            return Err(FlowsError::Origins(format!("{one} goes to {here}, and {two} to {there}")));
         }
         let (mut names, mut first_step, mut sum) = (Vec::new(), 0, 0);
         let mut cumulative_weights = Vec::new();
@@ -92,8 +93,9 @@ impl Flows {
     /// many machines.
     pub(crate) fn of_session(&self, number: u64, seed: u64) -> u32 {
         let [_, .., total] = *self.cumulative_weights else { return 0 };
-        let drawn = (u128::from(total) * u128::from(mix64(mix64(seed ^ PURPOSE) ^ mix64(number)))) >> 64;
-        self.cumulative_weights.partition_point(|sum| u128::from(*sum) <= drawn) as u32
+        let drawn = (Numbered::new(seed, PURPOSE).uniform(number) * total as f64) as u64;
+        let before_last = &self.cumulative_weights[..self.cumulative_weights.len() - 1];
+        before_last.partition_point(|sum| *sum <= drawn) as u32
     }
 
     /// Where their requests go.
@@ -118,8 +120,7 @@ impl Flows {
         let fed: Vec<_> = self.flows.iter().filter_map(|flow| flow.rows.as_ref()).collect();
         let Some(rows) = fed.first() else { return requests };
         let hash = fed.iter().fold(0, |hash, rows| mix64(hash) ^ rows.hash());
-        let (count, order): (u32, FeedOrder) = (rows.len() as u32, rows.order);
-        requests.fed(count, order, rows.seed, hash)
+        requests.fed(rows.len() as u32, rows.order, rows.seed, hash)
     }
 }
 

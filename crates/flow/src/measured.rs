@@ -17,6 +17,8 @@ pub(crate) struct Found {
     facts: Vec<SessionFacts>,
     /// By step of all flows.
     examples: Vec<Example>,
+    /// What a session left behind in its variables.
+    pub(crate) variables: Vec<(String, String)>,
 }
 
 impl Found {
@@ -30,6 +32,9 @@ impl Found {
         self.facts.iter_mut().zip(&other.facts).for_each(|(mine, theirs)| mine.merge(theirs));
         for (mine, theirs) in self.examples.iter_mut().zip(other.examples) {
             *mine = [mine.take(), theirs].into_iter().flatten().min_by_key(|(at, _)| *at);
+        }
+        if self.variables.is_empty() {
+            self.variables = other.variables;
         }
     }
 
@@ -73,7 +78,7 @@ impl MeasuredFlows {
     pub(crate) fn found(&self, flows: &Flows) -> Found {
         let facts = flows.iter().zip(&self.0).map(|(flow, of)| of.books.facts(flow.name(), &flow.itinerary()));
         let examples = self.0.iter().flat_map(|of| of.examples.clone());
-        Found { facts: facts.collect(), examples: examples.collect() }
+        Found { facts: facts.collect(), examples: examples.collect(), variables: Vec::new() }
     }
 
     /// The answer to the last request of a session is not what its step expects.

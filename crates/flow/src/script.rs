@@ -149,7 +149,10 @@ impl Observer for FlowScript {
 
     fn finish(&mut self) {
         self.measured.finish(&self.plan.flows, self.sessions.iter_mut().map(|session| &mut session.course));
-        let found = self.measured.found(&self.plan.flows);
+        let mut found = self.measured.found(&self.plan.flows);
+        if let Some(session) = self.sessions.first() {
+            found.variables = session.variables(self.plan.flows.get(session.course.flow));
+        }
         self.all_found.lock().unwrap_or_else(PoisonError::into_inner).merge(found);
     }
 }

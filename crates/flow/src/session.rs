@@ -68,6 +68,12 @@ impl Session {
         self.course.issue(flow, due);
     }
 
+    /// Its variables that have a text, by name, each as `--variable` takes it.
+    pub(crate) fn variables(&self, flow: &Flow) -> Vec<(String, String)> {
+        let values = flow.names.iter().zip(&self.scope.values);
+        values.filter_map(|(name, value)| Some((name.clone(), value.as_ref()?.as_variable()?))).collect()
+    }
+
     fn prepare(&mut self, flow: &Flow, step: &Step, due: Timestamp) -> bool {
         step.set_variables(&mut self.scope) && self.write(flow, step, due)
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use truetail_engine::{FieldList, RequestSet};
+use truetail_engine::FieldList;
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Outcome, RequestRecord, TargetLedger};
 use truetail_model::scenario::Scenario;
@@ -167,7 +167,7 @@ impl<'a> SimulatedSessions<'a> {
     /// Adds what was found to the run.
     fn finish(mut self, mut run: Run) -> Run {
         self.measured.finish(self.flows, self.courses.iter_mut());
-        let requests: RequestSet = self.flows.requests();
+        let requests = self.flows.requests();
         if requests.only().is_none() {
             let books = requests.targets().iter().zip(&self.ledgers).map(|(target, ledger)| target.books(ledger));
             run.facts.by_target = books.collect();

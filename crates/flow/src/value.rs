@@ -45,6 +45,12 @@ impl Value {
         }
     }
 
+    /// As `--variable` takes it, so that it is what it was; `None` where it has no text.
+    pub(crate) fn as_variable(&self) -> Option<String> {
+        let text = self.rendered()?.into_owned();
+        Some(if self.as_str().is_some() { format!("\"{text}\"") } else { text })
+    }
+
     /// Its size in memory, about: so much a session keeps of it.
     pub(crate) fn weight(&self) -> usize {
         match self {

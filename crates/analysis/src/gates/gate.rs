@@ -77,11 +77,16 @@ impl Gate {
 
     /// Decides it for a run with these findings. The finding holds where the service passed.
     pub fn judge(&self, run: &Run, findings: &Findings) -> GateFinding {
-        let own = self.of_step(run, findings).or_else(|| self.of_sessions(run, findings));
-        let evidence = own.unwrap_or_else(|| match Scope::named(run, self.target()) {
+        let of_target = || match Scope::named(run, self.target()) {
             Ok(scope) => self.evidence(run, findings, scope),
             Err(why) => Evidence::nothing(why),
-        });
+        };
+        let evidence = match self.parsed.metric {
+            // Sessions have flows for targets.
+            GateMetric::SessionTime(statistic) => sessions::time(run, findings, self.target(), statistic),
+            GateMetric::IncompleteSessions => sessions::incomplete(run, findings, self.target()),
+            _ => self.of_step(run, findings).unwrap_or_else(of_target),
+        };
         let state = evidence.bounds.decide(self.parsed.operator, self.parsed.limit);
         let is_time = self.parsed.metric.is_time();
         let ns = |value: f64| is_time.then_some(value.round() as u64);
@@ -103,15 +108,6 @@ impl Gate {
         sessions::step_time(run, findings, self.target(), statistic)
     }
 
-    /// Sessions have flows for targets.
-    fn of_sessions(&self, run: &Run, findings: &Findings) -> Option<Evidence> {
-        match self.parsed.metric {
-            GateMetric::SessionTime(statistic) => Some(sessions::time(run, findings, self.target(), statistic)),
-            GateMetric::IncompleteSessions => Some(sessions::incomplete(run, findings, self.target())),
-            _ => None,
-        }
-    }
-
     fn evidence(&self, run: &Run, findings: &Findings, scope: Scope) -> Evidence {
         match self.parsed.metric {
             GateMetric::Time(..) if matches!(scope, Scope::Target(_)) && run.snapshot.targets.is_empty() => {
@@ -120,8 +116,7 @@ impl Gate {
             GateMetric::Time(kind, statistic) => times::evidence(run, findings, scope, kind, statistic),
             GateMetric::StreamTime(metric, statistic) => streams::time(run, findings, metric, statistic),
             GateMetric::IncompleteStreams => streams::incomplete(run, findings),
-            GateMetric::SessionTime(statistic) => sessions::time(run, findings, None, statistic),
-            GateMetric::IncompleteSessions => sessions::incomplete(run, findings, None),
+            GateMetric::SessionTime(_) | GateMetric::IncompleteSessions => unreachable!("these are of no target"),
             GateMetric::ErrorRate => shares::failures(run, findings, scope, true),
             GateMetric::Unanswered => shares::failures(run, findings, scope, false),
             GateMetric::CheckFailures => shares::check_failures(run, findings),

@@ -55,8 +55,8 @@ impl<'a> PlannedRun<'a> {
         PlannedRun { workload, targets, has_checks, reading, flows: Vec::new(), asks_again: false }
     }
 
-    /// The same where arrivals have their targets from a recording: how many of those that are offered belong to a target is
-    /// not known, so it may be all.
+    /// The same where arrivals have their targets from a recording or a flow: how many of those that are offered belong to a
+    /// target is not known, so it may be all.
     #[must_use]
     pub fn with_unknown_shares(mut self) -> PlannedRun<'a> {
         self.targets.iter_mut().flatten().for_each(|(_, share)| *share = 1.0);

@@ -30,9 +30,11 @@ pub(super) fn time(run: &Run, findings: &Findings, flow: Option<&str>, statistic
         Statistic::Quantile(q) => of_quantile(&sessions::quantile(sessions.times, q), sessions.tally.planned),
         Statistic::Mean => of_mean(sessions::sum(sessions.times)),
     };
-    let flows = run.facts.sessions.iter().flat_map(SessionFacts::parts);
-    let of_this = flows.filter(|part| flow.is_none() || part.first_step == sessions.first_step);
-    let requests = of_this.map(most_requests_of).fold(0.0, f64::max);
+    let all = || run.facts.sessions.iter().flat_map(SessionFacts::parts);
+    let requests = match flow {
+        Some(_) => most_requests_of(sessions),
+        None => all().map(most_requests_of).fold(0.0, f64::max),
+    };
     with_generator(run, known, requests).under(LoadEffects::of(&findings.verdict), f64::INFINITY)
 }
 

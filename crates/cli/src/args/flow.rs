@@ -13,6 +13,10 @@ pub struct FlowArgs {
     /// the flows, drawn by their weights ('# truetail: weight 3' before the first request; 1 if not given)
     #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
     pub flow: Vec<PathBuf>,
+    /// Do what this Hurl file says once before the load, such as a login; what it captures is set for every session. It is not
+    /// part of the load, and none of its requests is in the books
+    #[arg(long, value_name = "FILE.hurl", requires = "flow", help_heading = "Flows")]
+    pub setup: Option<PathBuf>,
     /// Set a variable of the flows for every session; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
     pub variable: Vec<Variable>,

@@ -42,7 +42,7 @@ Examples:
 /// every request that falls due meanwhile, and the report shows it. Every planned request is accounted for.
 ///
 /// Durations: 500us, 10ms, 1.5s, 2m, 1m30s. Rates: 1000, 1.5k, 10rps, 60/m.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct RunArgs {
     /// URL to request, such as http://127.0.0.1:8080/api. USER:PASSWORD@ before the host becomes basic authentication. Or the

@@ -23,17 +23,21 @@ pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
         return Ok(None);
     }
     refuse_contradictions(args)?;
-    let version = if args.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 };
     let data = request::data(args)?;
     let read = |file: &PathBuf| {
         let flow = read(file, &args.flow.variable, |text| rows::of_flow(args, data.as_ref(), text))?;
-        flow.over(version).map_err(|error| wrong(file, &error))
+        flow.over(version(args)).map_err(|error| wrong(file, &error))
     };
     let flows = together(args.flow.flow.iter().map(read).collect::<Result<_>>()?)?;
     rows::refuse_unused(data.as_ref(), &flows)?;
     args.model = Some(ModelName::PartlyOpen);
     args.session_length = Some(flows.requests_per_session());
     Ok(Some(flows))
+}
+
+/// The version of HTTP that flows are run over.
+pub fn version(args: &RunArgs) -> HttpVersion {
+    if args.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 }
 }
 
 /// These flows in one run.

@@ -128,7 +128,8 @@ fn horizon(args: &RunArgs, natural_length: Option<Nanos>) -> Horizon {
     Horizon { duration, requests: args.requests }
 }
 
-fn limits(args: &RunArgs) -> Limits {
+/// How long requests may take, and how many connections there may be.
+pub fn limits(args: &RunArgs) -> Limits {
     let usual = Limits::default();
     Limits {
         connections: args.connections,

@@ -7,20 +7,23 @@ use truetail_model::workload::{LoadModel, Workload};
 use super::load::DEFAULT_SEED;
 use super::request::{self, DataFile};
 use crate::args::run::{FeedName, RunArgs};
-use crate::error::{Result, usage_error};
+use crate::error::{CliError, Result, usage_error};
 
 /// The rows of `--data-from` for the sessions of the flow in `text`; `None` where there are none, or it uses none of their columns.
 ///
 /// # Errors
-/// What is wrong with them, and columns that are given by `--variable` too.
+/// What is wrong with them, columns that are given by `--variable` too, and where the only flow uses none.
 pub fn of_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Option<SessionRows>> {
     // What is wrong with the flow is said where it is read.
     let (Some(data), Ok(used)) = (data, variables_of(text)) else { return Ok(None) };
     let rows = data.rows();
     let there = rows.column_names().map_err(request::wrong)?;
     let columns: Vec<String> = there.into_iter().filter(|column| used.contains(column)).collect();
-    if columns.is_empty() {
-        return Ok(None);
+    match (columns.is_empty(), args.flow.flow.len()) {
+        // Variables that have no value otherwise would be what is complained of.
+        (true, 1) => return Err(unused(data, "the flow uses")?),
+        (true, _) => return Ok(None),
+        (false, _) => {}
     }
     if let Some(twice) = args.flow.variable.iter().find(|variable| columns.contains(&variable.name)) {
         let (name, file) = (&twice.name, &data.name);
@@ -36,10 +39,17 @@ pub fn of_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Op
 /// # Errors
 /// Where they do not, or what is wrong with the rows.
 pub fn refuse_unused(data: Option<&DataFile>, flows: &Flows) -> Result<()> {
-    let Some(data) = data.filter(|_| !flows.iter().any(Flow::uses_rows)) else { return Ok(()) };
+    match data.filter(|_| !flows.iter().any(Flow::uses_rows)) {
+        Some(data) => Err(unused(data, "the flows use")?),
+        None => Ok(()),
+    }
+}
+
+fn unused(data: &DataFile, who_uses: &str) -> Result<CliError> {
     let there = data.rows().column_names().map_err(request::wrong)?.join(", ");
-    let (file, who) = (&data.name, if flows.len() == 1 { "the flow uses" } else { "the flows use" });
-    Err(usage_error(format!("{file}: {who} none of its columns ({there}); write {{{{NAME}}}} where one belongs")))
+    let file = &data.name;
+    let help = "write {{NAME}} where one belongs";
+    Ok(usage_error(format!("{file}: {who_uses} none of its columns ({there}); {help}")))
 }
 
 /// Refuses `--feed once` for a verb that makes several runs, each of which would begin with the first row again.

@@ -142,8 +142,8 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();
-    // How long a session is depends on its flow, where there are several.
-    let has_shares = replay.is_none() && flow_names.len() < 2;
+    // A step of a flow has more requests than others where it is repeated, and a recording has them as it has them.
+    let has_shares = replay.is_none() && flow_names.is_empty();
     let planned = PlannedRun {
         flows: flow_names,
         asks_again: sessions.as_ref().is_some_and(FlowRun::asks_again),

@@ -20,7 +20,8 @@ use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::page;
-use crate::resolve::run::{Printed, Trial, resolve};
+use crate::resolve::run::{Printed, Trial};
+use crate::setup;
 use crate::start::{self, Told};
 use crate::supervisor::not_reached;
 use crate::vllm;
@@ -33,7 +34,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let mut args = config::complete(args)?;
     let screen = args.screen;
     let baseline = Baseline::resolve(std::mem::take(&mut args.baseline), args.out.as_deref())?;
-    let mut resolved = resolve(args)?;
+    let mut resolved = setup::resolve(args)?;
     let packed = resolved.printing.result == Printed::Packed;
     OutputFolder::check(&resolved.save_to)?;
     let view = LiveView::prepare(&resolved.live)?;

@@ -132,6 +132,9 @@ impl Stage {
         dir.file("item.json", "{\"n\":1}");
         dir.file("truetail.toml", &format!("[run.checkout]\nurl = \"{}/items\"\nrate = 100\n", plain.url));
         dir.file("shop.hurl", "# truetail: name login\nGET {{host}}/login\nHTTP 200\n\nGET {{host}}/items\nHTTP 200\n");
+        for name in ["browse.hurl", "buy.hurl", "login.hurl"] {
+            dir.file(name, "GET {{host}}/items\nHTTP 200\n");
+        }
         dir.file("account.hurl", "GET {{host}}/account/{{user}}?id={{id}}\nHTTP 200\n");
         dir.file("users.csv", "user,id\nann,1\nbob,2\n");
         dir.file("hour.replay", "0,GET /items\n0.2,GET /cart\n");

@@ -26,6 +26,9 @@ fn serve() -> String {
     url
 }
 
+/// How often `/again` was asked for.
+static LOGINS: AtomicU64 = AtomicU64::new(0);
+
 fn answer_all(mut socket: TcpStream, count: &AtomicU64) -> Option<()> {
     socket.set_nodelay(true).ok()?;
     let mut lines = BufReader::new(socket.try_clone().ok()?).lines();
@@ -33,6 +36,14 @@ fn answer_all(mut socket: TcpStream, count: &AtomicU64) -> Option<()> {
         let head: Vec<_> = lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
         let (status, token) = match head.first()?.split(' ').nth(1)? {
             "/login" => (200, "X-Token: t0\r\n"),
+            "/again" => (
+                200,
+                if LOGINS.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+                    "X-Token: t0\r\nX-Nth: 0\r\n"
+                } else {
+                    "X-Token: t0\r\nX-Nth: 1\r\n"
+                },
+            ),
             _ if !head.iter().any(|line| line == "X-Token: t0") => (403, ""),
             _ if count.fetch_add(1, Ordering::Relaxed) % 4 == 3 => (500, ""),
             _ => (200, ""),
@@ -118,6 +129,170 @@ fn single_sessions_are_saved_drawn_and_merged() {
     fs::remove_file(dir.path().join("a/sessions.json")).expect("removed");
     let without = dir.truetail(&["report", "a"]);
     assert!(without.code != Some(1) && without.stdout.contains("30 of 40 completed"), "{without:?}");
+}
+
+/// Three in four sessions look, and the others log in and look; every fourth of those looks fails.
+fn run_two(dir: &TestDir, host: &str, more: &[&str]) -> CommandOutput {
+    dir.file("shop.hurl", FLOW);
+    dir.file("look.hurl", "# truetail: weight 3\nGET {{host}}/login\nUser: {{user}}\nHTTP 200\n");
+    dir.file("users.csv", "user,unused\nann,1\nbob,2\ncy,3\n");
+    let load =
+        ["run", "--flow", "shop.hurl", "--flow", "look.hurl", "-r", "100", "-d", "800ms", "--data-from", "users.csv"];
+    dir.truetail(&[&load[..], &["--variable", host], more].concat())
+}
+
+#[test]
+fn each_session_follows_one_of_two_flows_on_however_many_machines() {
+    let (host, dir) = (format!("host={}", serve()), TestDir::new());
+    let gates = [
+        "--fail-if",
+        "session-time p50{look} > 30s",
+        "--fail-if",
+        "incomplete-sessions{look} > 99%",
+        "--fail-if",
+        "mean{look/GET /login} > 30s",
+    ];
+    let output = run_two(&dir, &host, &[&["--json", "--quiet", "--out", "whole"], &gates[..]].concat());
+    assert!(matches!(output.code, Some(0 | 4)), "{output:?}");
+    let whole = output.json();
+    assert_balanced(&whole);
+    let flows = whole["sessions"]["flows"].as_array().expect("flows").clone();
+    let of = |nth: usize, what: &str| flows[nth]["tally"][what].as_u64().expect("a count");
+    assert_eq!((&flows[0]["name"], &flows[0]["weight"], &flows[1]["weight"]), (&"shop".into(), &1.into(), &3.into()));
+    assert_eq!((of(0, "planned") + of(1, "planned"), of(1, "completed")), (80, of(1, "planned")));
+    assert_eq!(of(0, "ended_early"), of(0, "planned") / 4);
+    assert!((8..=35).contains(&of(0, "planned")), "20 within about four standard deviations of 3.9: {flows:?}");
+    let times = &whole["sessions"]["flow_times"];
+    assert_eq!((&times[1]["flow"], &times[1]["session_time"]["count"]), (&"look".into(), &of(1, "planned").into()));
+    assert_eq!(whole["scenario"]["mix"]["rows"], 3);
+    let report = dir.truetail(&["report", "whole", "-o", "page.html"]);
+    let looked = of(1, "planned");
+    for says in [
+        "flows shop (weight 1), look (weight 3)",
+        &format!("look: {looked} of {looked} completed"),
+        "ended at shop/GET /list",
+    ] {
+        assert!(report.stdout.contains(says), "{says} is missing in {}", report.stdout);
+    }
+    assert!(fs::read_to_string(dir.path().join("page.html")).expect("a page").contains("The sessions of each flow"));
+
+    // A server that has counted nothing yet.
+    let host = format!("host={}", serve());
+    for stripe in ["1/2", "2/2"] {
+        run_two(&dir, &host, &["--stripe", stripe, "--out", &format!("part{}", &stripe[..1])]);
+    }
+    dir.truetail(&["merge", "part1", "part2", "--out", "merged"]);
+    let merged = assert_complete(&dir.path().join("merged"));
+    for nth in [0, 1] {
+        assert_eq!(merged["sessions"]["flows"][nth]["tally"]["planned"], flows[nth]["tally"]["planned"]);
+    }
+    assert_eq!(merged["sessions"]["tally"], whole["sessions"]["tally"]);
+}
+
+#[test]
+fn a_setup_is_done_once_and_what_it_captures_is_set_for_every_session() {
+    let (host, dir) = (format!("host={}", serve()), TestDir::new());
+    dir.file(
+        "setup.hurl",
+        "GET {{host}}/again\nHTTP 200\n[Captures]\ntoken: header \"X-Token\"\nnth: header \"X-Nth\"\n",
+    );
+    dir.file("list.hurl", "GET {{host}}/list?{{nth}}\nX-Token: {{token}}\nHTTP *\n[Asserts]\nstatus != 403\n");
+    let load = ["run", "--flow", "list.hurl", "--setup", "setup.hurl", "-r", "50", "-d", "800ms", "--variable", &host];
+    let run = |more: &[&str]| dir.truetail(&[&load[..], more].concat());
+    let (first, second) = (run(&["--json"]), run(&["--json"]));
+    let [one, other] = [&first, &second].map(CommandOutput::json);
+    assert!(first.stderr.contains("--setup setup.hurl: 1 request before the load"), "{first:?}");
+    assert_balanced(&one);
+    let (tally, sessions) = (&one["tally"]["responses"], &one["sessions"]["tally"]);
+    assert_eq!((tally, &sessions["planned"], &sessions["completed"]), (&40.into(), &40.into(), &40.into()));
+    // The two had another value in their requests, and are the same load.
+    assert_eq!(one["scenario"]["mix"]["hash"], other["scenario"]["mix"]["hash"]);
+    assert!(LOGINS.load(Ordering::Relaxed) >= 2 && !first.stdout.contains("t0"), "{first:?}");
+
+    dir.file("wrong.hurl", "GET {{host}}/again\nHTTP 201\n");
+    dir.file("none.hurl", "GET {{host}}/\nHTTP 200\n[Captures]\ntoken: header \"X-None\"\n");
+    let refused = |more: &[&str], code: i32, says: &str| {
+        let output = dir.truetail(&[&["run", "-r", "50", "-d", "800ms", "--no-save"], more].concat());
+        assert!(output.code == Some(code) && output.stderr.contains(says), "{more:?}: {output:?}");
+        assert_eq!(output.stderr.trim_end().lines().count(), 1, "{output:?}");
+    };
+    let flow = ["--flow", "list.hurl", "--variable", &host];
+    refused(&[&flow[..], &["--setup", "wrong.hurl"]].concat(), 2, "list.hurl:1: the variable nth has no value here");
+    let with_nth = [&flow[..], &["--variable", "nth=1"]].concat();
+    dir.file("wrong.hurl", "GET {{host}}/again\nHTTP 201\n[Captures]\ntoken: header \"X-Token\"\n");
+    refused(
+        &[&with_nth[..], &["--setup", "wrong.hurl"]].concat(),
+        1,
+        "--setup wrong.hurl: it ended at GET /again: line 2: the status is 200",
+    );
+    refused(&[&with_nth[..], &["--setup", "none.hurl"]].concat(), 1, "--setup none.hurl: it ended at GET /: line ");
+    refused(&["http://127.0.0.1:9/", "--setup", "none.hurl"], 2, "--flow");
+    let nobody = ["--flow", "list.hurl", "--setup", "setup.hurl", "--variable", "host=http://127.0.0.1:9"];
+    refused(&nobody, 1, "--setup setup.hurl: it ended at GET /again: could not connect");
+    // What is wrong elsewhere is said before anything is sent.
+    let before = LOGINS.load(Ordering::Relaxed);
+    refused(&[&flow[..], &["--setup", "setup.hurl", "--fail-if", "p99{x} > 1s"]].concat(), 2, "there is no target 'x'");
+    assert_eq!(LOGINS.load(Ordering::Relaxed), before);
+}
+
+/// Buyers alone meet the stall, and the refused payments.
+#[test]
+fn a_gate_on_a_flow_is_about_its_sessions_alone() {
+    let dir = TestDir::new();
+    dir.file("look.hurl", "# truetail: weight 3\nGET {{host}}/list\nHTTP 200\n");
+    dir.file("buy.hurl", "GET {{host}}/list\nHTTP 200\n\nGET {{host}}/pay\nHTTP 200\n");
+    let service = "baseline = \"2ms\"\n[[service.route]]\npath = \"/pay\"\nbaseline = \"30ms\"\n\
+                   [[service.route.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 4\n";
+    dir.file("shop.toml", &format!("[workload]\nrate = 100\nduration = \"40s\"\n[service]\n{service}"));
+    let gates = [
+        ("incomplete-sessions{look} > 0%", "holds"),
+        ("incomplete-sessions{buy} > 24%", "fails"),
+        ("incomplete-sessions > 10%", "holds"),
+        ("session-time p99{look} > 2100us", "holds"),
+        ("session-time p50{buy} > 31900us", "fails"),
+        ("session-time p50 > 2100us", "holds"),
+        ("session-time p50{third} > 1s", "open"),
+        ("p99{look/GET /list} > 2100us", "holds"),
+        ("p50{buy/GET /pay} > 29900us", "fails"),
+    ];
+    let conditions = gates.iter().flat_map(|(gate, _)| ["--fail-if", gate]).collect::<Vec<_>>();
+    let load =
+        ["simulate", "shop.toml", "--flow", "look.hurl", "--flow", "buy.hurl", "--variable", "host=http://a", "--json"];
+    let judged = dir.truetail(&[&load[..], &conditions].concat()).json()["series"][0].clone();
+    for (nth, (gate, state)) in gates.iter().enumerate() {
+        assert_eq!(judged["gates"][nth]["state"], *state, "{gate}: {}", judged["gates"][nth]);
+    }
+    let unknown = &judged["gates"][6]["message"];
+    assert!(unknown.as_str().is_some_and(|says| says.contains("no such flow; it has look, buy")), "{unknown}");
+}
+
+#[test]
+fn two_flows_that_do_not_fit_together_are_refused_in_one_line() {
+    let dir = TestDir::new();
+    dir.file("other.hurl", "GET http://127.0.0.1:8/\nHTTP 200\n");
+    for (more, says) in [
+        (&["--flow", "other.hurl"][..], "shop.hurl goes to http://127.0.0.1:9, and other.hurl to http://127.0.0.1:8"),
+        (&["--flow", "look.hurl"], "two flows are called look"),
+        (&["--fail-if", "session-time p99{buy} > 1s"], "there is no flow 'buy'; there is 'shop', 'look'"),
+        (
+            &["--fail-if", "p99{list} > 1s"],
+            "there is no target 'list'; there is 'shop/login', 'shop/GET /list', 'look/GET /login'",
+        ),
+        (&["--variable", "user=me"], "--variable user and the column user of users.csv contradict each other"),
+    ] {
+        let output = run_two(&dir, "host=http://127.0.0.1:9", more);
+        assert_eq!(output.code, Some(2), "{more:?}: {output:?}");
+        assert!(output.stderr.contains(says) && output.stderr.trim_end().lines().count() == 1, "{more:?}: {output:?}");
+    }
+    let one = run(&dir, &["--variable", "host=http://127.0.0.1:9", "--fail-if", "session-time p99{shop} > 1s"]);
+    assert!(one.code == Some(2) && one.stderr.contains("there is one flow only"), "{one:?}");
+    let simulated =
+        ["simulate", "07", "--flow", "shop.hurl", "--flow", "look.hurl", "--variable", "host=http://127.0.0.1:9"];
+    let unknown = dir.truetail(&simulated);
+    assert!(
+        unknown.code == Some(2) && unknown.stderr.contains("look.hurl:2: the variable user has no value"),
+        "{unknown:?}"
+    );
 }
 
 #[test]

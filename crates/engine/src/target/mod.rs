@@ -133,6 +133,12 @@ impl Target {
         &self.requests
     }
 
+    /// From now on its requests count as the same as `others`, whatever bytes they have: where what is put into them before
+    /// each run, such as a token, makes no other load of them.
+    pub fn same_requests_as(&mut self, others: &RequestSet) {
+        self.requests = self.requests.clone().hashed_as(others);
+    }
+
     /// Where the connections of the run lead.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoints[0]

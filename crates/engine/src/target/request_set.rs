@@ -201,6 +201,12 @@ impl RequestSet {
         self
     }
 
+    /// The same requests, told from others as `others` are.
+    #[must_use]
+    pub(crate) fn hashed_as(self, others: &RequestSet) -> RequestSet {
+        RequestSet { hash: others.hash, ..self }
+    }
+
     /// Requests that were recorded: arrival k asks for `asked[k]`, and the recording begins again after its end. A target has
     /// as many requests as it was asked for in different ways.
     ///

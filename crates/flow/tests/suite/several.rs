@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use truetail_engine::{Control, HttpVersion, Plan, Target};
 use truetail_flow::{Flow, FlowRun, Flows, FlowsError, SimulateError, simulate};
@@ -48,7 +49,11 @@ fn check(sessions: &SessionFacts) {
     assert_eq!((sessions.imbalance(), sessions.imbalance_of_sample()), (None, None));
 }
 
-fn measured(place: &impl Place, scenario: &Scenario) -> (SessionFacts, Vec<TargetBooks>) {
+fn measured(
+    place: &impl Place,
+    scenario: &Scenario,
+    start_at_unix_ns: Option<u64>,
+) -> (SessionFacts, Vec<TargetBooks>) {
     let (address, version) = place.place();
     let host = format!("http://{address}");
     let each = [("browse.hurl", BROWSE), ("buy.hurl", BUY)];
@@ -62,7 +67,7 @@ fn measured(place: &impl Place, scenario: &Scenario) -> (SessionFacts, Vec<Targe
     };
     let target = Target::of(flows.requests(), flows.origin().clone(), &Default::default()).unwrap();
     let mut plan = Plan::new(Workload { model, ..scenario.workload.clone() }, target);
-    plan.threads = Some(2);
+    (plan.threads, plan.start_at_unix_ns) = (Some(2), start_at_unix_ns);
     if version == HttpVersion::Http2 {
         plan.target.use_http2().unwrap();
     }
@@ -73,7 +78,7 @@ fn measured(place: &impl Place, scenario: &Scenario) -> (SessionFacts, Vec<Targe
 }
 
 /// Name, weight, books, and how often each of its steps was reached.
-type Books = Vec<(String, u64, SessionTally, Vec<(String, u64)>)>;
+type Books = Vec<(String, u32, SessionTally, Vec<(String, u64)>)>;
 
 fn books(facts: &SessionFacts) -> Books {
     let steps = |nth: usize| {
@@ -125,7 +130,7 @@ fn over_sockets_the_books_are_those_of_virtual_time() {
     let expected = simulated(&scenario);
     for server in in_both(answer) {
         payments.store(0, Ordering::SeqCst);
-        let (facts, targets) = measured(&server, &scenario);
+        let (facts, targets) = measured(&server, &scenario, None);
         check(&facts);
         assert_eq!(books(&facts), books(expected.facts.sessions.as_ref().unwrap()));
         let tallies = |targets: &[TargetBooks]| -> Vec<_> {
@@ -150,6 +155,21 @@ fn sessions_that_never_began_belong_to_the_flow_that_they_would_have_followed() 
     let planned = |facts: &SessionFacts| [facts.flows[0].tally.planned, facts.flows[1].tally.planned];
     assert_eq!(planned(&facts), planned(&undisturbed));
     assert!(facts.flows.iter().all(|flow| flow.tally.never_begun > 0), "{:?}", facts.flows);
+}
+
+#[test]
+fn sessions_that_a_late_machine_missed_have_a_flow_too() {
+    let scenario = scenario("rate = 50\nduration = \"2s\"");
+    let undisturbed = simulated(&scenario).facts.sessions.unwrap();
+    let ok = |_: u64, _: &Asked| (200, Vec::new(), "ok".to_owned());
+    let [server, _] = in_both(ok);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let (facts, _) = measured(&server, &scenario, Some((now - Duration::from_secs(1)).as_nanos() as u64));
+    check(&facts);
+    let planned = |facts: &SessionFacts| [facts.flows[0].tally.planned, facts.flows[1].tally.planned];
+    assert_eq!(planned(&facts), planned(&undisturbed));
+    // Half of a hundred are over when it begins.
+    assert!(facts.tally.never_begun >= 50 && facts.flows.iter().all(|flow| flow.tally.never_begun > 0), "{facts:?}");
 }
 
 #[test]

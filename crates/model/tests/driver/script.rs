@@ -53,14 +53,14 @@ fn a_session_goes_on_after_the_last_one_has_begun() {
 fn what_was_due_at_the_end_is_unissued_and_what_was_not_is_left_out() {
     let mut driver = driver();
     let users: Vec<u32> = [0, 100, 200, 300].into_iter().map(|ms| started(&mut driver, ms).0).collect();
-    driver.complete_step(users[0], Timestamp(310 * MS), Some(Timestamp(2_390 * MS)));
+    driver.complete_step(users[0], Timestamp(310 * MS), None);
     driver.complete_step(users[1], Timestamp(310 * MS), Some(Timestamp(9_000 * MS)));
-    driver.complete_step(users[2], Timestamp(310 * MS), None);
+    driver.complete_step(users[2], Timestamp(310 * MS), Some(Timestamp(2_390 * MS)));
     assert_eq!(driver.poll(Timestamp(2_400 * MS)), Directive::Expired, "the drain is over");
     driver.complete_step(users[3], Timestamp(2_400 * MS), None);
     driver.end_sessions_at(Timestamp(2_400 * MS));
     let Unissued { arrival, user, session } = driver.unissued_of().expect("one was due");
-    assert_eq!((arrival.intended_start.0 / MS, user, session), (2_390, Some(users[0]), 0));
+    assert_eq!((arrival.intended_start.0 / MS, user, session), (2_390, Some(users[2]), 2));
     assert_eq!(driver.unissued_of(), None);
 }
 

@@ -13,7 +13,7 @@ use crate::pictures;
 use crate::table::Table;
 use crate::text::clipped;
 
-/// The most steps that are shown; `run.json` has them all.
+/// The most steps and flows that are shown; `run.json` has them all.
 const MOST_STEPS: usize = 200;
 /// The longest name of a step, in characters, in a table that names it once, and in one that repeats it.
 const LONGEST_NAME: usize = 200;
@@ -30,6 +30,7 @@ fn content(page: &RunPage<'_>, facts: &SessionFacts, series: &SessionSeries) -> 
         (labelled(words::sessions(page.run)))
         (books(facts).markup())
         @if !facts.flows.is_empty() { (flows(facts).markup()) }
+        @if facts.flows.len() > MOST_STEPS { p { "and " (facts.flows.len() - MOST_STEPS) " more flows, in run.json" } }
         (times(page))
         h3 { "Step by step" }
         (steps(page, facts).markup())
@@ -89,7 +90,9 @@ fn flows(facts: &SessionFacts) -> Table {
         let tally = flow.tally;
         let counts =
             [tally.planned, tally.begun, tally.never_begun, tally.completed, tally.ended_early, tally.in_flight_at_end];
-        [clipped(&flow.name, LONGEST_NAME), number::count(flow.weight)].into_iter().chain(counts.map(number::count))
+        [clipped(&flow.name, LONGEST_NAME), number::count(flow.weight.into())]
+            .into_iter()
+            .chain(counts.map(number::count))
     };
     let heads = ["flow", "weight", "planned", "begun", "never begun", "completed", "ended early", "in flight at end"];
     Table::new("The sessions of each flow, which are drawn by the weights", heads)
@@ -97,7 +100,10 @@ fn flows(facts: &SessionFacts) -> Table {
 }
 
 fn times(page: &RunPage<'_>) -> Markup {
-    let rows = words::session_times(page.findings);
+    let rows = words::session_times(page.findings).into_iter().map(|mut row| {
+        row[0] = clipped(&row[0], LONGEST_NAME);
+        row
+    });
     html! {
         (Table::new("Session response time by percentile", words::session_times_heads()).with_rows(rows).markup())
         p.faint {

@@ -62,7 +62,8 @@ fn flows(sessions: &SessionFacts) -> String {
     if sessions.flows.is_empty() {
         return format!("flow {}", sessions.flow);
     }
-    let flows = sessions.flows.iter().map(|flow| format!("{} (weight {})", flow.name, number::count(flow.weight)));
+    let flows =
+        sessions.flows.iter().map(|flow| format!("{} (weight {})", flow.name, number::count(flow.weight.into())));
     format!("flows {}", flows.collect::<Vec<_>>().join(", "))
 }
 

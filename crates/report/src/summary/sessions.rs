@@ -8,7 +8,7 @@ use crate::number;
 use crate::style::Style;
 use crate::table::{Align, TextTable};
 
-/// The most steps that are shown; `run.json` has them all.
+/// The most steps and flows that are shown; `run.json` has them all.
 const SHOWN: usize = 30;
 /// The quantiles that are shown of each step.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
@@ -21,7 +21,11 @@ const LIKE_A_CLOSED_LOOP: u64 = 10;
 pub fn sessions(run: &Run) -> Vec<LabelledText> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
     let mut lines = vec![("Sessions", ends(&sessions.tally))];
-    lines.extend(sessions.flows.iter().map(|flow| ("", format!("{}: {}", flow.name, ends(&flow.tally)))));
+    let flows = sessions.flows.iter().take(SHOWN);
+    lines.extend(flows.map(|flow| ("", format!("{}: {}", flow.name, ends(&flow.tally)))));
+    if sessions.flows.len() > SHOWN {
+        lines.push(("", format!("and {} more flows, in run.json", sessions.flows.len() - SHOWN)));
+    }
     lines.extend(sessions.steps.iter().filter(|step| step.ended() > 0).map(|step| ("", ended_at(step))));
     let issued: u64 = sessions.steps.iter().map(|step| step.reached + step.further()).sum();
     let planned = sessions.steps_per_session() as u64;
@@ -59,7 +63,7 @@ pub fn session_times_heads() -> Vec<String> {
 /// session.
 pub fn session_times(findings: &Findings) -> Vec<Vec<String>> {
     let all = findings.sessions.iter().map(|sessions| ("session time", &sessions.session_time));
-    let flows = findings.sessions.iter().flat_map(|sessions| &sessions.flow_times);
+    let flows = findings.sessions.iter().flat_map(|sessions| sessions.flow_times.iter().take(SHOWN));
     let of_flows = flows.map(|flow| (flow.flow.as_str(), &flow.session_time));
     let row = |(name, times): (&str, &Distribution)| {
         let heads = [name.to_owned(), number::count(times.count)].into_iter();

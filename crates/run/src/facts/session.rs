@@ -32,7 +32,7 @@ pub struct FlowFacts {
     /// What it is called.
     pub name: String,
     /// A session follows it with a chance of this, divided by the sum of all weights.
-    pub weight: u64,
+    pub weight: u32,
     /// How many of the steps are its own.
     pub steps: usize,
     /// How its sessions ended.
@@ -50,7 +50,7 @@ impl SessionFacts {
         }
         let of_flow = |(weight, facts): &(u32, SessionFacts)| FlowFacts {
             name: facts.flow.clone(),
-            weight: u64::from(*weight),
+            weight: *weight,
             steps: facts.steps.len(),
             tally: facts.tally,
             times: facts.times.clone(),
@@ -78,27 +78,17 @@ impl SessionFacts {
     }
 
     /// The sessions of each flow; one flow is all of it.
-    pub fn parts(&self) -> Vec<SessionPart<'_>> {
+    pub fn parts<'a>(&'a self) -> Vec<SessionPart<'a>> {
         if self.flows.is_empty() {
             return vec![self.whole()];
         }
-        let mut rest = self.steps.as_slice();
-        let of_flow = |flow: &'_ FlowFacts| {
-            let first_step = self.steps.len() - rest.len();
-            let (steps, others) = rest.split_at(flow.steps.min(rest.len()));
-            rest = others;
-            (first_step, steps)
+        let mut end = 0_usize;
+        let part = |flow: &'a FlowFacts| {
+            let first_step = end;
+            end = first_step.saturating_add(flow.steps).min(self.steps.len());
+            SessionPart { tally: &flow.tally, times: &flow.times, first_step, steps: &self.steps[first_step..end] }
         };
-        let steps: Vec<_> = self.flows.iter().map(of_flow).collect();
-        let flows = self.flows.iter().zip(steps);
-        flows
-            .map(|(flow, (first_step, steps))| SessionPart {
-                tally: &flow.tally,
-                times: &flow.times,
-                first_step,
-                steps,
-            })
-            .collect()
+        self.flows.iter().map(part).collect()
     }
 
     /// The mean number of steps that a planned session has.
@@ -138,7 +128,7 @@ impl SessionFacts {
         let steps = |facts: &SessionFacts| -> Vec<(String, u64)> {
             facts.steps.iter().map(|step| (step.name.clone(), step.per_session)).collect()
         };
-        let flows = |facts: &SessionFacts| -> Vec<(String, u64, usize)> {
+        let flows = |facts: &SessionFacts| -> Vec<(String, u32, usize)> {
             facts.flows.iter().map(|flow| (flow.name.clone(), flow.weight, flow.steps)).collect()
         };
         let pairs = || self.steps.iter().zip(&other.steps);
@@ -161,13 +151,21 @@ impl SessionFacts {
 
     /// The same of what several flows are together.
     fn imbalance_of_sum(&self) -> Option<String> {
-        let mut tally = SessionTally::default();
-        self.flows.iter().for_each(|flow| tally.merge(&flow.tally));
-        let steps: usize = self.flows.iter().fold(0, |sum, flow| sum.saturating_add(flow.steps));
-        if tally != self.tally {
+        let (mut tally, mut times, mut steps) = (SessionTally::default(), SessionTimes::default(), 0_usize);
+        for flow in &self.flows {
+            tally.merge(&flow.tally);
+            times.merge(&flow.times);
+            steps = steps.saturating_add(flow.steps);
+        }
+        let is_twice = |(nth, flow): (usize, &FlowFacts)| self.flows[..nth].iter().any(|other| other.name == flow.name);
+        if tally != self.tally || times != self.times {
             Some("the flows have other sessions than there are in all".to_owned())
         } else if steps != self.steps.len() {
             Some(format!("the flows have {steps} steps, of {}", self.steps.len()))
+        } else if self.flows.len() == 1 || self.flows.iter().enumerate().any(is_twice) {
+            Some("there are several flows, each with a name of its own, or none".to_owned())
+        } else if self.flows.iter().any(|flow| flow.weight == 0) {
+            Some("a flow has no weight".to_owned())
         } else {
             self.whole().imbalance_of_ends()
         }

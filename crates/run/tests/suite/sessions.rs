@@ -12,6 +12,7 @@ mod made;
 
 use crate::support;
 use made::sessions;
+use made::sessions as sessions_made;
 
 fn run_with_sessions() -> (Run, Findings) {
     let mut run = support::run(RecorderOptions::default(), &support::steady(2));
@@ -182,7 +183,20 @@ fn several_flows_come_back_and_are_merged() {
 
 #[test]
 fn books_of_several_flows_that_do_not_balance_are_refused() {
-    let changes: [fn(&mut SessionFacts); 9] = [
+    let changes: [fn(&mut SessionFacts); 13] = [
+        |sessions| sessions.flows[1].name = "shop".to_owned(),
+        |sessions| sessions.flows[1].weight = 0,
+        |sessions| {
+            let first = sessions.flows[0].clone();
+            *sessions = SessionFacts { flows: vec![first], ..sessions_made() };
+        },
+        |sessions| {
+            let times = &mut sessions.flows[0].times;
+            *times = Default::default();
+            times.of_mut(SessionTime::Completed).record_n(Nanos(7), 90);
+            times.of_mut(SessionTime::Censored).record_n(Nanos(7), 7);
+            times.of_mut(SessionTime::Failed).record_n(Nanos(7), 3);
+        },
         |sessions| sessions.flows[1].tally.completed -= 1,
         |sessions| drop(sessions.flows.pop()),
         |sessions| sessions.flows[1].steps = 1,
