@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use truetail_engine::{Origin, RequestSet, TargetRequests};
+use truetail_engine::{Origin, TargetRequests};
 use truetail_model::random::mix64;
 use truetail_model::time::Timestamp;
 use url::Url;
@@ -12,7 +12,6 @@ use url::Url;
 use crate::books::Itinerary;
 use crate::cookies::CookieJar;
 use crate::error::FlowError;
-use crate::flows::Flows;
 use crate::make::{ReadFile, StepMaker};
 use crate::parse::{self, typed};
 use crate::request::{Sender, StepRequest};
@@ -148,11 +147,6 @@ impl Flow {
     pub fn itinerary(&self) -> Itinerary {
         let steps = self.steps.iter().map(|step| (step.name.clone(), step.line));
         Itinerary { steps: steps.collect(), moves: self.moves.clone() }
-    }
-
-    /// The targets of a run of this flow alone, one for each step.
-    pub fn requests(&self) -> RequestSet {
-        Flows::from(self.clone()).requests()
     }
 
     /// The targets of a run, one for each step. The request of the first may be whole: those after it depend on answers.

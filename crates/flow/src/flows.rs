@@ -41,6 +41,13 @@ impl From<Flow> for Flows {
     }
 }
 
+impl Flow {
+    /// The targets of a run of this flow alone, one for each step.
+    pub fn requests(&self) -> RequestSet {
+        Flows::from(self.clone()).requests()
+    }
+}
+
 impl Flows {
     /// Several flows are called by the names of their files without `.hurl`, and each step by its flow and its name:
     /// `buy/login`. One flow stays as it is.

@@ -38,7 +38,7 @@ fn answer_all(mut socket: TcpStream, count: &AtomicU64) -> Option<()> {
             "/login" => (200, "X-Token: t0\r\n"),
             "/again" => (
                 200,
-                if LOGINS.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+                if LOGINS.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
                     "X-Token: t0\r\nX-Nth: 0\r\n"
                 } else {
                     "X-Token: t0\r\nX-Nth: 1\r\n"

@@ -124,7 +124,7 @@ fn over_sockets_the_books_are_those_of_virtual_time() {
     let counted = Arc::clone(&payments);
     let answer = move |_: u64, asked: &Asked| {
         let nth = if asked.line.contains("/pay") { counted.fetch_add(1, Ordering::SeqCst) + 1 } else { 1 };
-        (if nth % 4 == 0 { 503 } else { 200 }, Vec::new(), "ok".to_owned())
+        (if u64::is_multiple_of(nth, 4) { 503 } else { 200 }, Vec::new(), "ok".to_owned())
     };
     let scenario = scenario("rate = 100\nduration = \"2s\"");
     let expected = simulated(&scenario);

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::sampled::{RANDOM, SLOWEST, Sampleable, Sampled};
-use super::session::SessionPart;
 use super::session_books::{EarlyEnd, is_zero};
+use super::session_part::SessionPart;
 use crate::limits::LONGEST_NS;
 
 /// Of so many requests of a session, instants are kept: the first ones, and the last.
