@@ -1,0 +1,51 @@
+//! The sessions of one flow, or of all, as far as their books balance alone.
+
+use super::session_books::{SessionTally, StepFacts, sum};
+use super::session_times::{SessionTime, SessionTimes};
+
+/// The sessions of one flow, or all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionPart<'a> {
+    /// How they ended.
+    pub tally: &'a SessionTally,
+    /// Their times.
+    pub times: &'a SessionTimes,
+    /// The place of the first of their steps among all.
+    pub first_step: usize,
+    /// Their steps.
+    pub steps: &'a [StepFacts],
+}
+
+impl<'a> SessionPart<'a> {
+    /// Step `nth` among those of all flows, where it is one of these.
+    pub fn step(&self, nth: u32) -> Option<&'a StepFacts> {
+        self.steps.get((nth as usize).checked_sub(self.first_step)?)
+    }
+
+    pub(super) fn imbalance(self) -> Option<String> {
+        let causes: Vec<u64> = self.steps.iter().flat_map(|step| step.ended_here.values().copied()).collect();
+        let SessionTally { planned, ended_early, .. } = *self.tally;
+        let of_causes = || {
+            (sum(&causes) != ended_early)
+                .then(|| format!("{} sessions have a step that ended them, of {ended_early}", sum(&causes)))
+        };
+        let of_steps = || self.steps.iter().find_map(|step| step.imbalance(planned));
+        self.imbalance_of_ends().or_else(of_causes).or_else(of_steps)
+    }
+
+    pub(super) fn imbalance_of_ends(self) -> Option<String> {
+        let SessionTally { planned, begun, never_begun, completed, ended_early, in_flight_at_end } = *self.tally;
+        if sum(&[begun, never_begun]) != planned {
+            return Some(format!("{begun} sessions begun and {never_begun} never begun are not the {planned} planned"));
+        }
+        if sum(&[completed, ended_early, in_flight_at_end]) != begun {
+            return Some(format!(
+                "{completed} sessions completed, {ended_early} ended early and {in_flight_at_end} in flight at the end are \
+                 not the {begun} begun"
+            ));
+        }
+        let times: Vec<u64> = SessionTime::ALL.into_iter().map(|time| self.times.of(time).count()).collect();
+        let is_timed = sum(&times) == planned && times[SessionTime::Completed as usize] == completed;
+        (!is_timed).then(|| format!("{} sessions have a time, of {planned} planned", sum(&times)))
+    }
+}
