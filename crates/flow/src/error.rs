@@ -11,7 +11,13 @@ pub struct FlowError {
 }
 
 impl FlowError {
+    /// What a flow holds may be named in `problem`, and may hold anything: it stays one line, without control characters.
     pub(crate) fn new(line: usize, problem: impl Into<String>) -> FlowError {
-        FlowError { line, problem: problem.into() }
+        let mut problem = problem.into();
+        if problem.contains(char::is_control) {
+            let escaped = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
+            problem = problem.chars().map(escaped).collect();
+        }
+        FlowError { line, problem }
     }
 }

@@ -262,3 +262,11 @@ fn the_type_of_a_file_in_a_form_follows_from_its_name() {
     let types: Vec<&str> = first.lines().filter_map(|line| line.strip_prefix("Content-Type: ")).skip(1).collect();
     assert_eq!(types, ["text/html", "application/octet-stream", "image/jpeg", "text/csv"]);
 }
+
+/// Found by the fuzzer: a URL may hold a line break by its escape.
+#[test]
+fn an_error_is_one_line_whatever_the_flow_holds() {
+    let error = flow("POST To\u{3}h some: a\\n1").unwrap_err();
+    assert!(error.problem.contains("the URL 'To\\u{3}h some: a\\n1' does not begin with http"), "{error}");
+    assert!(!error.problem.contains(char::is_control), "{error:?}");
+}

@@ -17,6 +17,10 @@ pub(super) fn read(routes: &Field<'_>, service: &Service) -> Result<Vec<Route>, 
     for section in routes.sections("[[service.route]]")? {
         let path = section.require("path", "for example path = \"/login\"")?;
         let route = read_route(&section, service)?;
+        if service.is_aside(&route.path) {
+            let problem = "the server answers it by itself";
+            return Err(path.error(format!("\"{}\" never gets a request: {problem}", route.path)));
+        }
         if let Some(earlier) = read.iter().find(|earlier| earlier.meets(&route.path)) {
             let problem = format!("every request for it belongs to the route {} before it", earlier.path);
             return Err(path.error(format!("\"{}\" never gets a request: {problem}", route.path)));

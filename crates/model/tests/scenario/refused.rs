@@ -201,6 +201,10 @@ fn routes_that_say_nothing_are_refused() {
     refused(&route("path = '/a'\nbase = '1ms'"), 9, &["unknown key 'base'", "baseline"]);
     let twice = "path = '/a*'\n[[service.route]]\npath = '/a/b'";
     refused(&route(twice), 10, &["\"/a/b\" never gets a request", "the route /a* before it"]);
+    for path in ["/clock", "/healthy"] {
+        let own = format!("path = \"{path}\"");
+        refused(&route(&own), 8, &["never gets a request: the server answers it by itself"]);
+    }
     let fault = "path = '/a'\n[[service.route.fault]]\nkind = 'stall'\nfor = '1s'";
     refused(&route(fault), 9, &["missing key 'at' in [[service.route.fault]]"]);
     let arrivals = "path = '/a'\n[[service.route.fault]]\nkind = 'stall'\nat = '0s'\nfor = '1s'\ngate = 'arrivals'";
