@@ -174,7 +174,7 @@ impl Observer for CheckObserver {
         *self.partial(request) = partial;
     }
 
-    fn finish(&mut self) {
+    fn finish(&mut self, _: Timestamp) {
         let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
         all.tally.merge(&self.found.tally);
         all.failed.append(&mut self.found.failed);

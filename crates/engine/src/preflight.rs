@@ -319,7 +319,7 @@ impl WithProtocol for Conversation {
                 let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
                 let (outcome, zero) = (ended.outcome, Timestamp::ZERO);
                 events.observe_end(0, EndedRequest { arrival, id, outcome, start: zero, end: zero });
-                events.finish_observing();
+                events.finish_observing(zero);
                 return match ended.outcome {
                     Outcome::Response { status } => Ok(status),
                     outcome => Err(Problem::NoAnswer(outcome.cause().unwrap_or(Cause::ClosedBeforeAnswer))),

@@ -1,12 +1,12 @@
 //! What a flow costs: processor time of the worker for each request of a flow of three steps with one header capture, beside
 //! the same sessions with requests that were made before the run.
 //!
-//! `cargo run --release -p truetail-flow --example cost [SESSIONS_PER_SECOND] [ROUNDS]`
+//! `cargo run --release -p truetail-flow --example cost [SESSIONS_PER_SECOND] [ROUNDS] [http1|http2]`
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use truetail_engine::{Control, Plan, Target};
+use truetail_engine::{Control, HttpVersion, Plan, Target};
 use truetail_flow::{Flow, FlowRun};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::time::{Nanos, Timestamp};
@@ -30,20 +30,29 @@ const ANSWER: &[u8] =
 const SECONDS: u64 = 4;
 
 fn main() {
-    let mut numbers = std::env::args().skip(1).map(|word| word.parse::<u64>().expect("a number"));
-    let (rate, rounds) = (numbers.next().unwrap_or(2000), numbers.next().unwrap_or(5));
-    let address = start_server();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let number = |nth: usize, usual: u64| words.get(nth).map_or(usual, |word| word.parse().expect("a number"));
+    let (rate, rounds) = (number(0, 2000), number(1, 5));
+    let version = match words.get(2).map(String::as_str) {
+        None | Some("http1") => HttpVersion::Http1,
+        Some("http2") => HttpVersion::Http2,
+        Some(other) => panic!("'{other}' is neither http1 nor http2"),
+    };
+    let address = start_server(version);
     println!("round,plain_ns_per_request,flow_ns_per_request,plain_requests,flow_requests");
     for round in 0..rounds {
-        let (plain, flow) = (measure(address, rate, false), measure(address, rate, true));
+        let (plain, flow) = (measure(address, version, rate, false), measure(address, version, rate, true));
         println!("{round},{:.0},{:.0},{},{}", plain.0, flow.0, plain.1, flow.1);
     }
 }
 
 /// Processor time of the worker for each request, in nanoseconds, and how many requests were answered.
-fn measure(address: SocketAddr, rate: u64, is_flow: bool) -> (f64, u64) {
+fn measure(address: SocketAddr, version: HttpVersion, rate: u64, is_flow: bool) -> (f64, u64) {
     let host = ("host".to_owned(), format!("http://{address}"));
-    let flow = Flow::parse("cost.hurl", FLOW, &[host], &|path| Err(path.to_owned())).expect("a flow");
+    let flow = Flow::parse("cost.hurl", FLOW, &[host], &|path| Err(path.to_owned()))
+        .expect("a flow")
+        .over(version)
+        .expect("a flow in this version");
     let sessions = Schedule {
         profile: Profile::constant(format!("{rate}/s").parse().expect("a rate")),
         spacing: Spacing::Even,
@@ -59,6 +68,9 @@ fn measure(address: SocketAddr, rate: u64, is_flow: bool) -> (f64, u64) {
     let workload = Workload { model, limits: Limits::default(), warmup: Nanos::ZERO };
     let mut plan = Plan::new(workload, target.expect("a target"));
     plan.threads = Some(1);
+    if version == HttpVersion::Http2 {
+        plan.target.use_http2().expect("HTTP/2");
+    }
     if is_flow {
         plan.observer = Some(FlowRun::new(flow, Timestamp::ZERO, 1, 0).observer_factory());
     }
@@ -68,15 +80,36 @@ fn measure(address: SocketAddr, rate: u64, is_flow: bool) -> (f64, u64) {
     ((cpu.user_ns + cpu.system_ns) as f64 / responses as f64, responses)
 }
 
-fn start_server() -> SocketAddr {
+fn start_server(version: HttpVersion) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || serve(stream));
+    std::thread::spawn(move || match version {
+        HttpVersion::Http1 => {
+            listener.incoming().flatten().for_each(|stream| drop(std::thread::spawn(|| serve(stream))))
         }
+        HttpVersion::Http2 => serve_http2(listener),
     });
     address
+}
+
+/// Gives every stream of every connection the same answer.
+fn serve_http2(listener: TcpListener) {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        listener.set_nonblocking(true).expect("a socket");
+        let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
+        while let Ok((socket, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let Ok(mut connection) = h2::server::handshake(socket).await else { return };
+                while let Some(Ok((_, mut respond))) = connection.accept().await {
+                    let answer = http::Response::builder().header("x-token", "5f1c20aa7").body(()).expect("an answer");
+                    let sent = respond.send_response(answer, false);
+                    let _ = sent.and_then(|mut body| body.send_data(bytes::Bytes::from_static(b"ok"), true));
+                }
+            });
+        }
+    });
 }
 
 /// Answers whatever comes: each request comes whole, in one read.

@@ -108,10 +108,10 @@ impl MeasuredFlows {
         flow.first_step + self.of(nth).never_issued(flow, course, arrival, now)
     }
 
-    /// The run is over. Who still thinks is in flight: what was waited for so far is known.
-    pub(crate) fn finish<'a>(&mut self, flows: &Flows, courses: impl Iterator<Item = &'a mut Course>) {
+    /// The run is over at `now`. Who still thinks is in flight: what was waited for so far is known.
+    pub(crate) fn finish<'a>(&mut self, flows: &Flows, courses: impl Iterator<Item = &'a mut Course>, now: Timestamp) {
         for course in courses.filter(|course| course.is_open) {
-            self.of(course.flow).cut_off(flows.get(course.flow), course);
+            self.of(course.flow).cut_off(flows.get(course.flow), course, now);
         }
     }
 }
@@ -212,9 +212,9 @@ impl MeasuredSessions {
     }
 
     /// The run is over while its user thinks, or waits to try again.
-    fn cut_off(&mut self, flow: &Flow, course: &mut Course) {
-        let end = course.end;
-        // What would have followed is left out: its step was not over.
+    fn cut_off(&mut self, flow: &Flow, course: &mut Course, now: Timestamp) {
+        // To think is the user's own time; the interval of a retry is waited for the service.
+        let end = if course.next.stays() { now.max(course.end) } else { course.end };
         if course.next.stays() {
             self.left(flow, course, SessionEnd::InFlight, end);
         }

@@ -147,8 +147,8 @@ impl Observer for FlowScript {
         Some(self)
     }
 
-    fn finish(&mut self) {
-        self.measured.finish(&self.plan.flows, self.sessions.iter_mut().map(|session| &mut session.course));
+    fn finish(&mut self, now: Timestamp) {
+        self.measured.finish(&self.plan.flows, self.sessions.iter_mut().map(|session| &mut session.course), now);
         let mut found = self.measured.found(&self.plan.flows);
         if let Some(session) = self.sessions.first() {
             found.variables = session.variables(self.plan.flows.get(session.course.flow));

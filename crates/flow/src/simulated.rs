@@ -165,8 +165,7 @@ impl<'a> SimulatedSessions<'a> {
     }
 
     /// Adds what was found to the run.
-    fn finish(mut self, mut run: Run) -> Run {
-        self.measured.finish(self.flows, self.courses.iter_mut());
+    fn finish(self, mut run: Run) -> Run {
         let requests = self.flows.requests();
         if requests.only().is_none() {
             let books = requests.targets().iter().zip(&self.ledgers).map(|(target, ledger)| target.books(ledger));
@@ -205,6 +204,10 @@ impl Sessions for SimulatedSessions<'_> {
             outcome => self.unanswered(user, outcome, record),
         }
         self.measured.think(self.flows, &mut self.courses[user as usize])
+    }
+
+    fn run_ended(&mut self, now: Timestamp) {
+        self.measured.finish(self.flows, self.courses.iter_mut(), now);
     }
 
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) {

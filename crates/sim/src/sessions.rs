@@ -30,6 +30,11 @@ pub trait Sessions {
     /// The run ended at `now` before this arrival was issued. `user`: whose session it belongs to; `None` where there was no
     /// time for any. `number`: that of its session.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp);
+
+    /// The run has ended at `now`: nothing comes after this.
+    fn run_ended(&mut self, now: Timestamp) {
+        let _ = now;
+    }
 }
 
 /// Each request for itself.

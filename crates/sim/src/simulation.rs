@@ -377,6 +377,7 @@ impl Simulation {
                 sink.ended(&RequestRecord::never_issued(arrival, at));
             }
         }
+        sessions.run_ended(at);
         self.generators.hashes().map(|schedule_hash| SimulationEnd { at, schedule_hash, stuck }).collect()
     }
 }

@@ -208,7 +208,7 @@ impl Observer for StreamObserver {
         self.count(self.clocks(arrival), LlmAnswer::default(), Outcome::NeverIssued, false, (end, end));
     }
 
-    fn finish(&mut self) {
+    fn finish(&mut self, _: Timestamp) {
         let facts = self.found.facts(&self.options);
         self.all_found.lock().unwrap_or_else(PoisonError::into_inner).merge(&facts);
     }

@@ -267,9 +267,9 @@ impl Events {
     }
 
     /// Nothing is observed any more.
-    pub(crate) fn finish_observing(&mut self) {
+    pub(crate) fn finish_observing(&mut self, now: Timestamp) {
         if let Some(mut observer) = self.observer.take() {
-            observer.finish();
+            observer.finish(now);
         }
     }
 

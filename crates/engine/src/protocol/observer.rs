@@ -56,8 +56,10 @@ pub trait Observer: Send {
     fn script(&mut self) -> Option<&mut dyn SessionScript> {
         None
     }
-    /// The worker has ended: nothing comes after this.
-    fn finish(&mut self) {}
+    /// The worker has ended, at `now`: nothing comes after this.
+    fn finish(&mut self, now: Timestamp) {
+        let _ = now;
+    }
 }
 
 /// Decides what sessions of users ask for, one request after the other. A user stands for one session from its first request
@@ -204,9 +206,9 @@ impl Observer for Both {
         self.0.script().or_else(|| self.1.script())
     }
 
-    fn finish(&mut self) {
-        self.0.finish();
-        self.1.finish();
+    fn finish(&mut self, now: Timestamp) {
+        self.0.finish(now);
+        self.1.finish(now);
     }
 }
 

@@ -236,7 +236,7 @@ impl<P: Protocol> Worker<P> {
             self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
             self.events.observe_never_issued(arrival, ended);
         }
-        self.events.finish_observing();
+        self.events.finish_observing(ended);
         let (recorder, target_tallies) = self.ledger.close();
         let generator = GeneratorStats {
             connections_opened: self.connections.pool.opened,

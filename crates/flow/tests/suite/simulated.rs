@@ -327,3 +327,25 @@ fn attempts_are_exact_and_those_over_sockets_have_the_same_books() {
         assert_eq!(tallies(&run.facts.by_target), tallies(&books));
     }
 }
+
+/// The run ends at 3 s, while the only session waits to try again, and while the one that thinks would come to its next step.
+#[test]
+fn what_was_waited_for_a_retry_is_in_the_time_of_its_session() {
+    let service = "baseline = \"5ms\"\n[[service.route]]\npath = \"/b\"\nbaseline = \"9ms\"\n\
+        [[service.route.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 1\n";
+    let scenario = scenario("rate = 1\nduration = \"1s\"\ndrain = \"2s\"", service);
+    let censored = |text: &str| {
+        let run = simulated(text, &scenario);
+        let facts = sessions(&run);
+        assert_eq!((facts.tally.planned, facts.tally.in_flight_at_end), (1, 1));
+        let of_step = facts.steps[0].times.of(SessionTime::Censored).max();
+        (facts.times.of(SessionTime::Censored).max().unwrap(), of_step)
+    };
+    let near = |time: Nanos, ms: f64| assert!((time.as_millis_f64() - ms).abs() < ms / 1000.0, "{time} is not {ms} ms");
+    let (session, step) = censored("GET {{host}}/b\n[Options]\nretry: 1\nretry-interval: 10s\nHTTP 200\n");
+    near(session, 3_000.0);
+    near(step.unwrap(), 3_000.0);
+    let (session, step) = censored("GET {{host}}/a\nHTTP 200\n\nGET {{host}}/a\n[Options]\ndelay: 10s\nHTTP 200\n");
+    near(session, 5.0);
+    assert_eq!(step, None);
+}

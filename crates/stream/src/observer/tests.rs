@@ -56,7 +56,7 @@ fn streams_are_sampled_as_they_were() {
         let id = truetail_engine::RequestId { target: 0, row: 0 };
         observer.end(request, EndedRequest { arrival, id, outcome, start, end });
     }
-    observer.finish();
+    observer.finish(Timestamp::ZERO);
     let detail = all.lock().unwrap().detail.clone().expect("it is kept");
     let [slowest, fastest] = &detail.sampled.slowest[..] else { panic!("two: {detail:?}") };
     assert_eq!((slowest.ending, slowest.end_ns, slowest.events()), (StreamEnding::Cut, 900, 1));
