@@ -75,7 +75,7 @@ fn nanoseconds_per_event(event: &str, llm: Option<LlmOptions>, events: usize) ->
         observer.end(0, EndedRequest { arrival, id, outcome, start: Timestamp(now), end: Timestamp(now) });
     }
     let used = cpu_nanoseconds() - begin;
-    observer.finish();
+    observer.finish(Timestamp::ZERO);
     let facts = run.facts();
     let answers = (events / PER_ANSWER) as u64;
     assert_eq!((facts.tally.complete, facts.events), (answers, answers * PER_ANSWER as u64));
