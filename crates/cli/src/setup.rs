@@ -13,36 +13,53 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 
 use crate::args::flow::Variable;
 use crate::args::run::RunArgs;
-use crate::error::{Result, runtime_error};
+use crate::error::{Result, runtime_error, usage_error};
 use crate::output;
+use crate::output_folder::OutputFolder;
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::run::ResolvedRun;
 use crate::resolve::{self, flow, load, request, tls};
 
 /// How long it may take in all.
 const MOST_TIME: Nanos = Nanos::from_secs(60);
+/// How long of it arrivals may come, though there is one at once.
+const ARRIVALS: Nanos = Nanos::from_secs(1);
 
 /// As [`resolve::run::resolve`], after the setup, if there is one.
 ///
 /// # Errors
 /// As there, and why the setup was not completed.
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
-    let Some(setup) = Setup::of(&args)? else { return resolve::run::resolve(args) };
-    let checked = check(args.clone())?;
+    if args.flow.setup.is_none() {
+        return resolve::run::resolve(args);
+    }
+    refuse_what_is_read_once(&args)?;
+    let setup = Setup::of(&args)?;
+    let checked = setup.check(args.clone())?;
+    OutputFolder::check(&checked.save_to)?;
     let mut found = args.clone();
     // What it captured replaces what it began with.
     found.flow.variable.extend(setup.run(&args)?);
+    // It may outlast the instant, and the run is late then: it is not refused any more.
+    found.machines.start_at = None;
     let mut resolved = resolve::run::resolve(found)?;
+    resolved.plan.start_at_unix_ns = checked.plan.start_at_unix_ns;
     // Another token makes no other load.
     resolved.plan.target.same_requests_as(checked.plan.target.requests());
     Ok(resolved)
 }
 
-/// As [`resolve`], with values that stand for those that the setup will find. Nothing is sent.
-fn check(mut args: RunArgs) -> Result<ResolvedRun> {
-    let stand_ins = Setup::of(&args)?.map_or_else(Vec::new, |setup| setup.stand_ins());
-    args.flow.variable.splice(0..0, stand_ins);
-    resolve::run::resolve(args)
+/// Files are read before the setup and after it.
+fn refuse_what_is_read_once(args: &RunArgs) -> Result<()> {
+    let files = [&args.flow.setup, &args.data_from, &args.ca, &args.cert, &args.key];
+    let files = files.into_iter().flatten().chain(&args.flow.flow);
+    match files.into_iter().find(|file| file.as_os_str() == "-" || file.exists() && !file.is_file()) {
+        Some(file) => {
+            let help = "beside --setup, files are read twice; write it to a file";
+            Err(usage_error(format!("{} can be read once only: {help}", file.display())))
+        }
+        None => Ok(()),
+    }
 }
 
 /// A flow that is run once.
@@ -52,28 +69,33 @@ struct Setup {
 }
 
 impl Setup {
-    /// The one of `--setup`; `None` where there is none.
-    fn of(args: &RunArgs) -> Result<Option<Setup>> {
-        let Some(file) = args.flow.setup.clone() else { return Ok(None) };
+    /// The one of `--setup`.
+    fn of(args: &RunArgs) -> Result<Setup> {
+        let file = args.flow.setup.clone().unwrap_or_default();
         let flow = flow::read(&file, &args.flow.variable, |_| Ok(None))?;
         let flow = flow.over(flow::version(args)).map_err(|error| flow::wrong(&file, &error))?;
-        Ok(Some(Setup { file, flow }))
+        Ok(Setup { file, flow })
     }
 
-    /// The variables that it may set, with a value that stands for what they will have.
-    fn stand_ins(&self) -> Vec<Variable> {
+    /// What the run will be, with values that stand for those that it will find. Nothing is sent.
+    fn check(&self, mut args: RunArgs) -> Result<ResolvedRun> {
         let stand_in = |name: &String| Variable { name: name.clone(), value: "0".to_owned() };
-        self.flow.variable_names().iter().map(stand_in).collect()
+        args.flow.variable.splice(0..0, self.flow.variable_names().iter().map(stand_in));
+        let checked = resolve::run::resolve(args)?;
+        let (mine, other, file) = (self.flow.origin(), checked.plan.target.origin(), self.file.display());
+        if mine != other {
+            let problem = "a setup and the flows go to one origin";
+            return Err(usage_error(format!("--setup {file} goes to {mine}, and the flow to {other}; {problem}")));
+        }
+        Ok(checked)
     }
 
     /// Does it, and returns the variables as it left them.
     fn run(self, args: &RunArgs) -> Result<Vec<Variable>> {
         let file = self.file.display();
-        let is_secure = self.flow.origin().is_https();
+        let names = self.flow.variable_names().to_vec();
         let mut target = request::of_flows(args, &self.flow.clone().into())?;
-        if is_secure {
-            tls::secure(&mut target, args)?;
-        }
+        tls::secure(&mut target, args)?;
         let mut plan = Plan::new(one_session(args, &self.flow), target);
         plan.threads = Some(1);
         let sessions = flow::sessions(Some(self.flow.into()), args.seed, &mut plan);
@@ -87,8 +109,11 @@ impl Setup {
         let requests: u64 = facts.steps.iter().map(|step| step.reached + step.further()).sum();
         let requests = if requests == 1 { "1 request".to_owned() } else { format!("{requests} requests") };
         output::note(&format!("--setup {file}: {requests} before the load, in none of its books"));
-        let variables = sessions.variables().into_iter();
-        Ok(variables.map(|(name, value)| Variable { name, value }).collect())
+        let variables = sessions.variables();
+        for name in names.iter().filter(|name| !variables.iter().any(|(known, _)| known == *name)) {
+            output::note(&format!("--setup {file}: {name} is no text and no number at its end, and is not set"));
+        }
+        Ok(variables.into_iter().map(|(name, value)| Variable { name, value }).collect())
     }
 }
 
@@ -111,10 +136,11 @@ fn one_session(args: &RunArgs, flow: &Flow) -> Workload {
         profile: Profile::constant("1/s".parse().expect("a rate")),
         spacing: Spacing::Even,
         seed: args.seed.unwrap_or(DEFAULT_SEED),
-        horizon: Horizon { duration: Some(Nanos::from_secs(1)), requests: Some(1) },
+        horizon: Horizon { duration: Some(ARRIVALS), requests: Some(1) },
     };
     let requests_per_session = flow.requests_per_session();
     let model = LoadModel::PartlyOpen { sessions, requests_per_session, think_time: Nanos::ZERO };
-    let limits = Limits { drain: MOST_TIME, timeout: load::limits(args).timeout, connections: None };
+    let limits =
+        Limits { drain: MOST_TIME.saturating_sub(ARRIVALS), timeout: load::limits(args).timeout, connections: None };
     Workload { model, limits, warmup: Nanos::ZERO }
 }

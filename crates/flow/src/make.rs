@@ -38,6 +38,12 @@ pub(crate) struct StepMaker<'a> {
     origin: Option<(Origin, Url)>,
 }
 
+/// Where the path of a URL begins, or its query, where there is one.
+fn authority_end(url: &str) -> Option<usize> {
+    let authority = url.find("://")? + 3;
+    url[authority..].find(['/', '?', '#']).map(|at| authority + at)
+}
+
 type Made<T> = Result<T, String>;
 
 impl<'a> StepMaker<'a> {
@@ -107,12 +113,13 @@ impl<'a> StepMaker<'a> {
         })
     }
 
-    /// Scheme and authority of a URL, which must be known before the run, and what comes behind them.
+    /// Scheme and authority of a URL, which must be known before the run, and what comes behind them. Variables behind them stay
+    /// variables: people are shown their names, for a value may be secret.
     fn split_url(&self, url: &Template) -> Made<(String, Vec<Piece>)> {
         let (mut text, mut pieces) = (String::new(), url.0.iter());
         let mut rest = Vec::new();
         for piece in pieces.by_ref() {
-            match self.known(piece) {
+            match self.known(piece).filter(|_| authority_end(&text).is_none()) {
                 Some(known) => text.push_str(&known),
                 None => {
                     rest.push(piece.clone());
@@ -121,14 +128,13 @@ impl<'a> StepMaker<'a> {
             }
         }
         rest.extend(pieces.cloned());
-        let Some(scheme) = text.find("://") else {
+        if !text.contains("://") {
             let begins = text.chars().take(40).collect::<String>();
             return Err(format!(
                 "the URL '{begins}' does not begin with http:// or https:// as far as it is known before the run"
             ));
-        };
-        let authority = text[scheme + 3..].find(['/', '?', '#']).map(|at| scheme + 3 + at);
-        match authority {
+        }
+        match authority_end(&text) {
             None if !rest.is_empty() => {
                 Err("the host of this URL is only known during the run; write it out, or give it with --variable"
                     .to_owned())

@@ -27,7 +27,8 @@ pub fn of_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Op
     }
     if let Some(twice) = args.flow.variable.iter().find(|variable| columns.contains(&variable.name)) {
         let (name, file) = (&twice.name, &data.name);
-        return Err(usage_error(format!("--variable {name} and the column {name} of {file} contradict each other")));
+        let option = if args.flow.setup.is_some() { "--variable or --setup," } else { "--variable" };
+        return Err(usage_error(format!("{option} {name} and the column {name} of {file} contradict each other")));
     }
     let values = rows.values_of(&columns).map_err(request::wrong)?;
     let seed = args.seed.unwrap_or(DEFAULT_SEED);

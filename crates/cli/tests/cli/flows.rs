@@ -196,7 +196,10 @@ fn a_setup_is_done_once_and_what_it_captures_is_set_for_every_session() {
         "setup.hurl",
         "GET {{host}}/again\nHTTP 200\n[Captures]\ntoken: header \"X-Token\"\nnth: header \"X-Nth\"\n",
     );
-    dir.file("list.hurl", "GET {{host}}/list?{{nth}}\nX-Token: {{token}}\nHTTP *\n[Asserts]\nstatus != 403\n");
+    dir.file(
+        "list.hurl",
+        "GET {{host}}/list?{{nth}}&key={{token}}\nX-Token: {{token}}\nHTTP *\n[Asserts]\nstatus != 403\n",
+    );
     let load = ["run", "--flow", "list.hurl", "--setup", "setup.hurl", "-r", "50", "-d", "800ms", "--variable", &host];
     let run = |more: &[&str]| dir.truetail(&[&load[..], more].concat());
     let (first, second) = (run(&["--json"]), run(&["--json"]));
@@ -206,7 +209,8 @@ fn a_setup_is_done_once_and_what_it_captures_is_set_for_every_session() {
     let (tally, sessions) = (&one["tally"]["responses"], &one["sessions"]["tally"]);
     assert_eq!((tally, &sessions["planned"], &sessions["completed"]), (&40.into(), &40.into(), &40.into()));
     // The two had another value in their requests, and are the same load.
-    assert_eq!(one["scenario"]["mix"]["hash"], other["scenario"]["mix"]["hash"]);
+    assert_eq!(one["scenario"], other["scenario"]);
+    assert_eq!(one["sessions"]["steps"][0]["name"], "GET /list?{{nth}}&key={{token}}");
     assert!(LOGINS.load(Ordering::Relaxed) >= 2 && !first.stdout.contains("t0"), "{first:?}");
 
     dir.file("wrong.hurl", "GET {{host}}/again\nHTTP 201\n");
@@ -227,6 +231,10 @@ fn a_setup_is_done_once_and_what_it_captures_is_set_for_every_session() {
     );
     refused(&[&with_nth[..], &["--setup", "none.hurl"]].concat(), 1, "--setup none.hurl: it ended at GET /: line ");
     refused(&["http://127.0.0.1:9/", "--setup", "none.hurl"], 2, "--flow");
+    refused(&[&with_nth[..], &["--setup", "-"]].concat(), 2, "- can be read once only: beside --setup");
+    dir.file("elsewhere.hurl", "GET http://127.0.0.1:9/\nHTTP 200\n[Captures]\ntoken: header \"X-Token\"\n");
+    let elsewhere = "--setup elsewhere.hurl goes to http://127.0.0.1:9, and the flow to http://";
+    refused(&[&with_nth[..], &["--setup", "elsewhere.hurl"]].concat(), 2, elsewhere);
     let nobody = ["--flow", "list.hurl", "--setup", "setup.hurl", "--variable", "host=http://127.0.0.1:9"];
     refused(&nobody, 1, "--setup setup.hurl: it ended at GET /again: could not connect");
     // What is wrong elsewhere is said before anything is sent.
