@@ -122,6 +122,9 @@ test("the theme follows the system, and the button", async () => {
     await opened({}, async page => {
         const light = [await paper(page), await heat(page)];
         await page.emulateMedia({ colorScheme: "dark" });
+        // The page hears of it, and draws anew, with its next frame.
+        await page.waitForFunction(([canvas, before]) => document.querySelector(canvas).toDataURL() !== before,
+            [`${figure("heat")} canvas`, light[1]], { timeout: 10_000 });
         const dark = [await paper(page), await heat(page)];
         assert.notEqual(dark[0], light[0]);
         assert.notEqual(dark[1], light[1]);
