@@ -233,6 +233,7 @@ impl CallArguments<'_> {
             connections: self.in_flight.as_ref().map(|given| count("in_flight", given)).transpose()?,
             timeout: self.timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
             drain: time("drain", &self.drain)?,
+            ..Limits::default()
         };
         let workload = load.workload(limits, "calls")?;
         let waiting =

@@ -78,6 +78,7 @@ impl HttpRun {
             connections: connections.as_ref().map(|given| count("connections", given)).transpose()?,
             timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
             drain: time("drain", &drain)?,
+            ..Limits::default()
         };
         let workload = load.workload(limits, "requests")?;
         let mut plan = Plan::new(workload, request.target(py, seed_of_choice, &tls, streams.is_llm())?);

@@ -141,6 +141,6 @@ fn one_session(args: &RunArgs, flow: &Flow) -> Workload {
     let requests_per_session = flow.requests_per_session();
     let model = LoadModel::PartlyOpen { sessions, requests_per_session, think_time: Nanos::ZERO };
     let limits =
-        Limits { drain: MOST_TIME.saturating_sub(ARRIVALS), timeout: load::limits(args).timeout, connections: None };
+        Limits { drain: MOST_TIME.saturating_sub(ARRIVALS), timeout: load::limits(args).timeout, ..Limits::default() };
     Workload { model, limits, warmup: Nanos::ZERO }
 }

@@ -84,7 +84,7 @@ pub enum CapReason {
     LocalPorts,
     /// The number of users of the closed model.
     Users,
-    /// One connection for each worker: in HTTP/2 a connection carries many requests.
+    /// One shared connection for each worker: in HTTP/2 a connection carries many requests.
     Multiplexed,
 }
 
@@ -133,7 +133,7 @@ impl Plan {
         if let Some(connections) = workload.limits.connections {
             return EffectiveCap { connections, reason: CapReason::UserLimit };
         }
-        if self.target.http_version() == HttpVersion::Http2 {
+        if self.target.http_version() == HttpVersion::Http2 && !workload.has_connection_per_session() {
             let connections = self.threads_for_the_load().min(workload.max_workers());
             return EffectiveCap { connections, reason: CapReason::Multiplexed };
         }

@@ -169,9 +169,10 @@ fn config_of(
         share,
         start,
         endpoint: plan.target.endpoint().clone(),
-        tls: tls.map(Tls::for_one_worker),
+        tls: tls.map(|tls| tls.for_one_worker(!workload.has_connection_per_session())),
         requests: plan.target.requests().clone(),
-        connections: share.of(u64::from(workload.limits.connections.unwrap_or(1))),
+        most_shared: (!workload.has_connection_per_session())
+            .then(|| share.of(u64::from(workload.limits.connections.unwrap_or(1)))),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.precision.timing,

@@ -90,6 +90,10 @@ pub struct Limits {
     /// The most requests in flight at once, and so the most open connections. An arrival that finds no free connection
     /// waits in the client and keeps its intended start. `None`: no limit.
     pub connections: Option<u32>,
+    /// In the partly open model, a session has a connection of its own from its first request to its end, think times
+    /// included, so that `connections` is the most sessions under way. Otherwise sessions share connections, and one is
+    /// taken for the time of a request.
+    pub connection_per_session: bool,
     /// How long a request may take from its actual start, connecting included, before it times out. `None`: forever.
     pub timeout: Option<Nanos>,
     /// How long after the horizon the backlog is still sent and answers are awaited.
@@ -97,9 +101,14 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// No limit on connections, a timeout of 30 s, a drain of 30 s.
+    /// No limit on connections, which are shared, a timeout of 30 s, a drain of 30 s.
     fn default() -> Limits {
-        Limits { connections: None, timeout: Some(Nanos::from_secs(30)), drain: Nanos::from_secs(30) }
+        Limits {
+            connections: None,
+            connection_per_session: false,
+            timeout: Some(Nanos::from_secs(30)),
+            drain: Nanos::from_secs(30),
+        }
     }
 }
 
@@ -128,6 +137,11 @@ impl Workload {
             horizon.requests = horizon.requests.map(|total| stripe.share_of(total));
         }
         mine
+    }
+
+    /// Each session holds its connection from its first request to its end.
+    pub fn has_connection_per_session(&self) -> bool {
+        self.limits.connection_per_session && matches!(self.model, LoadModel::PartlyOpen { .. })
     }
 
     /// The most workers that can share this load, at least 1. A worker without a permit for a connection, or without a user,

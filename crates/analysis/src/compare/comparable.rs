@@ -70,6 +70,7 @@ fn differences(a: &Facts, b: &Facts, expected: Expected) -> Vec<(&'static str, S
         differ("the number of requests per session", &x.requests_per_session, &y.requests_per_session),
         differ("the think time", &x.think_time_ns, &y.think_time_ns),
         differ("the limit on connections", &x.connections, &y.connections),
+        differ("--connection-per-session", &x.connection_per_session, &y.connection_per_session),
         differ("the timeout", &x.timeout_ns, &y.timeout_ns),
         differ("the URL", &x.url, &y.url).filter(|_| expected == Expected::Nothing),
         differ("the method", &x.method, &y.method),

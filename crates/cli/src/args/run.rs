@@ -179,6 +179,10 @@ pub struct RunArgs {
     /// Open a new connection for each request. Each response time then includes the time to connect
     #[arg(long, help_heading = "Request")]
     pub no_keepalive: bool,
+    /// Give each session a connection of its own, as a browser has: opened with its first request and closed at its end.
+    /// Then --connections limits the sessions under way. Without it, all sessions share connections
+    #[arg(long, conflicts_with = "no_keepalive", help_heading = "Request")]
+    pub connection_per_session: bool,
     /// Do not try before the load whether the server answers
     #[arg(long, help_heading = "Request")]
     pub no_preflight: bool,

@@ -60,13 +60,14 @@ fn kind(args: &RunArgs) -> LoadModelKind {
 /// Refuses flags of other load models, and `--rate` with `--profile`.
 fn refuse_contradictions(args: &RunArgs, kind: LoadModelKind) -> Result<()> {
     use LoadModelKind::{Closed, Open, PartlyOpen};
-    let bound: [(&str, bool, &[LoadModelKind]); 8] = [
+    let bound: [(&str, bool, &[LoadModelKind]); 9] = [
         ("--rate", args.rate.is_some(), &[Open, PartlyOpen]),
         ("--profile", args.profile.is_some(), &[Open, PartlyOpen]),
         ("--spacing", args.spacing.is_some(), &[Open, PartlyOpen]),
         ("--users", args.users.is_some(), &[Closed]),
         ("--think-time", args.think_time.is_some(), &[Closed, PartlyOpen]),
         ("--session-length", args.session_length.is_some(), &[PartlyOpen]),
+        ("--connection-per-session", args.connection_per_session, &[PartlyOpen]),
         ("--stop-when-saturated", args.stop_when_saturated, &[Open]),
         ("--requests", args.requests.is_some(), &[Open, Closed]),
     ];
@@ -133,6 +134,7 @@ pub fn limits(args: &RunArgs) -> Limits {
     let usual = Limits::default();
     Limits {
         connections: args.connections,
+        connection_per_session: args.connection_per_session,
         timeout: args.timeout.map_or(args.max_time.or(usual.timeout), |timeout| timeout.0),
         drain: args.drain.unwrap_or(usual.drain),
     }

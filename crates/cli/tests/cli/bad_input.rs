@@ -37,6 +37,16 @@ fn verbs_and_flags() {
             (&["run", URL, "-r", "1", "--rat", "3"], 2, &["'--rat'", "'--rate'"]),
             (&["run", URL, "-r", "1", "--http3"], 2, &["'--http3'"]),
             (&["run", URL, "-r", "1", "--http2", "--no-keepalive"], 2, &["--http2 and --no-keepalive contradict"]),
+            (
+                &["run", URL, "-r", "1", "--connection-per-session"],
+                2,
+                &["--connection-per-session has no meaning in the open model", "--model partly-open"],
+            ),
+            (
+                &["run", URL, "-r", "1", "--no-keepalive", "--connection-per-session"],
+                2,
+                &["'--no-keepalive'", "'--connection-per-session'"],
+            ),
             (&["run", URL, "-r", "1", "--max-streams", "5"], 2, &["--max-streams", "add --http2"]),
             (&["run", URL, "-r", "1", "--http2", "-H", "Upgrade: x"], 2, &["'Upgrade: x'", "does not allow"]),
             (&["run", URL, "-r", "1", "--model", "opne"], 2, &["opne", "open, closed, partly-open"]),

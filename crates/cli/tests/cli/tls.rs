@@ -96,6 +96,13 @@ fn whom_to_trust() {
         "{notes}"
     );
     assert!(output.stderr.contains("--insecure: certificates were not verified"), "{output:?}");
+    let sessions = ["--model", "partly-open", "--session-length", "3", "--connection-per-session"];
+    let args =
+        [&["run", &url, "-r", "50", "-d", "400ms", "--insecure", "--json", "--quiet", "--no-save"], &sessions[..]];
+    let per_session = dir.truetail(&args.concat()).json();
+    assert_balanced(&per_session);
+    assert_eq!(per_session["tls_handshake_time"]["count"], 20);
+    assert_eq!(per_session["scenario"]["connection_per_session"], true);
     let other = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     dir.file("other.pem", &other.cert.pem());
     let untrusted = run(&["--ca", "other.pem"]);

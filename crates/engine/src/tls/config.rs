@@ -84,10 +84,12 @@ impl Tls {
         Tls { config: Arc::new(config), ..self.clone() }
     }
 
-    /// The same with resumable sessions of its own, so that workers share no lock.
-    pub(crate) fn for_one_worker(&self) -> Tls {
+    /// The same with resumable sessions of its own, so that workers share no lock; or without any, where each connection is
+    /// that of somebody else.
+    pub(crate) fn for_one_worker(&self, resumes: bool) -> Tls {
         let mut config = ClientConfig::clone(&self.config);
-        config.resumption = Resumption::in_memory_sessions(RESUMABLE_SESSIONS);
+        config.resumption =
+            if resumes { Resumption::in_memory_sessions(RESUMABLE_SESSIONS) } else { Resumption::disabled() };
         Tls { config: Arc::new(config), ..self.clone() }
     }
 
@@ -171,7 +173,7 @@ mod tests {
         let options = TlsOptions { authorities: Some(certificate), ..TlsOptions::default() };
         for host in ["localhost", "127.0.0.1", "[::1]"] {
             let tls = Tls::new(&origin(host), &options).unwrap();
-            assert!(tls.verifies() && tls.connection().is_ok() && tls.for_one_worker() != tls, "{host}");
+            assert!(tls.verifies() && tls.connection().is_ok() && tls.for_one_worker(true) != tls, "{host}");
         }
     }
 }

@@ -20,8 +20,9 @@ pub(crate) struct WorkerConfig {
     /// How connections are secured, if they are.
     pub(crate) tls: Option<Tls>,
     pub(crate) requests: RequestSet,
-    /// Most connections of a worker whose connections are multiplexed.
-    pub(crate) connections: u64,
+    /// Most connections of a worker whose connections are multiplexed; `None`: each session has one of its own, which is
+    /// closed when it is over.
+    pub(crate) most_shared: Option<u64>,
     pub(crate) timeout: Option<Nanos>,
     /// The kernel is to say when answers arrived.
     pub(crate) stamped: bool,

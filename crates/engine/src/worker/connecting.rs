@@ -13,7 +13,8 @@ use crate::protocol::{Protocol, Tag};
 impl<P: Protocol> Worker<P> {
     /// Opens a connection for a request, which waits for it.
     pub(super) fn open_connection(&mut self, tag: Tag) {
-        let slot = match self.connections.connect(&self.config.endpoint, &self.protocol, tag) {
+        let user = self.in_flight.get(tag).user;
+        let slot = match self.connections.connect(&self.config.endpoint, &self.protocol, tag, user) {
             Ok(slot) => slot,
             Err(cause) => {
                 let now = self.clock.now();

@@ -11,14 +11,19 @@ use crate::protocol::{Protocol, Session, Tag};
 use crate::since::Since;
 use crate::target::endpoint::Endpoint;
 
+use super::session_connections::SessionConnections;
+
 /// After a connection could not be opened, requests that have room on others are not risked on a new one for so long.
 const REST: Nanos = Nanos::from_secs(1);
 
 /// The connections of one worker. Multiplexed ones share the requests out among themselves in turn; of those that carry one
-/// request at a time, the one that became idle last is used first.
+/// request at a time, the one that became idle last is used first. Where each session has a connection of its own, it uses no
+/// other.
 #[derive(Debug)]
 pub(super) struct Connections<P: Protocol> {
     pub(super) pool: Pool<Connection<P::Session>>,
+    /// Who has which, where each session has one of its own.
+    pub(super) of_sessions: Option<SessionConnections>,
     ports: LocalPorts,
     /// Most multiplexed connections.
     limit: u64,
@@ -40,11 +45,13 @@ pub(super) struct Connections<P: Protocol> {
 }
 
 impl<P: Protocol> Connections<P> {
-    pub(super) fn new(ports: LocalPorts, limit: u64) -> Connections<P> {
+    /// `limit`: of connections that are multiplexed; `None`: each session has one of its own.
+    pub(super) fn new(ports: LocalPorts, limit: Option<u64>) -> Connections<P> {
         Connections {
             pool: Pool::default(),
+            of_sessions: limit.is_none().then(SessionConnections::default),
             ports,
-            limit,
+            limit: limit.unwrap_or(u64::MAX),
             live: Vec::new(),
             turn: 0,
             unassigned: VecDeque::new(),
@@ -62,14 +69,31 @@ impl<P: Protocol> Connections<P> {
         self.pool.at(slot).filter(|connection| connection.phase == Phase::Open)
     }
 
-    /// Another connection may be opened. Without multiplexing the driver's cap is the limit.
+    /// Another connection may be opened. Without multiplexing, and where each session has one, the driver's cap is the limit.
     pub(super) fn may_open(&self) -> bool {
-        !P::MULTIPLEXED || (self.live.len() as u64) < self.limit
+        !self.are_shared_out() || (self.live.len() as u64) < self.limit
     }
 
-    /// A connection for the next request, if it is to use one that is open.
+    /// Several requests of several users may be in flight on a connection.
     #[inline]
-    pub(super) fn choose(&mut self, now: Timestamp) -> Option<u32> {
+    pub(super) fn are_shared_out(&self) -> bool {
+        P::MULTIPLEXED && self.of_sessions.is_none()
+    }
+
+    /// The connection that the session of this user has, where it can take a request.
+    fn own(&mut self, user: u32) -> Option<u32> {
+        let token = self.of_sessions.as_ref()?.of(user)?;
+        let connection = self.pool.find(token)?;
+        let is_usable = connection.phase == Phase::Open && connection.session.has_room();
+        is_usable.then_some(token.slot())
+    }
+
+    /// A connection for the next request of this user, if it is to use one that is open.
+    #[inline]
+    pub(super) fn choose(&mut self, user: u32, now: Timestamp) -> Option<u32> {
+        if self.of_sessions.is_some() {
+            return self.own(user);
+        }
         if !P::MULTIPLEXED {
             return self.pool.take_idle();
         }
@@ -86,19 +110,21 @@ impl<P: Protocol> Connections<P> {
         None
     }
 
-    /// Begins to open a connection for a request.
+    /// Begins to open a connection for a request of this user.
     ///
     /// # Errors
     /// Why no attempt can be made.
-    pub(super) fn connect(&mut self, endpoint: &Endpoint, protocol: &P, opener: Tag) -> Result<u32, Cause> {
+    pub(super) fn connect(&mut self, endpoint: &Endpoint, protocol: &P, opener: Tag, user: u32) -> Result<u32, Cause> {
         let (open, ports) = (self.pool.open(), &mut self.ports);
         let connection = Connection::open(endpoint, protocol.session(), opener, || ports.pick(open))?;
         self.opening += 1;
-        let slot = self.pool.insert(connection).slot();
-        if P::MULTIPLEXED {
-            self.live.push(slot);
+        let token = self.pool.insert(connection);
+        match &mut self.of_sessions {
+            Some(sessions) => sessions.give(user, token),
+            None if P::MULTIPLEXED => self.live.push(token.slot()),
+            None => {}
         }
-        Ok(slot)
+        Ok(token.slot())
     }
 
     /// A connection could not be opened, at `now`.
@@ -141,7 +167,7 @@ impl<P: Protocol> Connections<P> {
 
     /// A connection takes no new requests any more.
     pub(super) fn retire(&mut self, slot: u32) {
-        if P::MULTIPLEXED {
+        if self.are_shared_out() {
             self.live.retain(|live| *live != slot);
         }
     }

@@ -7,6 +7,7 @@ use truetail_run::{CpuTime, GeneratorStats};
 
 use super::Worker;
 use super::clock::CompletionTime;
+use super::session_connections::SessionConnections;
 use crate::connection::Phase;
 use crate::connection::timestamps::WallTime;
 use crate::protocol::observer::EndedRequest;
@@ -104,7 +105,10 @@ impl<P: Protocol> Worker<P> {
                 self.connections.retire(slot);
             } else if is_free && !P::MULTIPLEXED && !is_idle {
                 connection.was_idle = true;
-                return self.connections.pool.make_idle(slot);
+                if self.connections.of_sessions.is_none() {
+                    self.connections.pool.make_idle(slot);
+                }
+                return;
             }
         }
         self.update_capacity(now);
@@ -188,11 +192,26 @@ impl<P: Protocol> Worker<P> {
         // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user
         // is this worker, and goes on when it has read.
         let free = if self.config.is_scheduled() { completion.arrived } else { completion.read };
-        if P::IS_SCRIPTED {
+        let is_over = if P::IS_SCRIPTED {
             let think = self.events.script().think(user);
-            self.driver.complete_step(user, free, think.map(|think| free + think));
+            self.driver.complete_step(user, free, think.map(|think| free + think))
         } else {
-            self.driver.complete(user, free);
+            self.driver.complete(user, free)
+        };
+        if let Some(sessions) = &mut self.connections.of_sessions
+            && is_over
+        {
+            sessions.leave(user);
+        }
+    }
+
+    /// Closes the connections of sessions that are over. Nothing is in flight on them.
+    #[inline]
+    pub(super) fn close_left_connections(&mut self) {
+        while let Some(token) = self.connections.of_sessions.as_mut().and_then(SessionConnections::take_left) {
+            if self.connections.pool.find(token).is_some() {
+                self.drop_connection(token.slot());
+            }
         }
     }
 

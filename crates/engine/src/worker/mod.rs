@@ -13,7 +13,7 @@
 //! | `ending` | how requests and the run end, and are written down |
 //! | `sleeping`, `oversleep`, `pace` | between two requests |
 //! | `clock`, `pause_detector` | the worker's time |
-//! | `connections`, `in_flight`, `deadlines` | what is open, and what is under way |
+//! | `connections`, `session_connections`, `in_flight`, `deadlines` | what is open, and what is under way |
 //! | `ledger`, `target_tallies` | what is written down |
 
 mod clock;
@@ -31,6 +31,7 @@ mod placing;
 mod receiver;
 mod receiving;
 mod sending;
+mod session_connections;
 mod sleeping;
 mod starting;
 pub(crate) mod target_tallies;
@@ -101,7 +102,7 @@ impl<P: Protocol> Worker<P> {
         Worker {
             clock: WorkerClock::new(config.start.clock),
             sleeper: Sleeper::new(habits),
-            connections: Connections::new(ports, config.connections),
+            connections: Connections::new(ports, config.most_shared),
             in_flight: InFlight::new(config.timeout),
             receiver: Receiver::new(),
             config,

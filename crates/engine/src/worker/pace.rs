@@ -15,12 +15,17 @@ const WEIGHT: u64 = 8;
 const ARRIVALS: u64 = 256;
 const STRETCH: Nanos = Nanos::from_millis(20);
 
+/// Where gaps are short a tick is hardly longer than this: its requests are sent one after the other, which takes time too.
+const SHORT_TICK: Nanos = Nanos::from_micros(120);
+
 /// How many requests are sent after one sleep: as few as keep the sleeps within 1 / [`Timing::AUTO_SHARE`] of a processor,
-/// when each takes `cost` and a request is due every `gap`; but no more than are due within [`Timing::AUTO_TICK_NS`].
+/// when each takes `cost` and a request is due every `gap`; but no more than are due within [`Timing::AUTO_TICK_NS`], and no
+/// longer than until [`SHORT_TICK`] is reached.
 fn requests_per_sleep(cost: Nanos, gap: Nanos) -> u64 {
     let gap = gap.0.max(1);
     let affordable = cost.0.saturating_mul(Timing::AUTO_SHARE).div_ceil(gap);
-    affordable.clamp(1, Timing::AUTO_TICK_NS / gap + 1)
+    let within_a_tick = (Timing::AUTO_TICK_NS / gap).min(SHORT_TICK.0.div_ceil(gap));
+    affordable.clamp(1, within_a_tick + 1)
 }
 
 /// How long the first of them waits for the last.
@@ -131,10 +136,12 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_of_20_us_is_for_one_request_at_1_000_a_second_and_for_eleven_at_50_000() {
+    fn a_sleep_of_20_us_is_for_one_request_at_1_000_a_second_and_for_seven_at_50_000() {
         let cost = Nanos::from_micros(20);
         let chosen = |rate| (requests_per_sleep(cost, at_rate(rate)), tick(cost, at_rate(rate)).0 / 1_000);
-        for (rate, expected) in [(1_000, (1, 0)), (4_000, (1, 0)), (10_000, (3, 200)), (50_000, (11, 200))] {
+        for (rate, expected) in
+            [(1_000, (1, 0)), (4_000, (1, 0)), (10_000, (3, 200)), (20_000, (4, 150)), (50_000, (7, 120))]
+        {
             assert_eq!(chosen(rate), expected, "{rate}/s");
         }
         assert!(answers_may_wake(cost, at_rate(1_000)) && !answers_may_wake(cost, at_rate(4_000)));
@@ -147,7 +154,7 @@ mod tests {
             let (requests, tick) = (requests_per_sleep(Nanos(cost), Nanos(gap)), tick(Nanos(cost), Nanos(gap)).0);
             prop_assert!(tick <= LONGEST);
             let within = |requests: u64| u128::from(cost) * u128::from(SHARE) <= u128::from(requests) * u128::from(gap);
-            let longer_is_too_late = tick + gap.max(1) > LONGEST;
+            let longer_is_too_late = tick >= SHORT_TICK.0 || tick + gap.max(1) > LONGEST;
             prop_assert!(within(requests) || longer_is_too_late || gap == 0, "{requests} requests a sleep");
             prop_assert!(requests == 1 || !within(requests - 1), "fewer would have been enough");
         }
@@ -202,6 +209,6 @@ mod tests {
         assert_eq!(pace.sent_in_ticks(), None);
         (1..=1_000).for_each(|k| pace.began(Timestamp(1_000_000_000 + k * 20_000)));
         let sent = pace.sent_in_ticks().unwrap();
-        assert!(sent.longest_ns == LONGEST && sent.requests >= 1_000 - 2 * ARRIVALS, "{sent:?}");
+        assert!(sent.longest_ns == SHORT_TICK.0 && sent.requests >= 1_000 - 2 * ARRIVALS, "{sent:?}");
     }
 }

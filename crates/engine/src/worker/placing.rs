@@ -10,7 +10,8 @@ impl<P: Protocol> Worker<P> {
     /// Finds a connection for a request that was begun.
     #[inline]
     pub(super) fn place(&mut self, tag: Tag, now: Timestamp) {
-        match self.connections.choose(now) {
+        let user = self.in_flight.get(tag).user;
+        match self.connections.choose(user, now) {
             Some(slot) => self.begin_on(slot, tag, now),
             None if self.connections.may_open() => self.open_connection(tag),
             // Happens when a connection was lost that had more unsent requests than the others have room for.
@@ -65,7 +66,7 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn update_capacity(&mut self, now: Timestamp) {
         /// So many requests in flight nobody means to forbid.
         const UNLIMITED: u64 = 1 << 31;
-        if P::MULTIPLEXED {
+        if self.connections.are_shared_out() {
             let capacity = self.connections.capacity();
             self.driver.set_cap((capacity < UNLIMITED).then_some(capacity), now);
         }

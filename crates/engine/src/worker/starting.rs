@@ -17,6 +17,7 @@ const BATCH: u32 = REPORTS as u32;
 impl<P: Protocol> Worker<P> {
     /// Starts what is due, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
     pub(super) fn start_due(&mut self) -> Next {
+        self.close_left_connections();
         if let Some(tick) = self.sleeper.pending_tick()
             && self.clock.now() < tick
         {
@@ -75,6 +76,7 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     fn begin(&mut self, start: DueRequest, now: Timestamp) {
         self.has_polled = false;
+        self.close_left_connections();
         self.sleeper.began(start.arrival.intended_start);
         let request = self.request_for(&start);
         self.ledger.plan(request, start.arrival.intended_start);

@@ -83,7 +83,7 @@ impl Stage {
             endpoint: listener.local_addr().unwrap().into(),
             tls,
             requests: one_request(),
-            connections: 1,
+            most_shared: Some(1),
             timeout,
             stamped,
             timing,

@@ -75,6 +75,7 @@ impl RandomScenario {
             connections: self.likely(0.5).then(|| 1 + self.below(60) as u32),
             timeout: self.likely(0.8).then(|| Nanos::from_millis(100 + self.below(900))),
             drain: Nanos::from_millis(self.below(1_000)),
+            ..Limits::default()
         }
     }
 }

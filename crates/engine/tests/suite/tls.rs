@@ -244,6 +244,20 @@ fn a_connection_of_its_own_for_each_request() {
     assert!(at(&puppet.resumed) > 0, "later handshakes resume a session");
 }
 
+/// A browser does not resume what another one has agreed on.
+#[test]
+fn a_connection_of_its_own_for_each_session_and_nothing_of_another_s_is_resumed() {
+    let puppet = TlsPuppet::start(usual(), |_| Act::Send(ok()));
+    let mut plan = secured(open(&puppet.url(), 200.0, 20), &trusting());
+    let LoadModel::Open(sessions) = plan.workload.model else { unreachable!("an open model") };
+    plan.workload.model =
+        LoadModel::PartlyOpen { sessions, requests_per_session: 3, think_time: Nanos::from_millis(2) };
+    plan.workload.limits.connection_per_session = true;
+    let measured = run(&plan);
+    assert_eq!((measured.snapshot.tally.responses, at(&puppet.connections), at(&puppet.resumed)), (60, 20, 0));
+    assert_eq!(measured.snapshot.metric(Metric::TlsHandshakeTime).count(), 20);
+}
+
 /// The service time ends when the last byte of the sealed answer has arrived, as the kernel saw it.
 #[test]
 fn the_service_time_ends_with_the_last_segment() {

@@ -167,7 +167,12 @@ pub fn closed(url: &str, users: u32, requests: u64) -> Plan {
 }
 
 pub fn plan(url: &str, model: LoadModel) -> Plan {
-    let limits = Limits { connections: None, timeout: Some(Nanos::from_secs(10)), drain: Nanos::from_secs(10) };
+    let limits = Limits {
+        connections: None,
+        timeout: Some(Nanos::from_secs(10)),
+        drain: Nanos::from_secs(10),
+        ..Limits::default()
+    };
     let target = Target::resolve(Method::Get, url, &[], Vec::new()).unwrap();
     Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
 }

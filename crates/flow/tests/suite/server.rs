@@ -11,6 +11,9 @@ pub struct Asked {
     pub line: String,
     pub fields: Vec<String>,
     pub body: String,
+    /// The number of its connection. Not all who include this file ask for it.
+    #[allow(dead_code)]
+    pub connection: usize,
 }
 
 impl Asked {
@@ -35,6 +38,7 @@ pub struct Service {
     seen: Arc<Mutex<Vec<Asked>>>,
     count: Arc<AtomicU64>,
     answer: AnswerEach,
+    connection: usize,
 }
 
 /// What request number n is answered.
@@ -43,6 +47,7 @@ pub type AnswerEach = Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync>;
 impl Service {
     /// The answer to a request, which is remembered.
     pub fn answer(&self, asked: Asked) -> Answer {
+        let asked = Asked { connection: self.connection, ..asked };
         let number = self.count.fetch_add(1, Ordering::SeqCst);
         let answer = (self.answer)(number, &asked);
         self.seen.lock().unwrap().push(asked);
@@ -60,11 +65,11 @@ impl Server {
     pub fn with(answer: AnswerEach, serve: fn(TcpStream, &Service)) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let service = Service { seen: Arc::default(), count: Arc::default(), answer };
+        let service = Service { seen: Arc::default(), count: Arc::default(), answer, connection: 0 };
         let asked = Arc::clone(&service.seen);
         std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let service = service.clone();
+            for (connection, stream) in listener.incoming().flatten().enumerate() {
+                let service = Service { connection, ..service.clone() };
                 std::thread::spawn(move || serve(stream, &service));
             }
         });
@@ -101,7 +106,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
             line => lines.push(line.to_owned()),
         }
     }
-    let mut asked = Asked { line: lines.remove(0), fields: lines, body: String::new() };
+    let mut asked = Asked { line: lines.remove(0), fields: lines, body: String::new(), connection: 0 };
     let length = asked.field("content-length").map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;

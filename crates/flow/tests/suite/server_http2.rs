@@ -84,6 +84,7 @@ async fn answer(
         line: format!("{} {path} HTTP/2", head.method),
         fields: fields.collect(),
         body: String::from_utf8(body).unwrap(),
+        connection: 0,
     };
     // An answer may take long, and the others go on.
     let answer = tokio::task::spawn_blocking(move || service.answer(asked));

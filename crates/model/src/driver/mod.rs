@@ -7,6 +7,8 @@
 
 mod permits;
 mod ready_queue;
+mod scheduled;
+mod sessions;
 mod share;
 mod source;
 mod stripe;
@@ -15,8 +17,8 @@ use crate::arrival::{Arrival, ScheduleHash};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::Workload;
 
+pub use scheduled::Place;
 pub use share::WorkerShare;
-pub use source::Place;
 pub use stripe::{Stripe, StripeError};
 
 use permits::Permits;
@@ -69,6 +71,8 @@ pub struct Driver {
     missed: ArrivalSource,
     missed_so_far: u64,
     permits: Permits,
+    /// A session keeps its permit from its first request to its end.
+    per_session: bool,
     in_flight: u64,
     /// No arrival is intended at or after this instant.
     end: Timestamp,
@@ -93,6 +97,7 @@ impl Driver {
             missed: ArrivalSource::Idle,
             missed_so_far: 0,
             permits: Permits::new(cap),
+            per_session: workload.has_connection_per_session(),
             in_flight: 0,
             end,
             planned_end: end,
@@ -145,36 +150,69 @@ impl Driver {
         if next > now {
             return Directive::Wait { until: next.min(deadline) };
         }
+        // It goes on in a session, which has its permit.
+        if self.per_session && self.source.next_follow_up() == Some(next) {
+            let due = self.source.pop_follow_up();
+            return self.start(due, Nanos::ZERO, now);
+        }
         match self.permits.take(next) {
-            None => Directive::Wait { until: deadline },
             Some(connection_wait) => {
-                let (arrival, user) = self.source.pop().expect("peeked");
-                self.in_flight += 1;
-                self.last_start = now;
-                self.hash.add(arrival);
-                Directive::Start(DueRequest { arrival, user, connection_wait })
+                let due = self.source.pop();
+                self.start(due, connection_wait, now)
             }
+            None if self.per_session => self.go_on_in_sessions(now, deadline),
+            None => Directive::Wait { until: deadline },
         }
     }
 
-    /// Reports that a request of `user` ended at `ended`: answered, failed or given up.
+    /// No further session may begin: the requests of those that are under way are not behind it.
+    fn go_on_in_sessions(&mut self, now: Timestamp, deadline: Timestamp) -> Directive {
+        match self.source.next_follow_up() {
+            Some(due) if due <= now => {
+                let due = self.source.pop_follow_up();
+                self.start(due, Nanos::ZERO, now)
+            }
+            Some(due) => Directive::Wait { until: due.min(deadline) },
+            None => Directive::Wait { until: deadline },
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, due: Option<(Arrival, u32)>, connection_wait: Nanos, now: Timestamp) -> Directive {
+        let (arrival, user) = due.expect("an arrival that is due");
+        self.in_flight += 1;
+        self.last_start = now;
+        self.hash.add(arrival);
+        Directive::Start(DueRequest { arrival, user, connection_wait })
+    }
+
+    /// Reports that a request of `user` ended at `ended`: answered, failed or given up. Returns true when nothing follows in
+    /// its session, in the partly open model.
     ///
     /// # Panics
     /// When no request is in flight.
-    pub fn complete(&mut self, user: u32, ended: Timestamp) {
-        self.in_flight = self.in_flight.checked_sub(1).expect("a request ends that was started");
-        self.permits.give_back(ended);
-        self.source.on_completion(user, ended);
+    pub fn complete(&mut self, user: u32, ended: Timestamp) -> bool {
+        let is_over = self.source.on_completion(user, ended);
+        self.ended(ended, is_over);
+        is_over
     }
 
     /// The same where sessions follow a script: the next request of the session of `user` is due at `next`, or it has ended.
     ///
     /// # Panics
     /// When no request is in flight.
-    pub fn complete_step(&mut self, user: u32, ended: Timestamp, next: Option<Timestamp>) {
+    pub fn complete_step(&mut self, user: u32, ended: Timestamp, next: Option<Timestamp>) -> bool {
+        let is_over = self.source.go_on(user, next);
+        self.ended(ended, is_over);
+        is_over
+    }
+
+    #[inline]
+    fn ended(&mut self, ended: Timestamp, is_over: bool) {
         self.in_flight = self.in_flight.checked_sub(1).expect("a request ends that was started");
-        self.permits.give_back(ended);
-        self.source.go_on(user, next);
+        if is_over || !self.per_session {
+            self.permits.give_back(ended);
+        }
     }
 
     /// Once the run is over at `now`: what would have been due later in sessions is left out by [`Driver::unissued_of`].
@@ -182,11 +220,11 @@ impl Driver {
         self.source.end_sessions_at(now);
     }
 
-    /// Allows at most `cap` requests in flight from `now` on (`None`: any number), whatever the workload says. A caller
+    /// Allows at most `cap` requests in flight, or sessions under way where each has a connection, from `now` on (`None`: any number), whatever the workload says. A caller
     /// needs this when it learns during a run what the server allows. Requests in flight stay in flight. An arrival that
     /// waited for one of the new permits waited until `now`.
     pub fn set_cap(&mut self, cap: Option<u64>, now: Timestamp) {
-        self.permits.set_cap(cap, self.in_flight, now);
+        self.permits.set_cap(cap, now);
     }
 
     /// Stops: nothing starts any more, and arrivals intended after `now` are no longer planned. Requests in flight may
@@ -247,16 +285,22 @@ impl Driver {
         self.in_flight > 0 && (self.source.depends_on_completions() || self.waits_for_permit(now))
     }
 
-    /// True when an arrival is due at `now` and all permits are taken.
+    /// True when an arrival is due at `now` that needs a permit, and all permits are taken.
     #[inline]
     pub fn waits_for_permit(&self, now: Timestamp) -> bool {
-        self.permits.exhausted() && self.source.peek().is_some_and(|due| due <= now)
+        let next = || if self.per_session { self.source.next_session() } else { self.source.peek() };
+        self.permits.exhausted() && next().is_some_and(|due| due <= now)
     }
 
     /// True when an arrival is due at `now` and there is a permit for it, so that [`Driver::poll`] may start it.
     #[inline]
     pub fn can_start(&self, now: Timestamp) -> bool {
-        self.source.peek().is_some_and(|due| due <= now) && !self.permits.exhausted()
+        let next = match self.permits.exhausted() {
+            false => self.source.peek(),
+            true if self.per_session => self.source.next_follow_up(),
+            true => None,
+        };
+        next.is_some_and(|due| due <= now)
     }
 
     /// The hash of all arrivals that [`Driver::poll`] and [`Driver::unissued`] have returned.

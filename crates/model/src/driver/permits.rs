@@ -16,6 +16,8 @@ pub(super) struct Permits {
     freed: VecDeque<Timestamp>,
     /// How many requests in flight hold a permit that a lower cap has withdrawn.
     surplus: u64,
+    /// How many are held, by requests in flight or by sessions under way.
+    held: u64,
 }
 
 /// Returned permits for which memory is reserved before the run, so that a cap of usual size never allocates in it.
@@ -25,12 +27,19 @@ impl Permits {
     pub(super) fn new(cap: Option<u64>) -> Permits {
         let ready = cap.unwrap_or(0).min(PERMITS_MADE_READY) as usize;
         let freed = VecDeque::with_capacity(ready);
-        Permits { fresh: cap, fresh_since: Timestamp::ZERO, freed, surplus: 0 }
+        Permits { fresh: cap, fresh_since: Timestamp::ZERO, freed, surplus: 0, held: 0 }
     }
 
     /// Takes a permit for a request intended at `intended` and returns how long the request waited for it; `None` when
     /// all permits are taken.
     pub(super) fn take(&mut self, intended: Timestamp) -> Option<Nanos> {
+        let waited = self.take_free(intended)?;
+        self.held += 1;
+        Some(waited)
+    }
+
+    #[inline]
+    fn take_free(&mut self, intended: Timestamp) -> Option<Nanos> {
         match &mut self.fresh {
             // A request that was due before the cap was lifted waited until then.
             None => Some(self.fresh_since.since(intended)),
@@ -54,6 +63,7 @@ impl Permits {
     /// Returns a permit that became free at `at`. Calls need not be in the order of `at`: a caller that reads many answers
     /// at once may report them in any order.
     pub(super) fn give_back(&mut self, at: Timestamp) {
+        self.held -= 1;
         if self.surplus > 0 {
             self.surplus -= 1;
         } else if self.fresh.is_some() {
@@ -62,12 +72,12 @@ impl Permits {
         }
     }
 
-    /// Sets the cap to `cap` from `now` on, while requests in flight hold `taken` permits. Where they hold more than the
-    /// new cap, the surplus disappears as it is returned.
-    pub(super) fn set_cap(&mut self, cap: Option<u64>, taken: u64, now: Timestamp) {
+    /// Sets the cap to `cap` from `now` on. Where more permits are held than the new cap, the surplus disappears as it is
+    /// returned.
+    pub(super) fn set_cap(&mut self, cap: Option<u64>, now: Timestamp) {
         let Some(cap) = cap else { return self.lift(now) };
-        self.surplus = taken.saturating_sub(cap);
-        let (free, wanted) = (self.free(), cap.saturating_sub(taken));
+        self.surplus = self.held.saturating_sub(cap);
+        let (free, wanted) = (self.free(), cap.saturating_sub(self.held));
         match &mut self.fresh {
             Some(fresh) if wanted <= free => {
                 // Withdraw the newest first. A request that waits is then billed from the oldest permit that remains.

@@ -31,7 +31,7 @@ pub(super) fn read(section: &Section<'_>, read: &ReadFile<'_>) -> Result<Workloa
         LoadModelKind::Closed => closed(section)?,
         LoadModelKind::PartlyOpen => partly_open(section, read)?,
     };
-    let limits = limits(section)?;
+    let limits = limits(section, kind)?;
     let warmup = warmup(section, model.horizon().duration)?;
     section.no_more_keys()?;
     Ok(Workload { model, limits, warmup })
@@ -128,11 +128,15 @@ fn horizon(section: &Section<'_>, count_key: &'static str, natural: Option<Nanos
     }
 }
 
-fn limits(section: &Section<'_>) -> Result<Limits> {
+fn limits(section: &Section<'_>, kind: LoadModelKind) -> Result<Limits> {
     let default = Limits::default();
+    if kind != LoadModelKind::PartlyOpen {
+        section.refuse(&["connection-per-session"], "applies only to model = \"partly-open\", which has sessions")?;
+    }
     let wanted = "a whole number from 1; leave it out for no cap";
     Ok(Limits {
         connections: section.get("connections").map(|n| n.whole(1..=u32::MAX, wanted)).transpose()?,
+        connection_per_session: section.get("connection-per-session").map_or(Ok(false), |given| given.flag())?,
         timeout: section.get("timeout").map_or(Ok(default.timeout), |timeout| read_timeout(&timeout))?,
         drain: section.get("drain").map_or(Ok(default.drain), |drain| drain.duration())?,
     })

@@ -70,6 +70,9 @@ fn workload_keys(workload: &Workload) -> Keys {
     if let Some(connections) = workload.limits.connections {
         keys.put_whole("connections", connections);
     }
+    if workload.has_connection_per_session() {
+        keys.put("connection-per-session", Value::Flag(true));
+    }
     match workload.limits.timeout {
         Some(timeout) => keys.put("timeout", timeout),
         None => keys.put("timeout", "none"),

@@ -84,7 +84,9 @@ proptest! {
                     cap = Some(number).filter(|number| *number < 7);
                     driver.set_cap(cap, now);
                 }
-                1 => (0..number.min(driver.in_flight())).for_each(|_| driver.complete(0, now)),
+                1 => (0..number.min(driver.in_flight())).for_each(|_| {
+                    driver.complete(0, now);
+                }),
                 _ => {
                     let before = driver.in_flight();
                     start_all(&mut driver, now);

@@ -75,6 +75,7 @@ prop_compose! {
     pub fn case()(
         model in model(),
         connections in proptest::option::of(1u32..9),
+        connection_per_session in any::<bool>(),
         drain in millis(0, 600),
         workers in 1u32..=5,
         stop in proptest::option::of((0..2_500 * MS, any::<bool>())),
@@ -86,7 +87,7 @@ prop_compose! {
         // A request that never ends may hold a count for ever, but not a duration.
         let black_holes = black_holes && model.horizon().duration.is_some();
         let stop = stop.map(|(at, at_once)| Stop { at: Timestamp(at), at_once });
-        let limits = Limits { connections, timeout: None, drain };
+        let limits = Limits { connections, connection_per_session, timeout: None, drain };
         Case { workload: Workload { model, limits, warmup: Nanos::ZERO }, workers, stop, service, black_holes, late, seed }
     }
 }

@@ -1,5 +1,7 @@
 //! Plays a case in virtual time, and checks at each step what must hold there.
 
+use std::collections::HashSet;
+
 use truetail_model::arrival::{Arrival, ScheduleHash};
 use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::random::Random;
@@ -46,8 +48,12 @@ struct Player<'a> {
     started: Vec<Started>,
     /// Requests under way, by their place in `started`, with the instant at which they end.
     under_way: Vec<(usize, Timestamp)>,
-    /// When the others ended, ascending.
+    /// When a permit was given back, ascending: by each request that ended, or by each session.
     ends: Vec<Timestamp>,
+    /// How many permits were taken.
+    taken: usize,
+    /// Who stands for a session that has a connection.
+    sessions: HashSet<u32>,
     stopped_at: Option<Timestamp>,
     recorder: Recorder,
 }
@@ -64,6 +70,8 @@ impl<'a> Player<'a> {
             started: Vec::new(),
             under_way: Vec::new(),
             ends: Vec::new(),
+            taken: 0,
+            sessions: HashSet::new(),
             stopped_at: None,
             recorder: Recorder::new(RecorderOptions { samples: SamplesOptions::NONE, ..RecorderOptions::default() }),
         }
@@ -120,10 +128,17 @@ impl<'a> Player<'a> {
         let intended = start.arrival.intended_start;
         assert!(intended <= self.now, "started before its time");
         assert!(self.stopped_at.is_none(), "started after the stop");
-        assert!(self.cap.is_none_or(|cap| (self.under_way.len() as u64) < cap), "more in flight than the cap");
+        let is_new = !self.sessions.contains(&start.user);
         let delay = self.now.since(intended);
         assert!(start.connection_wait <= delay);
-        assert_eq!(start.connection_wait, self.wait_for_a_place(intended));
+        if self.case.workload.has_connection_per_session() {
+            self.sessions.insert(start.user);
+            assert!(self.cap.is_none_or(|cap| (self.sessions.len() as u64) <= cap), "more sessions than the cap");
+        } else {
+            assert!(self.cap.is_none_or(|cap| (self.under_way.len() as u64) < cap), "more in flight than the cap");
+        }
+        assert_eq!(start.connection_wait, if is_new { self.wait_for_a_place(intended) } else { Nanos::ZERO });
+        self.taken += usize::from(is_new);
         if !self.case.late {
             assert_eq!(start.connection_wait, delay, "nobody was late, and still it did not start when it could");
         }
@@ -133,9 +148,9 @@ impl<'a> Player<'a> {
         self.started.push(Started { start, at: self.now, ended: Timestamp::NEVER });
     }
 
-    /// The j-th request to start, of those under a cap of c, finds a place when j − c of those before it have ended.
+    /// The j-th request or session to start, of those under a cap of c, finds a place when j − c of those before it have ended.
     fn wait_for_a_place(&self, intended: Timestamp) -> Nanos {
-        let Some(needed) = self.cap.and_then(|cap| self.started.len().checked_sub(cap as usize)) else {
+        let Some(needed) = self.cap.and_then(|cap| self.taken.checked_sub(cap as usize)) else {
             return Nanos::ZERO;
         };
         self.ends[needed].since(intended)
@@ -170,8 +185,12 @@ impl<'a> Player<'a> {
     fn finish(&mut self, number: usize, end: Timestamp) {
         let started = &mut self.started[number];
         started.ended = end;
-        self.driver.complete(started.start.user, end);
-        self.ends.insert(self.ends.partition_point(|earlier| *earlier <= end), end);
+        let user = started.start.user;
+        let is_over = self.driver.complete(user, end);
+        if is_over || !self.case.workload.has_connection_per_session() {
+            self.sessions.remove(&user);
+            self.ends.insert(self.ends.partition_point(|earlier| *earlier <= end), end);
+        }
         let record = record(started, end, Outcome::Response { status: 200 });
         self.recorder.record(&record);
     }

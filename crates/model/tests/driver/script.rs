@@ -9,6 +9,10 @@ use crate::MS;
 
 /// Four sessions, 100 ms apart, of at most three requests; the drain lasts for two seconds.
 fn driver() -> Driver {
+    with_limits(Limits::default())
+}
+
+fn with_limits(limits: Limits) -> Driver {
     let sessions = Schedule {
         profile: Profile::constant("10/s".parse().unwrap()),
         spacing: Spacing::Even,
@@ -16,7 +20,7 @@ fn driver() -> Driver {
         horizon: Horizon { duration: Some(Nanos(400 * MS)), requests: None },
     };
     let model = LoadModel::PartlyOpen { sessions, requests_per_session: 3, think_time: Nanos::ZERO };
-    let limits = Limits { drain: Nanos::from_secs(2), ..Limits::default() };
+    let limits = Limits { drain: Nanos::from_secs(2), ..limits };
     let mut driver = Driver::new(&Workload { model, limits, warmup: Nanos::ZERO }, WorkerShare::WHOLE);
     driver.follow_script();
     driver
@@ -87,4 +91,28 @@ fn a_script_may_ask_for_more_requests_than_the_workload_says() {
         driver.complete_step(user, Timestamp(ms * MS), (ms < 9).then_some(Timestamp((ms + 1) * MS)));
     }
     assert_eq!(driver.poll(Timestamp(10 * MS)), Directive::Wait { until: Timestamp(100 * MS) });
+}
+
+#[test]
+fn a_session_that_has_a_connection_keeps_its_place_while_it_thinks_and_goes_on_past_those_that_wait() {
+    let mut driver = with_limits(Limits { connections: Some(1), connection_per_session: true, ..Limits::default() });
+    let (user, _) = started(&mut driver, 0);
+    assert!(!driver.complete_step(user, Timestamp(50 * MS), Some(Timestamp(150 * MS))));
+    assert!(!driver.can_start(Timestamp(120 * MS)) && driver.waits_for_permit(Timestamp(120 * MS)));
+    let next = Directive::Wait { until: Timestamp(150 * MS) };
+    assert_eq!(
+        driver.poll(Timestamp(120 * MS)),
+        next,
+        "the session of 100 ms waits, and the first one goes on before it"
+    );
+    assert!(driver.can_start(Timestamp(150 * MS)));
+    assert_eq!(started(&mut driver, 150), (user, 150));
+    assert!(driver.complete_step(user, Timestamp(160 * MS), None), "it is over");
+    match driver.poll(Timestamp(170 * MS)) {
+        Directive::Start(start) => {
+            assert_eq!(start.connection_wait, Nanos(60 * MS), "from 100 ms until the first session ended");
+            assert_eq!(driver.session_number(start.user), 1);
+        }
+        other => panic!("{other:?}"),
+    }
 }

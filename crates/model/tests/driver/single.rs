@@ -19,7 +19,7 @@ fn open(rate: &str, duration: Option<Nanos>, requests: Option<u64>, limits: Limi
 const SECOND: Nanos = Nanos::from_secs(1);
 
 fn limits(connections: Option<u32>, drain: Nanos) -> Limits {
-    Limits { connections, timeout: None, drain }
+    Limits { connections, timeout: None, drain, ..Limits::default() }
 }
 
 /// A count that the duration does not reach must not end the run, whatever the spacing.

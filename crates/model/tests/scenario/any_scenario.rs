@@ -50,11 +50,13 @@ prop_compose! {
     fn workload()(
         model in model(),
         connections in proptest::option::of(1..=u32::MAX),
+        per_session in any::<bool>(),
         timeout in proptest::option::of(nanos(1, u64::MAX)),
         drain in nanos(0, u64::MAX),
         warmup in nanos(0, 999 * S),
     ) -> Workload {
-        Workload { model, limits: Limits { connections, timeout, drain }, warmup }
+        let connection_per_session = per_session && matches!(model, LoadModel::PartlyOpen { .. });
+        Workload { model, limits: Limits { connections, connection_per_session, timeout, drain }, warmup }
     }
 }
 

@@ -54,7 +54,7 @@ fn every_key_of_the_workload_is_read() {
         [service]
         baseline = '0s'";
     let workload = parse(text).unwrap().workload;
-    let limits = Limits { connections: Some(64), timeout: None, drain: Nanos::from_secs(1) };
+    let limits = Limits { connections: Some(64), timeout: None, drain: Nanos::from_secs(1), ..Limits::default() };
     assert_eq!((workload.limits, workload.warmup), (limits, Nanos::from_secs(5)));
     let expected = Schedule {
         profile: "ramp:100..2000/60s".parse().unwrap(),

@@ -75,6 +75,7 @@ fn contradictions_are_refused() {
     refused(&file("users = 5", ""), 4, &["'users' in [workload]", "closed"]);
     refused(&file("think-time = '1s'", ""), 4, &["'think-time'", "closed"]);
     refused(&file("requests-per-session = 5", ""), 4, &["partly-open"]);
+    refused(&file("connection-per-session = true", ""), 4, &["partly-open"]);
     refused(&file("model = 'closed'\nusers = 3", ""), 2, &["'rate' in [workload]", "no rate"]);
     refused("[workload]\nmodel = 'closed'\nusers = 3\nseed = 4\n[service]", 4, &["'seed'", "no schedule"]);
     refused(&file("model = 'partly-open'\nusers = 3", ""), 5, &["'users'"]);

@@ -125,6 +125,11 @@ fn readable(profile: &str) -> String {
 fn connections(offered: &OfferedLoad) -> Option<String> {
     let streams = offered.http2.and_then(|http2| http2.max_streams);
     let streams = streams.map_or(String::new(), |n| format!(" of {} streams", number::count(n.into())));
+    if offered.connection_per_session {
+        let version = if offered.http2.is_some() { "HTTP/2, " } else { "" };
+        let most = offered.connections.map_or(String::new(), |n| format!(", at most {}", number::count(n.into())));
+        return Some(format!("{version}a connection per session{most}"));
+    }
     match (offered.http2, offered.connections) {
         (None, None) => None,
         (None, Some(1)) => Some("at most 1 connection".to_owned()),

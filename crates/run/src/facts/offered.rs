@@ -38,6 +38,9 @@ pub struct OfferedLoad {
     pub think_time_ns: Option<u64>,
     /// The user's cap on connections. Runs of older versions have here what truetail chose where the user set none.
     pub connections: Option<u32>,
+    /// Each session had a connection of its own, so that `connections` capped the sessions under way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub connection_per_session: bool,
     /// What was asked in HTTP/2; `None`: HTTP/1.1, or no HTTP at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http2: Option<Http2Config>,
@@ -78,6 +81,7 @@ impl OfferedLoad {
                 LoadModel::Closed { think_time, .. } | LoadModel::PartlyOpen { think_time, .. } => Some(think_time.0),
             },
             connections: limits.connections,
+            connection_per_session: workload.has_connection_per_session(),
             http2: None,
             timeout_ns: limits.timeout.map(|timeout| timeout.0),
             drain_ns: limits.drain.0,

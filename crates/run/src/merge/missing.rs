@@ -66,6 +66,7 @@ fn workload_of(offered: &OfferedLoad) -> Option<Workload> {
     };
     let limits = Limits {
         connections: offered.connections,
+        connection_per_session: offered.connection_per_session,
         timeout: offered.timeout_ns.map(Nanos),
         drain: Nanos(offered.drain_ns),
     };

@@ -21,6 +21,7 @@ pub(super) fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, 
         .or_else(|| differ("scenario.requests_per_session", &x.requests_per_session, &y.requests_per_session))
         .or_else(|| differ("scenario.think_time_ns", &x.think_time_ns, &y.think_time_ns))
         .or_else(|| differ("scenario.connections", &x.connections, &y.connections))
+        .or_else(|| differ("scenario.connection_per_session", &x.connection_per_session, &y.connection_per_session))
         .or_else(|| differ("scenario.http2", &x.http2, &y.http2))
         .or_else(|| differ("scenario.timeout_ns", &x.timeout_ns, &y.timeout_ns))
         .or_else(|| differ("scenario.drain_ns", &x.drain_ns, &y.drain_ns))

@@ -90,7 +90,7 @@ pub(super) fn open(rate: Rate, duration: Nanos) -> Workload {
 }
 
 fn unlimited(model: LoadModel) -> Workload {
-    Workload { model, limits: Limits { connections: None, timeout: None, drain: DRAIN }, warmup: Nanos::ZERO }
+    Workload { model, limits: Limits { timeout: None, drain: DRAIN, ..Limits::default() }, warmup: Nanos::ZERO }
 }
 
 /// Measures `service` under `workload`. `besides` also receives every request.

@@ -72,6 +72,7 @@ fn open_scenario() -> impl Strategy<Value = Scenario> {
         connections: None,
         timeout,
         drain: ms(drain),
+        ..Limits::default()
     });
     (service(), model, limits, 0u64..300)
         .prop_map(|(service, model, limits, warmup)| scenario(service, Workload { model, limits, warmup: ms(warmup) }))
@@ -120,7 +121,7 @@ proptest! {
         service in service(), users in 1u32..6, think in 1u64..50, connections in prop::option::of(1u32..4),
         timeout in prop::option::of(span()), drain in 0u64..1_000,
     ) {
-        let limits = Limits { connections, timeout, drain: ms(drain) };
+        let limits = Limits { connections, timeout, drain: ms(drain), ..Limits::default() };
         run(&scenario(service, workload(closed(users, ms(think), for_secs(1)), limits)));
     }
 
@@ -131,6 +132,6 @@ proptest! {
     ) {
         let sessions = schedule(50.0, Spacing::Poisson, 3, for_secs(1));
         let model = LoadModel::PartlyOpen { sessions, requests_per_session, think_time: ms(think) };
-        run(&scenario(service, workload(model, Limits { connections, timeout, drain: ms(drain) })));
+        run(&scenario(service, workload(model, Limits { connections, timeout, drain: ms(drain), ..Limits::default() })));
     }
 }

@@ -58,7 +58,7 @@ fn a_black_hole_is_the_timeout_or_the_end() {
     assert_every_fifth(hole.clone(), limits, Outcome::TimedOut, ms(300));
 
     // The last is intended at 1.9 s, and the drain counts from there (the horizon is just after it).
-    let no_timeout = Limits { timeout: None, drain: ms(500), connections: None };
+    let no_timeout = Limits { timeout: None, drain: ms(500), connections: None, ..Limits::default() };
     let held: Vec<_> =
         records(&twenty(hole, no_timeout)).into_iter().filter(|r| r.outcome == Outcome::InFlightAtEnd).collect();
     assert_eq!(held.iter().map(|r| r.index).collect::<Vec<_>>(), [4, 9, 14, 19]);
@@ -85,10 +85,38 @@ fn a_cap_makes_arrivals_wait_and_keeps_their_intended_start() {
     }
 }
 
+/// Sessions of two requests of 10 ms with 30 ms between them, which arrive every 20 ms.
+fn sessions(limits: Limits) -> Vec<RequestRecord> {
+    let LoadModel::Open(sessions) = even(50.0, for_requests(4)) else { unreachable!("an open model") };
+    let model = LoadModel::PartlyOpen { sessions, requests_per_session: 2, think_time: ms(30) };
+    let mut records = records(&scenario(Service::healthy(ms(10)), workload(model, limits)));
+    records.sort_by_key(|record| record.actual_start);
+    records
+}
+
+#[test]
+fn a_cap_on_connections_holds_for_sessions_where_each_has_one() {
+    let times = |records: &[RequestRecord]| -> Vec<_> {
+        let of = |record: &RequestRecord| [record.intended_start.0, record.actual_start.0].map(|at| at / 1_000_000);
+        records.iter().map(of).collect()
+    };
+    let shared = Limits { connections: Some(1), ..Limits::default() };
+    assert_eq!(
+        times(&sessions(shared)),
+        [[0, 0], [20, 20], [40, 40], [40, 50], [60, 60], [60, 70], [90, 90], [110, 110]]
+    );
+    let own = Limits { connection_per_session: true, ..shared };
+    // Each session takes 50 ms, and the next one begins when it is over.
+    let expected = [[0, 0], [40, 40], [20, 50], [90, 90], [40, 100], [140, 140], [60, 150], [190, 190]];
+    let records = sessions(own);
+    assert_eq!(times(&records), expected);
+    assert!(records.iter().all(|record| record.delay.connection_wait == record.delay.total()));
+}
+
 #[test]
 fn a_backlog_beyond_the_drain_was_never_issued() {
     // One connection does 100/s of 200/s for 1 s, and the drain of 300 ms does 30 more.
-    let limits = Limits { connections: Some(1), timeout: None, drain: ms(300) };
+    let limits = Limits { connections: Some(1), timeout: None, drain: ms(300), ..Limits::default() };
     let overload = scenario(Service::healthy(ms(10)), workload(even(200.0, for_secs(1)), limits));
     let tally = run(&overload).snapshot.tally;
     assert_eq!((tally.planned, tally.responses, tally.never_issued, tally.in_flight_at_end), (200, 130, 70, 0));
@@ -99,7 +127,7 @@ fn a_backlog_beyond_the_drain_was_never_issued() {
 #[test]
 fn what_is_still_under_way_at_the_drain_limit_is_in_flight() {
     // 25 ms each: the place is taken at 0, 25 … 1 300, and the last of them is cut off by the drain at 1 310 ms.
-    let limits = Limits { connections: Some(1), timeout: None, drain: ms(310) };
+    let limits = Limits { connections: Some(1), timeout: None, drain: ms(310), ..Limits::default() };
     let overload = scenario(Service::healthy(ms(25)), workload(even(200.0, for_secs(1)), limits));
     let tally = run(&overload).snapshot.tally;
     assert_eq!((tally.responses, tally.in_flight_at_end, tally.never_issued), (52, 1, 147));

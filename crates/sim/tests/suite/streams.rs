@@ -207,7 +207,7 @@ proptest! {
         service in service(), load in load(), connections in prop::option::of(1u32..8),
         timeout in prop::option::of(1u64..500), drain in 0u64..2_000, warmup in 0u64..400,
     ) {
-        let limits = Limits { connections, timeout: timeout.map(ms), drain: ms(drain) };
+        let limits = Limits { connections, timeout: timeout.map(ms), drain: ms(drain), ..Limits::default() };
         let mut scenario = scenario(service, workload(load, limits));
         scenario.workload.warmup = ms(warmup);
         let (first, second) = (run(&scenario), run(&scenario));
@@ -218,7 +218,7 @@ proptest! {
     fn a_cap_on_connections_that_never_binds_changes_nothing(
         service in service(), timeout in prop::option::of(1u64..500), drain in 0u64..2_000,
     ) {
-        let limits = Limits { connections: None, timeout: timeout.map(ms), drain: ms(drain) };
+        let limits = Limits { connections: None, timeout: timeout.map(ms), drain: ms(drain), ..Limits::default() };
         let mut capped = scenario(service, workload(even(60.0, for_secs(1)), limits));
         let free = run(&capped);
         capped.workload.limits.connections = Some(100_000);

@@ -45,6 +45,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         connections: None,
         timeout: timeout.map(ms),
         drain: ms(drain),
+        ..Limits::default()
     });
     (service(), models(), limits, 0u64..300)
         .prop_map(|(service, model, limits, warmup)| scenario(service, Workload { model, limits, warmup: ms(warmup) }))

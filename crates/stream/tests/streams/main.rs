@@ -25,7 +25,12 @@ fn plan(url: &str, rate: f64, requests: u64) -> Plan {
         seed: 1,
         horizon: Horizon { duration: None, requests: Some(requests) },
     };
-    let limits = Limits { connections: None, timeout: Some(Nanos::from_secs(20)), drain: Nanos::from_secs(30) };
+    let limits = Limits {
+        connections: None,
+        timeout: Some(Nanos::from_secs(20)),
+        drain: Nanos::from_secs(30),
+        ..Limits::default()
+    };
     let target = Target::resolve(Method::Get, url, &[], Vec::new()).unwrap();
     Plan::new(Workload { model: LoadModel::Open(schedule), limits, warmup: Nanos::ZERO }, target)
 }

@@ -65,7 +65,7 @@ struct LabLoad {
 impl LabLoad {
     fn on(self, service: Service) -> Settings {
         let LabLoad { rate, duration, users, closed_end } = self;
-        let limits = Limits { connections: None, timeout: None, drain: LAB_DRAIN };
+        let limits = Limits { timeout: None, drain: LAB_DRAIN, ..Limits::default() };
         Settings { service, rate, spacing: Spacing::Even, duration, users, closed_end, limits }
     }
 }

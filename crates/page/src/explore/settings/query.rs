@@ -101,6 +101,7 @@ fn limits(given: &mut Given<'_>) -> Result<Limits> {
         connections: given.count(Field::Connections)?,
         timeout: given.time_if_any(Field::Timeout)?,
         drain: given.time(Field::Drain)?,
+        ..Limits::default()
     })
 }
 

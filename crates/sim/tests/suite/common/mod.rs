@@ -27,7 +27,7 @@ pub fn for_requests(requests: u64) -> Horizon {
 
 /// Neither a cap nor a timeout, and `drain` to the end.
 pub fn unlimited(drain: Nanos) -> Limits {
-    Limits { connections: None, timeout: None, drain }
+    Limits { connections: None, timeout: None, drain, ..Limits::default() }
 }
 
 pub fn schedule(per_second: f64, spacing: Spacing, seed: u64, horizon: Horizon) -> Schedule {

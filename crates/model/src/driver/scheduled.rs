@@ -1,0 +1,81 @@
+//! The arrivals of a schedule, and their place in the order of the whole load.
+
+use super::share::WorkerShare;
+use crate::arrival::{Arrival, Arrivals, Schedule};
+use crate::time::Timestamp;
+
+/// The place of an arrival in the order of the whole load: what is dealt out in stripes starts in the same order as it does
+/// undivided.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// When it is due.
+    pub at: Timestamp,
+    /// Of two that are due together, the one that begins a session comes after the one that continues one.
+    pub(super) is_new: bool,
+    /// The number of the arrival, user or session among all of them.
+    pub(super) number: u64,
+}
+
+impl Place {
+    pub(super) fn of_schedule(arrival: Arrival) -> Place {
+        Place { at: arrival.intended_start, is_new: false, number: arrival.index }
+    }
+}
+
+/// The arrivals of a schedule, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct OpenArrivals {
+    arrivals: Arrivals,
+    next: Option<Arrival>,
+    end: Timestamp,
+    /// An arrival was left out because it is not before `end`.
+    was_truncated: bool,
+}
+
+impl OpenArrivals {
+    pub(super) fn new(schedule: &Schedule, share: WorkerShare) -> OpenArrivals {
+        let mut arrivals = schedule.stripe(share.first(), share.stride());
+        let next = arrivals.next();
+        OpenArrivals { arrivals, next, end: Timestamp::NEVER, was_truncated: false }
+    }
+
+    /// When the next arrival is due.
+    pub(super) fn peek(&self) -> Option<Timestamp> {
+        self.next.map(|arrival| arrival.intended_start)
+    }
+
+    pub(super) fn place(&self) -> Option<Place> {
+        self.next.map(Place::of_schedule)
+    }
+
+    /// An arrival was left out because it is not before the end.
+    pub(super) fn was_truncated(&self) -> bool {
+        self.was_truncated
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Arrival> {
+        self.next.take().inspect(|_| {
+            self.next = self.arrivals.next();
+            self.truncate_at_end();
+        })
+    }
+
+    pub(super) fn end_at(&mut self, end: Timestamp) {
+        self.end = end;
+        self.truncate_at_end();
+    }
+
+    pub(super) fn skip_to(&mut self, at: Timestamp) {
+        while self.next.is_some_and(|next| next.intended_start < at) {
+            self.pop();
+        }
+    }
+
+    #[inline]
+    fn truncate_at_end(&mut self) {
+        if self.next.is_some_and(|next| next.intended_start >= self.end) {
+            self.next = None;
+            self.was_truncated = true;
+        }
+    }
+}

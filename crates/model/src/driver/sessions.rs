@@ -1,0 +1,167 @@
+//! The arrivals of sessions: on a schedule, and inside one after the other.
+
+use super::ready_queue::ReadyQueue;
+use super::scheduled::{OpenArrivals, Place};
+use super::share::WorkerShare;
+use crate::arrival::Arrival;
+use crate::time::{Nanos, Timestamp};
+use crate::workload::LoadModel;
+
+/// A session that is under way.
+#[derive(Clone, Copy, Debug)]
+struct Session {
+    /// Its place among all sessions of the schedule.
+    number: u64,
+    /// How many requests it still has to make.
+    remaining: u32,
+}
+
+/// Sessions on a schedule, and follow-up requests of the sessions that are under way.
+#[derive(Clone, Debug)]
+pub(super) struct PartlyOpenArrivals {
+    sessions: OpenArrivals,
+    /// Follow-up requests that are due, by their session and its slot.
+    follow_ups: ReadyQueue<(u64, u32)>,
+    /// Each running session, by slot.
+    running: Vec<Session>,
+    free_slots: Vec<u32>,
+    requests_per_session: u32,
+    think_time: Nanos,
+    end: Timestamp,
+    /// No follow-up is due at or after this.
+    follow_ups_end: Timestamp,
+    next_index: u64,
+    stride: u64,
+}
+
+impl PartlyOpenArrivals {
+    pub(super) fn new(model: &LoadModel, share: WorkerShare) -> PartlyOpenArrivals {
+        let LoadModel::PartlyOpen { sessions, requests_per_session, think_time } = model else {
+            unreachable!("a partly open model")
+        };
+        let end = sessions.horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0));
+        PartlyOpenArrivals {
+            sessions: OpenArrivals::new(sessions, share),
+            follow_ups: ReadyQueue::default(),
+            running: Vec::new(),
+            free_slots: Vec::new(),
+            requests_per_session: *requests_per_session,
+            think_time: *think_time,
+            end,
+            follow_ups_end: end,
+            next_index: share.first(),
+            stride: share.stride(),
+        }
+    }
+
+    pub(super) fn next_follow_up(&self) -> Option<Timestamp> {
+        self.follow_ups.first().filter(|due| *due < self.follow_ups_end)
+    }
+
+    /// The place of the session of this slot among all sessions.
+    pub(super) fn number_of(&self, slot: u32) -> u64 {
+        self.running[slot as usize].number
+    }
+
+    /// Sessions end when the caller says so, and not by a time.
+    pub(super) fn follow_script(&mut self) {
+        self.follow_ups_end = Timestamp::NEVER;
+    }
+
+    /// What is due in sessions at or after `end` is left out.
+    pub(super) fn end_sessions_at(&mut self, end: Timestamp) {
+        self.follow_ups_end = self.follow_ups_end.min(end);
+    }
+
+    /// A count alone ends the sessions.
+    pub(super) fn has_no_end(&self) -> bool {
+        self.end == Timestamp::NEVER
+    }
+
+    /// A session was left out, or what is next in one that is under way is `cut`.
+    pub(super) fn was_truncated(&self, cut: impl Fn(Option<Timestamp>) -> bool) -> bool {
+        self.sessions.was_truncated() || cut(self.follow_ups.first())
+    }
+
+    pub(super) fn next_session(&self) -> Option<Timestamp> {
+        self.sessions.peek()
+    }
+
+    pub(super) fn peek(&self) -> Option<Timestamp> {
+        [self.next_session(), self.next_follow_up()].into_iter().flatten().min()
+    }
+
+    pub(super) fn pop(&mut self) -> Option<(Arrival, u32)> {
+        let intended_start = self.peek()?;
+        if self.next_follow_up() == Some(intended_start) {
+            return self.pop_follow_up();
+        }
+        let session = self.sessions.pop()?;
+        let slot = self.open_session(session.index);
+        Some(self.arrive(intended_start, slot))
+    }
+
+    pub(super) fn pop_follow_up(&mut self) -> Option<(Arrival, u32)> {
+        let intended_start = self.next_follow_up()?;
+        let (_, slot) = self.follow_ups.pop()?;
+        Some(self.arrive(intended_start, slot))
+    }
+
+    /// The next arrival, in the session of this slot.
+    fn arrive(&mut self, intended_start: Timestamp, slot: u32) -> (Arrival, u32) {
+        let arrival = Arrival { index: self.next_index, intended_start };
+        self.next_index += self.stride;
+        let session = &mut self.running[slot as usize];
+        // A script may ask for more than the workload says.
+        session.remaining = session.remaining.saturating_sub(1);
+        (arrival, slot)
+    }
+
+    fn open_session(&mut self, number: u64) -> u32 {
+        let session = Session { number, remaining: self.requests_per_session.max(1) };
+        match self.free_slots.pop() {
+            Some(slot) => {
+                self.running[slot as usize] = session;
+                slot
+            }
+            None => {
+                self.running.push(session);
+                (self.running.len() - 1) as u32
+            }
+        }
+    }
+
+    pub(super) fn on_completion(&mut self, slot: u32, ended: Timestamp) -> bool {
+        let is_over = self.running[slot as usize].remaining == 0;
+        self.go_on(slot, (!is_over).then(|| ended + self.think_time))
+    }
+
+    /// Returns true when nothing follows any more: it has ended, or would go on after the end.
+    pub(super) fn go_on(&mut self, slot: u32, next: Option<Timestamp>) -> bool {
+        match next {
+            Some(at) => self.follow_ups.push(at, (self.running[slot as usize].number, slot)),
+            None => self.free_slots.push(slot),
+        }
+        next.is_none_or(|at| at >= self.follow_ups_end)
+    }
+
+    pub(super) fn place(&self) -> Option<Place> {
+        let follow_up = self.next_follow_up().zip(self.follow_ups.next());
+        let follow_up = follow_up.map(|(at, (number, _))| Place { at, is_new: false, number });
+        let session = self.sessions.place().map(|place| Place { is_new: true, ..place });
+        [follow_up, session].into_iter().flatten().min()
+    }
+
+    pub(super) fn skip_to(&mut self, at: Timestamp) {
+        while self.sessions.peek().is_some_and(|due| due < at) {
+            self.sessions.pop();
+            self.next_index += self.stride;
+        }
+    }
+
+    pub(super) fn end_at(&mut self, end: Timestamp) {
+        self.end = self.end.min(end);
+        self.follow_ups_end = self.follow_ups_end.min(end);
+        self.sessions.end_at(self.end);
+    }
+}
