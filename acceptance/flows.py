@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""A login that stalls for a second: what do sessions see over sockets, and in k6, beside the exact truth?
+"""A login that stalls for a second: what do sessions see over sockets, and in other tools, beside the exact truth?
 
-    cargo build --release -p truetail && python3 acceptance/flows.py [--k6 FILE] [--json FILE]
+    cargo build --release -p truetail && python3 acceptance/flows.py [--k6 FILE] [--locust FILE] [--gatling FOLDER] [--json FILE]
 
 `truetail serve` runs the scenario 07-login-that-stalls, and sessions of its shop.hurl arrive 50 times a second for a minute. The same
 flow in virtual time is the truth. The books must be those of the truth to the last session, and p99 and the maximum of the session
 response time within 2 % of it.
 
-With `--k6 FILE`, the program k6, a script of the same flow (acceptance/flows.k6.js) runs twice against fresh servers: with as many virtual
-users as it needs, and with a hundred, which do while nothing stalls. What k6 says of it is printed beside the truth; nothing is required of it.
+Other tools run the same flow against fresh servers (flows_tools.py). What they say of it is printed beside the truth; nothing is required
+of it. `--k6 FILE`, the program k6, with arrivals (flows.k6.js): with as many virtual users as it needs, and with a hundred, which do while
+nothing stalls. `--locust FILE`, the program locust, with users that each begin a session every two or four seconds (flows.locust.py).
+`--gatling FOLDER`, where `tools/install.sh gatling` puts it, with arrivals (FlowsSimulation.java).
 
 `--json FILE` writes the table. A machine that is busy otherwise makes the server slower, and the checks fail then; `chrt -r 5 python3 …`, as
 root, lets server and tools go first. The exit code is 0 if all hold. Traffic stays on loopback.
@@ -20,18 +22,16 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+
+import flows_tools
 
 HERE = Path(__file__).resolve().parent
 BINARY = os.environ.get("TRUETAIL", str(HERE.parent / "target/release/truetail"))
 SCENARIO = "07-login-that-stalls"
 FLOW = HERE.parent / "scenarios" / SCENARIO / "shop.hurl"
-QUANTILES = [0.5, 0.9, 0.99, 1.0]
 WITHIN = 0.02
-# Virtual users: enough for all that wait, and enough while nothing stalls.
-USERS = [200, 100]
 
 
 @contextmanager
@@ -65,23 +65,6 @@ def over_sockets():
     return json.loads(done.stdout)
 
 
-def k6(program, users):
-    """What k6 says of its iterations, less the planned think time, in milliseconds."""
-    with serving() as url, tempfile.TemporaryDirectory() as folder:
-        summary = Path(folder) / "summary.json"
-        script = ["run", "--quiet", "--no-usage-report", "--summary-export", summary, HERE / "flows.k6.js"]
-        command = [program, *script, "-e", f"HOST={url}", "-e", f"USERS={users}"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if not summary.exists():
-            sys.exit(f"k6 failed: {done.stderr[-2000:]}")
-        metrics = json.loads(summary.read_text())["metrics"]
-    session = metrics["session_time"]
-    names = {0.5: "med", 0.9: "p(90)", 0.99: "p(99)", 1.0: "max"}
-    dropped = metrics.get("dropped_iterations", {}).get("count", 0)
-    return {"quantiles": {q: session[name] for q, name in names.items()}, "sessions": metrics["iterations"]["count"],
-            "never_begun": dropped}
-
-
 def row_of(sessions):
     tally = sessions["tally"]
     return {"quantiles": times(sessions["session_time"]["quantiles"]), "sessions": tally["begun"],
@@ -89,20 +72,24 @@ def row_of(sessions):
 
 
 def shown(name, row):
-    cells = [f"{row['quantiles'][q]:10.1f}" if q in row["quantiles"] else f"{'–':>10}" for q in QUANTILES]
-    return f"{name:<28}{row['sessions']:>9}{row['never_begun']:>12}{''.join(cells)}"
+    cells = [f"{row['quantiles'][q]:10.1f}" if q in row["quantiles"] else f"{'–':>10}" for q in flows_tools.QUANTILES]
+    never_begun = "–" if row["never_begun"] is None else row["never_begun"]
+    return f"{name:<28}{row['sessions']:>9}{never_begun:>12}{''.join(cells)}"
 
 
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--k6", metavar="FILE")
+    options.add_argument("--locust", metavar="FILE")
+    options.add_argument("--gatling", metavar="FOLDER")
     options.add_argument("--json", metavar="FILE")
     asked = options.parse_args()
     exact, run = truth(), over_sockets()
     table = {"truth, in virtual time": row_of(exact["sessions"]), "truetail, over sockets": row_of(run["sessions"])}
-    for users in USERS if asked.k6 else []:
-        table[f"k6, {users} virtual users"] = k6(asked.k6, users)
-    names = "".join(f"{'max' if q == 1 else f'p{q * 100:g}':>10}" for q in QUANTILES)
+    for tool in ["k6", "locust", "gatling"]:
+        if getattr(asked, tool):
+            table |= getattr(flows_tools, tool)(getattr(asked, tool), serving)
+    names = "".join(f"{'max' if q == 1 else f'p{q * 100:g}':>10}" for q in flows_tools.QUANTILES)
     print(f"{'session time, ms':<28}{'sessions':>9}{'never begun':>12}{names}")
     for name, row in table.items():
         print(shown(name, row))
