@@ -8,7 +8,7 @@ use truetail_tools::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// A command line with placeholders: `{url}`, `{rate}` (requests a second), `{duration}` (such as `20s`) and `{seconds}`
+/// A command line with placeholders: `{url}`, `{origin}` (the URL without its path), `{rate}` (requests a second), `{duration}` (such as `20s`) and `{seconds}`
 /// (such as `20`). If its program is a known tool, that tool's parser reads the output.
 pub struct CommandTemplate {
     argv: Vec<String>,
@@ -48,6 +48,7 @@ impl CommandTemplate {
     fn fill(&self, load: &LoadSpec) -> Vec<String> {
         let values = [
             ("{url}", load.url.clone()),
+            ("{origin}", origin(&load.url).to_owned()),
             ("{rate}", load.rate.as_per_second().to_string()),
             ("{duration}", load.duration.to_string()),
             ("{seconds}", load.whole_seconds().to_string()),
@@ -57,11 +58,22 @@ impl CommandTemplate {
     }
 }
 
+/// Scheme, host and port of a URL.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or(url, |path| &url[..host + path])
+}
+
 /// The known tool with this program's name. Where a tool has several modes, the arguments decide.
 fn known_tool(argv: &[String]) -> Option<&'static dyn Tool> {
     let stem = Path::new(argv.first()?).file_stem()?.to_str()?;
     let is_closed_truetail = stem == "truetail" && argv.iter().any(|word| word == "closed" || word == "--model=closed");
-    let name = if is_closed_truetail { "truetail-closed" } else { stem };
+    let reads_tokens = stem == "truetail" && argv.iter().any(|word| word == "--llm" || word.starts_with("--llm="));
+    let name = match (is_closed_truetail, reads_tokens) {
+        (true, _) => "truetail-closed",
+        (false, true) => "truetail-llm",
+        (false, false) => stem,
+    };
     let is_mode = |tool: &&&dyn Tool| tool.name().strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
     truetail_tools::by_name(name).or_else(|| truetail_tools::all().iter().find(is_mode).copied())
 }
@@ -129,8 +141,9 @@ mod tests {
     #[test]
     fn placeholders_are_filled_in() {
         let load = load();
-        let command = template("gun -d{duration} -t {seconds} --rate={rate} {url}?a={b}");
-        assert_eq!(command.fill(&load)[1..], ["-d20s", "-t", "20", "--rate=500", "http://127.0.0.1:1/api?a={b}"]);
+        let command = template("gun -d{duration} -t {seconds} --rate={rate} {url}?a={b} at={origin}");
+        let filled = ["-d20s", "-t", "20", "--rate=500", "http://127.0.0.1:1/api?a={b}", "at=http://127.0.0.1:1"];
+        assert_eq!(command.fill(&load)[1..], filled);
         assert!(command.has_placeholder("url") && !template("gun url").has_placeholder("url"));
     }
 
@@ -160,6 +173,7 @@ mod tests {
         assert_eq!(name("/usr/bin/hey -z 1s {url}"), Some("hey"));
         assert_eq!(name("truetail run {url}"), Some("truetail"));
         assert_eq!(name("truetail run {url} --model closed"), Some("truetail-closed"));
+        assert_eq!(name("truetail run {url} --llm openai-chat"), Some("truetail-llm"));
         assert_eq!(name("k6 run x.js").map(|name| name.starts_with("k6-")), Some(true));
         assert_eq!(name("sh -c {url}"), None);
     }

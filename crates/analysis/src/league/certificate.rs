@@ -3,7 +3,8 @@
 use serde::Serialize;
 use truetail_model::time::Nanos;
 
-use super::{LeagueRow, ObservedModel, ToolState};
+use super::{LeagueRow, ObservedModel, StreamRow, ToolState};
+use crate::truth::StreamTruth;
 
 /// A rate is kept within this share of what was asked, and so is the number of requests. Several tools round a rate, or
 /// begin a little late.
@@ -60,6 +61,27 @@ pub struct Trial {
     pub truth_p99_ns: Option<u64>,
     /// All that is known of it there.
     pub row: LeagueRow,
+    /// What is known of its streams; `None` where the answers are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamTrial>,
+}
+
+/// The streams of one scenario.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct StreamTrial {
+    /// The true p99 of the time to the first token; `None` where that token never comes.
+    pub truth_first_p99_ns: Option<u64>,
+    /// The true p99 of the gaps between tokens.
+    pub truth_gap_p99_ns: Option<u64>,
+    /// All that is known of the tool there.
+    pub row: StreamRow,
+}
+
+impl StreamTrial {
+    /// What `row` says, beside the truth.
+    pub fn new(row: StreamRow, truth: &StreamTruth) -> StreamTrial {
+        StreamTrial { truth_first_p99_ns: truth.first_at(0.99), truth_gap_p99_ns: truth.gap_at(0.99), row }
+    }
 }
 
 /// What is certified.
@@ -139,7 +161,8 @@ fn evidence(trial: &Trial) -> Vec<String> {
         }
         _ => say(format!("the server saw no requests; the tool {}", said_of_failure(row))),
     }
-    if row.planned_in_fault > 0 {
+    // Where the window is the whole run, the service is slow and does not stand still.
+    if (1..trial.planned).contains(&row.planned_in_fault) {
         let seen = row.arrivals_in_fault.unwrap_or_default();
         say(format!(
             "while the service stood still, {} requests were due, and the server saw {seen}",
@@ -153,6 +176,7 @@ fn evidence(trial: &Trial) -> Vec<String> {
         ));
     }
     sentences.extend(what_it_reports(trial));
+    sentences.extend(trial.streams.iter().flat_map(|streams| of_streams(&trial.scenario, streams)));
     sentences
 }
 
@@ -162,13 +186,34 @@ fn said_of_failure(row: &LeagueRow) -> String {
 
 /// What its own numbers are worth, where they could be read.
 fn what_it_reports(trial: &Trial) -> Option<String> {
-    let reported = trial.row.reported.as_ref()?.quantile(0.99)?;
+    let reported = trial.row.reported.as_ref()?.quantile(0.99)?.value_ns;
+    let claim = beside_truth("a p99", reported, trial.truth_p99_ns, trial.row.error_p99_pct);
+    Some(format!("{}: {claim}", trial.scenario))
+}
+
+/// "It reports `what` of 5.0ms", the truth, and how far off that is.
+fn beside_truth(what: &str, reported_ns: u64, truth_ns: Option<u64>, error_pct: Option<f64>) -> String {
     let millis = |ns: u64| Nanos(ns).as_millis_f64();
-    let truth = trial.truth_p99_ns.map_or("none".to_owned(), |truth| format!("{:.1}ms", millis(truth)));
-    let error = trial.row.error_p99_pct.map_or(String::new(), |error| format!(" ({error:+.1}%)"));
-    Some(format!(
-        "{}: it reports a p99 of {:.1}ms; the truth is {truth}{error}",
-        trial.scenario,
-        millis(reported.value_ns)
-    ))
+    let truth = truth_ns.map_or("none".to_owned(), |truth| format!("{:.1}ms", millis(truth)));
+    let error = error_pct.map_or(String::new(), |error| format!(" ({error:+.1}%)"));
+    format!("it reports {what} of {:.1}ms; the truth is {truth}{error}", millis(reported_ns))
+}
+
+/// What it says of the tokens, where that could be read, and how many streams it says nothing of.
+fn of_streams(scenario: &str, streams: &StreamTrial) -> Vec<String> {
+    let row = &streams.row;
+    let first = row.claims.as_ref().and_then(|claims| claims.first_at(0.99)).map(|said| {
+        let what = "a p99 of the time to the first token";
+        beside_truth(what, said.value_ns, streams.truth_first_p99_ns, row.error_first_p99_pct)
+    });
+    let gap = row.claims.as_ref().and_then(|claims| claims.gap_at(0.99)).map(|said| match row.error_gap_p99_pct {
+        Some(error) => {
+            beside_truth("a p99 of the gaps between tokens", said.value_ns, streams.truth_gap_p99_ns, Some(error))
+        }
+        None => "it reports the mean gap of each answer, in which no single gap shows".to_owned(),
+    });
+    let left_out = row.left_out.filter(|left_out| *left_out > 0);
+    let left_out = left_out
+        .map(|count| format!("the server saw {count} requests that are in none of its times to the first token"));
+    [first, gap, left_out].into_iter().flatten().map(|sentence| format!("{scenario}: {sentence}")).collect()
 }

@@ -24,7 +24,7 @@ mod streams;
 mod window;
 
 pub use arrivals::ArrivalAccuracy;
-pub use certificate::{BURSTS_FROM, Certificate, GeneratorKind, RATE_TOLERANCE, Trial, certify};
+pub use certificate::{BURSTS_FROM, Certificate, GeneratorKind, RATE_TOLERANCE, StreamTrial, Trial, certify};
 pub use observed::{CLOSED_UP_TO, OPEN_FROM, Observation, ObservedModel};
 pub use ranking::rank;
 pub use reported::{QUANTILES, ReportedLatency, ReportedQuantile};

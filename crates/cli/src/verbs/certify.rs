@@ -4,11 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use truetail_analysis::league::{Certificate, GeneratorKind, Trial, certify as judge, window};
+use truetail_analysis::league::{Certificate, GeneratorKind, StreamTrial, Trial, certify as judge, window};
 use truetail_engine::host;
 use truetail_lab::{CancelToken, CommandTemplate, ToolResult, TrialPlan, USERS, check_overwritable, run_trial};
 use truetail_model::arrival::Profile;
-use truetail_model::scenario::builtin;
+use truetail_model::scenario::{Scenario, builtin};
+use truetail_model::service::Service;
+use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModel;
 use truetail_report::pretty_json;
 use truetail_tools::{InstalledTool, SearchPath, Tool};
@@ -19,8 +21,14 @@ use crate::{output, signals};
 
 /// A healthy service, one that freezes once, and one that freezes repeatedly.
 const SCENARIOS: [&str; 3] = ["01-healthy", "02-single-hiccup", "04-gc-pauses"];
+/// A language model.
+const MODEL: &str = "06-model-that-stalls";
+/// The same where it never stalls.
+const HEALTHY_MODEL: &str = "06-without-stalls";
 /// The default folder.
 const FOLDER: &str = "truetail-lab/certify";
+/// How long each run is where nothing else is said; that of a language model is as long as its scenario.
+const USUAL_DURATION: Nanos = Nanos::from_secs(20);
 
 /// Runs the command through all scenarios, and prints the certificate.
 ///
@@ -36,24 +44,28 @@ pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
     let found = command.locate(&SearchPath::from_env()).map_err(runtime_error)?;
     let _ = host::raise_open_file_limit();
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
-    for name in SCENARIOS {
-        let place = folder.join(name);
+    let plans = plans(&args)?;
+    for plan in &plans {
+        let place = folder.join(&plan.scenario.name);
         check_overwritable(&place).map_err(|error| cannot(&place, error))?;
     }
     let stop = CancelToken::new();
     let _watch = signals::end_tool_on_signal(&stop)?;
     let mut trials = Vec::new();
-    for name in SCENARIOS {
+    for plan in &plans {
+        let name = &plan.scenario.name;
         if !args.quiet {
-            output::note(&format!("{name}, {} …", args.duration));
+            output::note(&format!("{name}, {} …", plan.duration));
         }
-        trials.push(trial(&command, &found, &plan(name, &args)?, &folder.join(name), &stop)?);
+        trials.push(trial(&command, &found, plan, &folder.join(name), &stop)?);
         if stop.is_cancelled() {
-            return Err(runtime_error("stopped before all three scenarios had run"));
+            return Err(stopped());
         }
     }
     let certificate = judge(trials);
-    output::print(&if args.json { json(&args, &certificate) } else { text(&args, &command, &certificate, &folder) })?;
+    let printed =
+        if args.json { json(&args, &plans, &certificate) } else { text(&args, &command, &certificate, &folder) };
+    output::print(&printed)?;
     Ok(exit_code(&certificate))
 }
 
@@ -69,11 +81,31 @@ fn exit_code(certificate: &Certificate) -> ExitCode {
     }
 }
 
-fn plan(name: &str, args: &CertifyArgs) -> Result<TrialPlan> {
-    let scenario = builtin::find(name).map_err(usage_error)?;
-    let mut scenario = scenario.scaled_to(args.duration).map_err(usage_error)?;
-    if let LoadModel::Open(schedule) = &mut scenario.workload.model {
-        schedule.profile = Profile::constant(args.rate);
+fn stopped() -> CliError {
+    runtime_error("stopped before all scenarios had run")
+}
+
+/// What the command is put through.
+fn plans(args: &CertifyArgs) -> Result<Vec<TrialPlan>> {
+    let found = |name: &str| builtin::find(name).map_err(usage_error);
+    let scenarios = if args.llm {
+        let model = found(MODEL)?;
+        let service = Service { faults: Vec::new(), ..model.service.clone() };
+        vec![Scenario { name: HEALTHY_MODEL.to_owned(), service, ..model.clone() }, model]
+    } else {
+        SCENARIOS.into_iter().map(found).collect::<Result<_>>()?
+    };
+    scenarios.into_iter().map(|scenario| plan(scenario, args)).collect()
+}
+
+fn plan(scenario: Scenario, args: &CertifyArgs) -> Result<TrialPlan> {
+    let usual = if args.llm { None } else { Some(USUAL_DURATION) };
+    let mut scenario = match args.duration.or(usual) {
+        Some(duration) => scenario.scaled_to(duration).map_err(usage_error)?,
+        None => scenario,
+    };
+    if let (LoadModel::Open(schedule), Some(rate)) = (&mut scenario.workload.model, args.rate) {
+        schedule.profile = Profile::constant(rate);
     }
     TrialPlan::new(scenario).map_err(usage_error)
 }
@@ -89,12 +121,14 @@ fn trial(
     let window = window(&plan.scenario, USERS);
     let planned = plan.truth.count();
     let Some(reading) = ToolResult::read(command, folder) else {
-        return Err(runtime_error("stopped before all three scenarios had run"));
+        return Err(stopped());
     };
     reading.write_report(folder).map_err(|error| cannot(folder, error))?;
     let row = reading.row(command, plan, &window);
     let truth_p99_ns = plan.truth.quantile(0.99).map(|p99| p99.0);
-    Ok(Trial { scenario: plan.scenario.name.clone(), planned, truth_p99_ns, row })
+    let truth = plan.stream_truth.as_ref();
+    let streams = truth.and_then(|truth| Some(StreamTrial::new(reading.stream_row(&row, plan)?, truth)));
+    Ok(Trial { scenario: plan.scenario.name.clone(), planned, truth_p99_ns, row, streams })
 }
 
 fn cannot(folder: &Path, error: io::Error) -> CliError {
@@ -123,11 +157,12 @@ struct CertificateJson<'a> {
     certificate: &'a Certificate,
 }
 
-fn json(args: &CertifyArgs, certificate: &Certificate) -> String {
+fn json(args: &CertifyArgs, plans: &[TrialPlan], certificate: &Certificate) -> String {
+    // All trials have the rate and the length of the first.
     let printed = CertificateJson {
         command: &args.command,
-        rate_per_second: args.rate.as_per_second(),
-        duration_ns: args.duration.0,
+        rate_per_second: plans[0].rate.as_per_second(),
+        duration_ns: plans[0].duration.0,
         certificate,
     };
     pretty_json(&printed)

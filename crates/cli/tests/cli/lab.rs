@@ -304,6 +304,29 @@ fn a_generator_that_keeps_its_schedule_is_certified() {
     assert!(waits_for_nobody, "{seen:#?}");
 }
 
+/// The kind depends on the machine, as above; that the tokens were looked at does not.
+#[test]
+fn a_load_tool_for_language_models_is_certified_by_its_tokens() {
+    let dir = TestDir::new();
+    let us = env!("CARGO_BIN_EXE_truetail");
+    let body = "{\"model\": \"m\", \"prompt\": \"one\", \"max_tokens\": 50}";
+    let run = [us, "run", "{url}", "-r", "{rate}", "-d", "{duration}", "--llm", "openai-completions", "--data", body];
+    let command = [&["certify", "--llm", "--duration", "6s", "--quiet", "--json", "--"], &run[..]].concat();
+    let output = output(dir.command(&[&command[..], &["--json", "--no-save", "--quiet", "--no-preflight"]].concat()));
+    let certificate = output.json();
+    assert!(matches!(output.code, Some(0 | 4)), "{output:?}");
+    let trials = certificate["trials"].as_array().expect("trials");
+    let of_each = |what: fn(&Value) -> bool| trials.len() == 2 && trials.iter().all(what);
+    assert!(of_each(|trial| trial["planned"] == 120 && trial["row"]["arrivals"]["count"] == 120), "{certificate}");
+    assert!(of_each(|trial| trial["streams"]["row"]["error_gap_p99_pct"].is_number()), "{certificate}");
+    assert!(of_each(|trial| trial["streams"]["row"]["claims"]["measured"] == 120), "{certificate}");
+    let evidence = certificate["evidence"].as_array().expect("sentences");
+    let sentences =
+        |says: &str| evidence.iter().filter(|said| said.as_str().is_some_and(|said| said.contains(says))).count();
+    assert_eq!((sentences("the server saw 120 of 120"), sentences("gaps between tokens")), (2, 2), "{evidence:?}");
+    assert_eq!(sentences("while the service stood still"), 1, "only where it did: {evidence:?}");
+}
+
 /// On a busy machine its arrivals may also come in bursts, which the certificate says first. It never calls them open.
 #[test]
 fn a_generator_that_waits_for_answers_is_not() {
