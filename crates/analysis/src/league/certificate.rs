@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use truetail_model::time::Nanos;
+use truetail_run::{ClaimedQuantile, GapOf, StreamClaims};
 
 use super::{LeagueRow, ObservedModel, StreamRow, ToolState};
 use crate::truth::StreamTruth;
@@ -202,15 +203,18 @@ fn beside_truth(what: &str, reported_ns: u64, truth_ns: Option<u64>, error_pct: 
 /// What it says of the tokens, where that could be read, and how many streams it says nothing of.
 fn of_streams(scenario: &str, streams: &StreamTrial) -> Vec<String> {
     let row = &streams.row;
-    let first = row.claims.as_ref().and_then(|claims| claims.first_at(0.99)).map(|said| {
+    let said = |at: fn(&StreamClaims, f64) -> Option<ClaimedQuantile>| at(row.claims.as_ref()?, 0.99);
+    let first = said(StreamClaims::first_at).map(|said| {
         let what = "a p99 of the time to the first token";
         beside_truth(what, said.value_ns, streams.truth_first_p99_ns, row.error_first_p99_pct)
     });
-    let gap = row.claims.as_ref().and_then(|claims| claims.gap_at(0.99)).map(|said| match row.error_gap_p99_pct {
-        Some(error) => {
-            beside_truth("a p99 of the gaps between tokens", said.value_ns, streams.truth_gap_p99_ns, Some(error))
+    let is_of_answers = row.claims.as_ref().is_some_and(|claims| claims.gap_of == GapOf::Answer);
+    let gap = said(StreamClaims::gap_at).map(|said| {
+        if is_of_answers {
+            return "of gaps it reports the mean of each answer, in which no single gap shows".to_owned();
         }
-        None => "it reports the mean gap of each answer, in which no single gap shows".to_owned(),
+        let what = "a p99 of the gaps between tokens";
+        beside_truth(what, said.value_ns, streams.truth_gap_p99_ns, row.error_gap_p99_pct)
     });
     let left_out = row.left_out.filter(|left_out| *left_out > 0);
     let left_out = left_out

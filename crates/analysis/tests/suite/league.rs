@@ -1,15 +1,15 @@
 //! The league on tools that are made up: what they said against what the server saw.
 
 use truetail_analysis::league::{
-    GeneratorKind, LeagueRow, ObservedModel, ReportView, ServerView, ToolState, ToolUnderTest, Trial, certify, rank,
-    row, window,
+    GeneratorKind, LeagueRow, ObservedModel, ReportView, ServerView, StreamTrial, StreamView, ToolState, ToolUnderTest,
+    Trial, certify, rank, row, stream_row, window,
 };
-use truetail_analysis::truth::truth;
+use truetail_analysis::truth::{StreamTruth, truth};
 use truetail_model::record::{Histogram, Metric, Snapshot};
 use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
 
 const MS: u64 = 1_000_000;
 
@@ -151,7 +151,7 @@ fn nobody_is_judged_where_nothing_can_be_seen() {
 
 fn kind_of(saw: &ServerView, latency_from: LatencyFrom) -> GeneratorKind {
     let row = row_of("x", saw, &claims(latency_from, &[(0.99, 410)]), &Snapshot::default());
-    let trial = Trial { scenario: "02".to_owned(), planned: 60_000, truth_p99_ns: Some(410 * MS), row };
+    let trial = Trial { scenario: "02".to_owned(), planned: 60_000, truth_p99_ns: Some(410 * MS), row, streams: None };
     let certificate = certify(vec![trial]);
     let told = certificate.kind != GeneratorKind::Unknown;
     assert_eq!(certificate.kept_schedule, told.then_some(certificate.kind == GeneratorKind::Open));
@@ -178,8 +178,13 @@ fn bursts_are_no_schedule() {
         peak_memory_bytes: None,
     };
     let rate = Rate::per_second(1000.0).unwrap();
-    let trial =
-        |scenario: &Scenario, row| Trial { scenario: scenario.name.clone(), planned: 60_000, truth_p99_ns: None, row };
+    let trial = |scenario: &Scenario, row| Trial {
+        scenario: scenario.name.clone(),
+        planned: 60_000,
+        truth_p99_ns: None,
+        row,
+        streams: None,
+    };
     let well = trial(&healthy, row(&subject, &truth(&healthy).unwrap(), rate, &window(&healthy, 10)));
     for stall in [open(), closed()] {
         let stalled = trial(&scenario("02"), row_of("x", &stall, &said, &data));
@@ -187,6 +192,44 @@ fn bursts_are_no_schedule() {
         assert_eq!((certificate.kind, certificate.kept_schedule), (GeneratorKind::Bursts, Some(false)));
         assert!(certificate.evidence.iter().any(|sentence| sentence.contains("bursts")), "{certificate:?}");
     }
+}
+
+#[test]
+fn what_is_reported_of_tokens_stands_beside_the_truth() {
+    let at = |q, ms| ClaimedQuantile { q, value_ns: ms * MS, printed: true };
+    let truth = StreamTruth {
+        first_event: vec![Nanos(5_000 * MS); 10],
+        without_event: 0,
+        gaps: vec![Nanos(50 * MS); 10],
+        events: 20,
+    };
+    let said = StreamClaims {
+        first: vec![at(0.99, 50)],
+        first_max_ns: None,
+        measured: Some(7),
+        gaps: vec![at(0.99, 40)],
+        gap_max_ns: None,
+        gap_of: GapOf::Event,
+    };
+    let means = StreamClaims { gap_of: GapOf::Answer, ..said.clone() };
+    let view = StreamView { first: Vec::new(), gaps: Vec::new(), requests: 10 };
+    let evidence = |said: &StreamClaims| {
+        let whole = row_of("x", &open(), &claims(LatencyFrom::Send, &[(0.99, 410)]), &Snapshot::default());
+        let streams = Some(StreamTrial::new(stream_row(&whole, Some(said), Some(&view), &truth), &truth));
+        let trial = Trial { scenario: "06".to_owned(), planned: 10, truth_p99_ns: None, row: whole, streams };
+        certify(vec![trial]).evidence.join("\n")
+    };
+    let of_gaps = evidence(&said);
+    for sentence in [
+        "06: it reports a p99 of the time to the first token of 50.0ms; the truth is 5000.0ms (-99.0%)",
+        "06: it reports a p99 of the gaps between tokens of 40.0ms; the truth is 50.0ms (-20.0%)",
+        "06: the server saw 3 requests that are in none of its times to the first token",
+    ] {
+        assert!(of_gaps.contains(sentence), "{sentence} is missing in {of_gaps}");
+    }
+    assert!(
+        evidence(&means).contains("the mean of each answer") && !evidence(&means).contains("gaps between tokens of")
+    );
 }
 
 #[test]

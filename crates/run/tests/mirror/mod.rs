@@ -149,6 +149,8 @@ pub struct MirrorScenario {
     pub requests_per_session: Option<u32>,
     pub think_time_ns: Option<u64>,
     pub connections: Option<u32>,
+    #[serde(default)]
+    pub connection_per_session: bool,
     pub http2: Option<BTreeMap<String, Option<u32>>>,
     pub timeout_ns: Option<u64>,
     pub drain_ns: u64,

@@ -108,6 +108,7 @@ pub fn offered() -> OfferedLoad {
         requests_per_session: None,
         think_time_ns: None,
         connections: Some(64),
+        connection_per_session: false,
         http2: Some(truetail_run::Http2Config { max_streams: Some(100) }),
         timeout_ns: Some(5_000_000_000),
         drain_ns: 30_000_000_000,
