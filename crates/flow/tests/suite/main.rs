@@ -5,6 +5,7 @@ mod missing;
 
 mod any_simulated;
 mod any_text;
+mod guided;
 mod http2;
 mod hurl_files;
 mod parsing;
