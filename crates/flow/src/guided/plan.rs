@@ -1,13 +1,11 @@
 //! What is known of guided sessions before the run.
 
 use truetail_engine::{HttpVersion, Method, Origin, Request, RequestSet, TargetRequests};
+use truetail_run::ANY_METHOD;
 use url::Url;
 
 use crate::course::Beginning;
 use crate::itinerary::{Itinerary, Place};
-
-/// What stands for the method of a step, of which each request may have another.
-const ANY_METHOD: &str = "ANY";
 
 /// Guided sessions: what they are called, where they go, and their steps.
 #[derive(Clone, Debug)]
