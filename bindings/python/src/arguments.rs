@@ -36,6 +36,12 @@ pub fn time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
     Ok(Nanos::from_secs_f64(seconds))
 }
 
+/// As [`time`], in nanoseconds: for what is Python around this module.
+#[pyfunction]
+pub fn nanoseconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    Ok(time(name, given)?.0)
+}
+
 /// A time above zero.
 pub fn positive_time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
     let time = time(name, given)?;

@@ -1,14 +1,12 @@
 //! `truetail.run`: HTTP over real sockets.
 
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyTimeoutError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use truetail_analysis::gates::{Gate, PlannedRun, Reading};
 use truetail_checks::{Check, CheckRun};
-use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Target, TooFewFiles};
+use truetail_engine::{Control, Plan};
 use truetail_model::time::Timestamp;
 use truetail_model::workload::Limits;
 use truetail_run::RunSource;
@@ -21,9 +19,7 @@ use crate::load::{LoadArguments, OptionalArg};
 use crate::request::{RequestArguments, TlsArguments};
 use crate::result::RunResult;
 use crate::streams::StreamArguments;
-
-/// How often signals are checked.
-const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+use crate::watched::{preflight_error, too_few_files_error, watched};
 
 /// The plan of a run over real sockets, and its controls.
 #[pyclass(module = "truetail._native", frozen)]
@@ -98,7 +94,7 @@ impl HttpRun {
         let mut plan = self.plan.clone();
         let is_stream = self.streams.is_some();
         let note = if self.preflight { py.detach(|| preflight(&mut plan, is_stream))? } else { None };
-        let (measured, ended_by) = self.run_watching_signals(py, &plan);
+        let (measured, ended_by) = watched(py, &plan, &self.control);
         let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
@@ -119,40 +115,6 @@ impl HttpRun {
     /// The progress of the run, in a line.
     fn progress_text(&self) -> String {
         progress_line(&self.control, self.created, self.plan.workload.model.horizon().duration)
-    }
-}
-
-impl HttpRun {
-    /// Runs and checks for signals: the first stops sending, the second ends the run at once.
-    fn run_watching_signals(&self, py: Python<'_>, plan: &Plan) -> (Result<RunOutput, EngineError>, Option<PyErr>) {
-        let mut ended_by = None;
-        let measured = thread::scope(|scope| {
-            let (sender, mut receiver) = channel();
-            scope.spawn(move || {
-                // The receiver lives until it has received.
-                let _ = sender.send(truetail_engine::run(plan, &self.control));
-            });
-            loop {
-                let receiver = &mut receiver;
-                match py.detach(move || receiver.recv_timeout(SIGNAL_CHECK_INTERVAL)) {
-                    Ok(measured) => return measured,
-                    Err(RecvTimeoutError::Timeout) => self.check_signals(py, &mut ended_by),
-                    Err(RecvTimeoutError::Disconnected) => panic!("the engine panicked"),
-                }
-            }
-        });
-        (measured, ended_by)
-    }
-
-    fn check_signals(&self, py: Python<'_>, ended_by: &mut Option<PyErr>) {
-        match py.check_signals() {
-            Ok(()) => {}
-            Err(_) if ended_by.is_some() => self.control.stop_now(),
-            Err(error) => {
-                *ended_by = Some(error);
-                self.control.stop();
-            }
-        }
     }
 }
 
@@ -186,10 +148,6 @@ fn read_streams(plan: &mut Plan, options: StreamOptions) -> StreamRun {
     streams
 }
 
-fn too_few_files_error(error: TooFewFiles) -> PyErr {
-    value_error("connections", format!("{error}; raise the limit, or use fewer connections"))
-}
-
 /// Sends one request before the load, or only opens a connection where a stream might never end. Returns a note about the
 /// answer, if any.
 fn preflight(plan: &mut Plan, is_stream: bool) -> PyResult<Option<String>> {
@@ -199,21 +157,4 @@ fn preflight(plan: &mut Plan, is_stream: bool) -> PyResult<Option<String>> {
     }
     let answer = plan.preflight(None).map_err(|error| preflight_error(&plan.target, &error))?;
     Ok(answer.note())
-}
-
-fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
-    let help = match error {
-        PreflightError::Tls { .. } | PreflightError::NoTls(_) => "ca='FILE' names certificates to trust",
-        PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {
-            "is the server running? preflight=False sends the load all the same"
-        }
-    };
-    let message = format!("{}: {error}; {help}", target.first_requests());
-    match error {
-        PreflightError::TimedOut { .. } => PyTimeoutError::new_err(message),
-        PreflightError::Connect { .. }
-        | PreflightError::NoTls(_)
-        | PreflightError::Tls { .. }
-        | PreflightError::NoAnswer { .. } => PyConnectionError::new_err(message),
-    }
 }

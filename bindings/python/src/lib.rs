@@ -6,6 +6,8 @@
 //! | `bench`, `calls` | callables: functions on threads that take the interpreter's lock for each call |
 //! | `pump` | callables: coroutines, handed to the caller's event loop |
 //! | `http`, `request` | a run over real sockets, and its requests |
+//! | `flow`, `guide` | sessions that a coroutine function leads, over real sockets |
+//! | `watched` | a run over real sockets that Ctrl-C ends |
 //! | `simulate`, `saved`, `server` | virtual time, run folders, the misbehaving server |
 //! | `result`, `verdict`, `gate`, `quantile`, `histogram`, `samples`, `html`, `json` | results |
 //! | `command` | the command line |
@@ -14,7 +16,9 @@ mod arguments;
 mod bench;
 mod calls;
 mod command;
+mod flow;
 mod gate;
+mod guide;
 mod histogram;
 mod html;
 mod http;
@@ -30,6 +34,7 @@ mod server;
 mod simulate;
 mod streams;
 mod verdict;
+mod watched;
 
 use pyo3::prelude::*;
 
@@ -37,9 +42,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use crate::arguments::nanoseconds;
+    #[pymodule_export]
     use crate::bench::Bench;
     #[pymodule_export]
     use crate::command::command;
+    #[pymodule_export]
+    use crate::flow::FlowRun;
     #[pymodule_export]
     use crate::gate::Gate;
     #[pymodule_export]

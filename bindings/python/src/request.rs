@@ -148,7 +148,8 @@ impl RequestArguments<'_> {
 }
 
 impl TlsArguments {
-    fn secure(&self, target: &mut Target) -> PyResult<()> {
+    /// Makes TLS of these options, where the target has any.
+    pub fn secure(&self, target: &mut Target) -> PyResult<()> {
         let given = [
             ("insecure", self.insecure),
             ("ca", self.ca.is_some()),
@@ -203,13 +204,19 @@ fn input_error(error: InputError) -> PyErr {
     }
 }
 
+/// What is wrong with a target whose URL is the argument `url`.
 fn target_error(error: TargetError) -> PyErr {
+    target_error_of("url", error)
+}
+
+/// What is wrong with a target whose URL is this argument.
+pub fn target_error_of(url: &str, error: TargetError) -> PyErr {
     match error {
         TargetError::Resolve { .. } => {
-            PyConnectionError::new_err(format!("url: {error}; check the name, or write an address"))
+            PyConnectionError::new_err(format!("{url}: {error}; check the name, or write an address"))
         }
         TargetError::UnixSocket { .. } => PyConnectionError::new_err(format!("unix_socket: {error}")),
-        TargetError::Url { .. } | TargetError::Scheme { .. } => value_error("url", error),
+        TargetError::Url { .. } | TargetError::Scheme { .. } => value_error(url, error),
         TargetError::Header(_) => value_error("headers", error),
         TargetError::Method(_) => value_error("method", error),
         TargetError::UnusedResolve { .. } => value_error("resolve", error),

@@ -112,6 +112,13 @@ impl RunResult {
         streams.map(|streams| to_python(py, &streams)).transpose()
     }
 
+    /// The sessions, as `sessions` in run.json has them; `None` where there was no flow.
+    #[getter]
+    fn sessions<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let sessions = run_file(&self.run, &self.findings).sessions;
+        sessions.map(|sessions| to_python(py, &sessions)).transpose()
+    }
+
     /// The tally of the warm-up, which no other figure includes.
     #[getter]
     fn warmup_tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -139,5 +139,20 @@ with truetail.serve() as server:
     assert is_cut_off(tally) and was_interrupted
 
 
+def test_sessions() -> None:
+    script = """
+async def session(s):
+    tell_once()
+    await s.get("/a", step="a")
+    await s.sleep("50ms")
+    await s.get("/b", step="b")
+with truetail.serve() as server:
+    origin = f"http://{server.host}:{server.port}"
+    report(lambda: truetail.flow(session, origin, rate=200, duration="60s", steps=["a", "b"]))
+"""
+    tally, was_interrupted, exceptions = interrupted(script)
+    assert is_cut_off(tally) and was_interrupted and exceptions == {}
+
+
 def test_it_is_a_keyboard_interrupt() -> None:
     assert issubclass(truetail.Interrupted, KeyboardInterrupt)

@@ -24,6 +24,8 @@ def test_the_stubs_are_what_there_is() -> None:
 
 def test_a_wrong_argument_is_found_before_it_is_run(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
-    wrong.write_text("import truetail\n\ntruetail.bench(print, rate=[], model='half')\n")
+    session = "async def session(s: truetail.Session) -> None:\n    await s.get('/', stepp='a')\n"
+    wrong.write_text(f"import truetail\n\ntruetail.bench(print, rate=[], model='half')\n\n{session}")
     checked = mypy("mypy", "--strict", str(wrong))
     assert checked.returncode == 1 and '"rate"' in checked.stdout and '"model"' in checked.stdout, checked.stdout
+    assert '"stepp"' in checked.stdout, checked.stdout

@@ -1,6 +1,5 @@
 //! How far a session has come: what of it does not depend on what its answers say.
 
-use truetail_model::arrival::Arrival;
 use truetail_model::random::mix64;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -8,7 +7,7 @@ use truetail_run::{EarlyEnd, SessionTrail};
 
 use crate::books::SessionEnd;
 use crate::flow::Flow;
-use crate::flows::Flows;
+use crate::how_far::Reach;
 use crate::pass::Pass;
 use crate::step::Step;
 use crate::syntax::Delay;
@@ -35,6 +34,32 @@ impl Next {
     }
 }
 
+/// How a session begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beginning {
+    /// The flow that it follows, among those of the run.
+    pub(crate) flow: u32,
+    /// The place of the first step of that flow among those of all flows.
+    pub(crate) first_step: u32,
+    /// The step of the flow that it comes to first.
+    pub(crate) first_move: u32,
+    /// Where it chooses its steps, how many there are; else 0.
+    pub(crate) choices: usize,
+    /// What its think times are drawn from.
+    pub(crate) random: u64,
+}
+
+/// The steps between which a session stands, of its flow.
+#[derive(Clone, Copy, Default, Debug)]
+struct Between {
+    /// The place of the first step of its flow among those of all flows.
+    first_step: u32,
+    /// The step whose request it made last.
+    last: u32,
+    /// The one that it is in, or comes to next.
+    next: u32,
+}
+
 /// How far a session has come. Its room is used again by the next one.
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
@@ -48,7 +73,10 @@ pub(crate) struct Course {
     /// Planned think time of the requests that were issued.
     pub(crate) thought: Nanos,
     /// Steps that it has begun.
-    pub(crate) issued: u32,
+    issued: u32,
+    between: Between,
+    /// Where it chooses its steps, how often it has begun each.
+    visits: Vec<u32>,
     pub(crate) next: Next,
     /// Its way through the step that it is in.
     pub(crate) pass: Pass,
@@ -67,6 +95,8 @@ impl Course {
             end: Timestamp::ZERO,
             thought: Nanos::ZERO,
             issued: 0,
+            between: Between::default(),
+            visits: Vec::new(),
             next: Next::Waits,
             pass: Pass::begin(Timestamp::ZERO),
             random: 0,
@@ -74,46 +104,61 @@ impl Course {
         }
     }
 
-    /// Session `number` begins, unless one is under way. True if it does.
-    pub(crate) fn open(&mut self, flows: &Flows, number: u64, arrival: Arrival, seed: u64) -> bool {
-        if self.is_open {
-            return false;
-        }
-        let (intended, random) = (arrival.intended_start, mix64(mix64(seed) ^ number));
-        let flow = flows.of_session(number, seed);
-        let mut trail = std::mem::take(&mut self.trail);
+    /// A session begins that arrived at this instant.
+    pub(crate) fn open(&mut self, as_it_says: Beginning, intended: Timestamp) {
+        let Beginning { flow, first_step, first_move, choices, random } = as_it_says;
+        let (mut trail, mut visits) = (std::mem::take(&mut self.trail), std::mem::take(&mut self.visits));
         trail.restart(intended.0);
-        *self = Course { is_open: true, flow, intended, end: intended, random, trail, ..Course::new() };
-        true
+        visits.clear();
+        visits.resize(choices, 0);
+        let between = Between { first_step, last: first_move, next: first_move };
+        let opened = Course { is_open: true, flow, intended, end: intended, ..Course::new() };
+        *self = Course { between, visits, random, trail, ..opened };
     }
 
     /// The step of its flow that it is in, or comes to next.
-    pub(crate) fn step(&self, flow: &Flow) -> u32 {
-        if self.next.stays() {
-            return self.last_move(flow);
-        }
-        flow.moves[(self.issued as usize).min(flow.moves.len() - 1)]
+    pub(crate) fn step(&self) -> u32 {
+        self.between.next
+    }
+
+    /// The same among the steps of all flows.
+    pub(crate) fn step_of_all(&self) -> u32 {
+        self.between.first_step + self.between.next
     }
 
     /// The number of the step whose request it made last.
-    pub(crate) fn last_move(&self, flow: &Flow) -> u32 {
-        flow.moves[self.issued as usize - 1]
+    pub(crate) fn last_move(&self) -> u32 {
+        self.between.last
     }
 
     /// The step whose request it made last.
     pub(crate) fn last_step<'a>(&self, flow: &'a Flow) -> &'a Step {
-        &flow.steps[self.last_move(flow) as usize]
+        &flow.steps[self.last_move() as usize]
+    }
+
+    /// How many steps it has begun, one done again included.
+    pub(crate) fn issued(&self) -> u32 {
+        self.issued
+    }
+
+    /// How far it has come.
+    pub(crate) fn reach(&self) -> Reach<'_> {
+        Reach { issued: self.issued, last_step: self.last_move(), visits: &self.visits }
     }
 
     /// Its next request goes out, which was due at `due`.
-    pub(crate) fn issue(&mut self, flow: &Flow, due: Timestamp) {
-        self.trail.issue(flow.first_step + self.step(flow), due.0);
+    pub(crate) fn issue(&mut self, due: Timestamp) {
+        self.trail.issue(self.step_of_all(), due.0);
+        self.between.last = self.between.next;
         match self.next {
             Next::Follows => self.pass.hop(),
             Next::Retries(_) => self.pass.retry(),
             _ => {
                 self.thought += self.thinks();
                 self.issued += 1;
+                if let Some(visits) = self.visits.get_mut(self.between.next as usize) {
+                    *visits += 1;
+                }
                 self.pass = Pass::begin(due);
             }
         }
@@ -133,10 +178,11 @@ impl Course {
 
     /// The answer was what its step expects: the step that comes next, and when; `None` after the last one.
     pub(crate) fn go_on<'a>(&mut self, flow: &'a Flow) -> Option<(&'a Step, Timestamp)> {
-        let Some(step) = flow.moves.get(self.issued as usize).map(|step| &flow.steps[*step as usize]) else {
-            self.next = Next::Ends(SessionEnd::Completed);
+        let Some(next) = flow.moves.get(self.issued as usize) else {
+            self.complete();
             return None;
         };
+        let step = &flow.steps[*next as usize];
         let think = match step.delay {
             None => Nanos::ZERO,
             Some(Delay::Fixed(time)) => time,
@@ -145,8 +191,24 @@ impl Course {
                 exponential(mean, self.random)
             }
         };
+        Some((step, self.think(*next, think)))
+    }
+
+    /// It comes to this step after so much planned think time: when that is due.
+    pub(crate) fn think(&mut self, step: u32, think: Nanos) -> Timestamp {
         self.next = Next::Thinks(think);
-        Some((step, self.end + think))
+        self.between.next = step;
+        self.end + think
+    }
+
+    /// It has done what it was to do.
+    pub(crate) fn complete(&mut self) {
+        self.next = Next::Ends(SessionEnd::Completed);
+    }
+
+    /// It ends because the run does.
+    pub(crate) fn cut_off(&mut self) {
+        self.next = Next::Ends(SessionEnd::InFlight);
     }
 
     /// The answer is a redirect, which it follows.

@@ -9,9 +9,9 @@ use truetail_model::random::mix64;
 use truetail_model::time::Timestamp;
 use url::Url;
 
-use crate::books::Itinerary;
 use crate::cookies::CookieJar;
 use crate::error::FlowError;
+use crate::itinerary::{Itinerary, Place};
 use crate::make::{ReadFile, StepMaker};
 use crate::parse::{self, typed};
 use crate::request::{Sender, StepRequest};
@@ -143,10 +143,16 @@ impl Flow {
         self.steps.iter().any(Step::asks_again)
     }
 
-    /// Its steps and the order of a session's requests.
+    /// It as the books see it.
     pub fn itinerary(&self) -> Itinerary {
-        let steps = self.steps.iter().map(|step| (step.name.clone(), step.line));
-        Itinerary { steps: steps.collect(), moves: self.moves.clone() }
+        let place = |step: &Step| Place { name: step.name.clone(), line: step.line, asks_again: step.asks_again() };
+        Itinerary {
+            name: self.name.clone(),
+            weight: self.weight,
+            first_step: self.first_step,
+            steps: self.steps.iter().map(place).collect(),
+            moves: Some(self.moves.clone()),
+        }
     }
 
     /// The targets of a run, one for each step. The request of the first may be whole: those after it depend on answers.

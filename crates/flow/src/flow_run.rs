@@ -23,7 +23,7 @@ impl FlowRun {
     /// `began_unix_s`: the wall clock, in seconds, so that cookies that have expired by then are not kept.
     pub fn new(flows: impl Into<Flows>, measure_from: Timestamp, seed: u64, began_unix_s: i64) -> FlowRun {
         let flows = flows.into();
-        let found = Found::nothing(&flows);
+        let found = Found::nothing(flows.itineraries());
         let site = Site { host: flows.get(0).host().to_owned(), is_secure: flows.origin().is_https(), began_unix_s };
         let plan = Plan { flows, site, measure_from, seed };
         FlowRun { plan: Arc::new(plan), found: Arc::new(Mutex::new(found)) }
@@ -42,7 +42,7 @@ impl FlowRun {
 
     /// What was found. To be called after the run.
     pub fn facts(&self) -> SessionFacts {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).facts(&self.plan.flows)
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).facts()
     }
 
     /// Of a run of one session: its variables that have a text, as it left them, each as `--variable` takes it. To be called after
@@ -55,11 +55,11 @@ impl FlowRun {
     /// the run.
     pub fn examples(&self) -> Vec<(String, String)> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.examples(&self.plan.flows).map(|(name, why)| (name.to_owned(), why.to_owned())).collect()
+        found.examples().map(|(name, why)| (name.to_owned(), why.to_owned())).collect()
     }
 
     /// What is to be said of it that belongs to no number. To be called after the run.
     pub fn notes(&self) -> Vec<String> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).notes(&self.plan.flows)
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).notes()
     }
 }

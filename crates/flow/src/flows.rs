@@ -5,7 +5,9 @@ use std::path::Path;
 use truetail_engine::{Origin, RequestSet};
 use truetail_model::random::{Numbered, mix64};
 
+use crate::course::Beginning;
 use crate::flow::Flow;
+use crate::itinerary::Itinerary;
 
 /// The random stream of the choice.
 const PURPOSE: u64 = 0x666c_6f77_0000_0004;
@@ -103,6 +105,19 @@ impl Flows {
         let drawn = (Numbered::new(seed, PURPOSE).uniform(number) * total as f64) as u64;
         let before_last = &self.cumulative_weights[..self.cumulative_weights.len() - 1];
         before_last.partition_point(|sum| *sum <= drawn) as u32
+    }
+
+    /// How session `number` begins.
+    pub(crate) fn beginning(&self, number: u64, seed: u64) -> Beginning {
+        let nth = self.of_session(number, seed);
+        let flow = self.get(nth);
+        let (first_step, first_move, random) = (flow.first_step, flow.moves[0], mix64(mix64(seed) ^ number));
+        Beginning { flow: nth, first_step, first_move, choices: 0, random }
+    }
+
+    /// Each of them as the books see it.
+    pub(crate) fn itineraries(&self) -> Vec<Itinerary> {
+        self.iter().map(Flow::itinerary).collect()
     }
 
     /// Where their requests go.

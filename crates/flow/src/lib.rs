@@ -20,11 +20,14 @@
 //! | `pass` | one way through a step, which may be several requests |
 //! | `course` | how far a session has come |
 //! | `session` | one session under way, with its variables and cookies |
+//! | `reading` | answers that are being read |
 //! | `script` | the sessions of one worker of the engine |
-//! | `books`, `measured` | how sessions ended, and how far they came |
+//! | `itinerary` | what the books know of a flow |
+//! | `how_far`, `books`, `measured` | how sessions ended, and how far they came |
 //! | `flows` | the flows of a run, and which one a session follows |
 //! | `flow_run` | the sessions of a run, over all workers |
 //! | `simulated` | the same flow in virtual time |
+//! | `guided/` | sessions of which somebody else says what comes next, such as a function in Python |
 
 mod books;
 mod cookies;
@@ -34,11 +37,15 @@ mod evaluate;
 mod flow;
 mod flow_run;
 mod flows;
+mod guided;
+mod how_far;
+mod itinerary;
 mod judge;
 mod make;
 mod measured;
 mod parse;
 mod pass;
+mod reading;
 mod redirect;
 mod request;
 mod rows;
@@ -52,13 +59,14 @@ mod template;
 mod value;
 mod version;
 
-pub use books::{Itinerary, SessionBooks, SessionEnd};
 pub use error::FlowError;
 pub use flow::Flow;
 pub use flow_run::FlowRun;
 pub use flows::{Flows, FlowsError};
+pub use guided::{Guide, GuidedAnswer, GuidedPlan, GuidedRequest, GuidedRun, MakeGuide, NextMove, PlanError};
+pub use itinerary::{Itinerary, Place};
 pub use make::ReadFile;
 pub use parse::{MOST_FLOW_BYTES, variables_of};
+pub use reading::MOST_BODY_BYTES;
 pub use rows::SessionRows;
-pub use script::MOST_BODY_BYTES;
 pub use simulated::{SimulateError, simulate};

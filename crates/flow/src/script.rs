@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer, SessionScript};
+use truetail_engine::{AnswerHead, EndedRequest, Observer, SessionScript};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -13,12 +13,8 @@ use crate::evaluate::answer::Answer;
 use crate::flows::Flows;
 use crate::judge::Disappointment;
 use crate::measured::{Found, MeasuredFlows};
+use crate::reading::Readings;
 use crate::session::Session;
-
-/// Most bytes that are kept of a body for captures and asserts: 1 MiB.
-pub const MOST_BODY_BYTES: usize = 1 << 20;
-/// Room for a body that is kept from one answer to the next.
-const BODY_ROOM_KEPT: usize = 4 * 1024;
 
 /// What all workers of a run know.
 #[derive(Debug)]
@@ -30,19 +26,6 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
 }
 
-/// The answer that is being read for a request. Its room is used again.
-#[derive(Debug)]
-struct Reading {
-    user: u32,
-    status: Option<u16>,
-    version: &'static str,
-    fields: FieldList,
-    body: Vec<u8>,
-    body_bytes: u64,
-    keeps_body: bool,
-    limit: Option<Timestamp>,
-}
-
 /// The sessions of one worker.
 #[derive(Debug)]
 pub(crate) struct FlowScript {
@@ -51,8 +34,7 @@ pub(crate) struct FlowScript {
     measured: MeasuredFlows,
     /// By user.
     sessions: Vec<Session>,
-    /// By request.
-    readings: Vec<Reading>,
+    readings: Readings,
     /// Whose request begins next.
     beginning: u32,
     /// When requests that are under way are given up, by time and request.
@@ -63,11 +45,11 @@ impl FlowScript {
     /// A script that adds what it found to `all_found` at its end.
     pub(crate) fn new(plan: Arc<Plan>, all_found: Arc<Mutex<Found>>) -> FlowScript {
         FlowScript {
-            measured: MeasuredFlows::new(&plan.flows, plan.measure_from),
+            measured: MeasuredFlows::new(plan.flows.itineraries(), plan.measure_from),
             plan,
             all_found,
             sessions: Vec::new(),
-            readings: Vec::new(),
+            readings: Readings::default(),
             beginning: 0,
             limits: BTreeSet::new(),
         }
@@ -75,15 +57,15 @@ impl FlowScript {
 
     /// Judges an answer.
     fn judge(&mut self, request: u32, user: u32, status: u16, ended: &EndedRequest) {
-        let reading = &self.readings[request as usize];
+        let reading = self.readings.of(request);
         let duration = ended.end.since(ended.arrival.intended_start);
         let answer = Answer::new(status, reading.version, &reading.fields, &reading.body, duration);
-        let is_whole = reading.body_bytes == reading.body.len() as u64;
+        let is_whole = reading.is_whole();
         let (plan, session) = (&*self.plan, &mut self.sessions[user as usize]);
         let flow = plan.flows.get(session.course.flow);
         let disappointment = session.answered(flow, &plan.site, &answer, is_whole, (ended.start, ended.end));
         if let Some(Disappointment { why, .. }) = disappointment {
-            self.measured.disappointed(&plan.flows, &session.course, why);
+            self.measured.disappointed(&session.course, why);
         }
     }
 }
@@ -94,29 +76,16 @@ impl Observer for FlowScript {
         let session = &self.sessions[user as usize];
         let step = session.course.last_step(self.plan.flows.get(session.course.flow));
         let limit = step.max_time.map(|time| arrival.intended_start + time);
-        let keeps_body = step.needs_body;
-        let at = request as usize;
-        if self.readings.len() <= at {
-            self.readings.resize_with(at + 1, Reading::new);
-        }
-        self.readings[at].restart(user, keeps_body, limit);
+        self.readings.begin(request, user, step.needs_body, limit);
         self.limits.extend(limit.map(|limit| (limit, request)));
     }
 
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
-        let reading = &mut self.readings[request as usize];
-        reading.status = Some(head.status);
-        reading.version = head.version().unwrap_or("1.1");
-        head.copy_fields(&mut reading.fields);
+        self.readings.head(request, head);
     }
 
     fn body(&mut self, request: u32, part: &[u8]) {
-        let reading = &mut self.readings[request as usize];
-        reading.body_bytes += part.len() as u64;
-        if reading.keeps_body {
-            let kept = part.len().min(MOST_BODY_BYTES - reading.body.len());
-            reading.body.extend_from_slice(&part[..kept]);
-        }
+        self.readings.body(request, part);
     }
 
     fn first_deadline(&self) -> Timestamp {
@@ -128,7 +97,7 @@ impl Observer for FlowScript {
     }
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
-        let reading = &mut self.readings[request as usize];
+        let reading = self.readings.of(request);
         let (user, status) = (reading.user, reading.status);
         if let Some(limit) = reading.limit.take() {
             self.limits.remove(&(limit, request));
@@ -140,7 +109,7 @@ impl Observer for FlowScript {
                 session.unanswered(self.plan.flows.get(session.course.flow), outcome, (ended.start, ended.end));
             }
         }
-        self.readings[request as usize].clear();
+        self.readings.of(request).clear();
     }
 
     fn script(&mut self) -> Option<&mut dyn SessionScript> {
@@ -148,8 +117,8 @@ impl Observer for FlowScript {
     }
 
     fn finish(&mut self, now: Timestamp) {
-        self.measured.finish(&self.plan.flows, self.sessions.iter_mut().map(|session| &mut session.course), now);
-        let mut found = self.measured.found(&self.plan.flows);
+        self.measured.finish(self.sessions.iter_mut().map(|session| &mut session.course), now);
+        let mut found = self.measured.found();
         if let Some(session) = self.sessions.first() {
             found.variables = session.variables(self.plan.flows.get(session.course.flow));
         }
@@ -158,54 +127,26 @@ impl Observer for FlowScript {
 }
 
 impl SessionScript for FlowScript {
-    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> u32 {
+    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<u32> {
         let at = user as usize;
         if self.sessions.len() <= at {
             self.sessions.resize_with(at + 1, Session::new);
         }
         let (plan, session) = (&*self.plan, &mut self.sessions[at]);
         session.open(&plan.flows, number, arrival, plan.seed);
-        let flow = plan.flows.get(session.course.flow);
-        let step = flow.first_step + session.course.step(flow);
-        session.issue(flow, arrival.intended_start, request);
+        let step = session.course.step_of_all();
+        session.issue(arrival.intended_start, request);
         self.beginning = user;
-        step
+        Some(step)
     }
 
     fn think(&mut self, user: u32) -> Option<Nanos> {
-        self.measured.think(&self.plan.flows, &mut self.sessions[user as usize].course)
+        self.measured.think(&mut self.sessions[user as usize].course)
     }
 
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32 {
         let session = user.and_then(|user| self.sessions.get_mut(user as usize));
         let (course, flows) = (session.map(|session| &mut session.course), &self.plan.flows);
-        self.measured.never_issued(flows, course, flows.of_session(number, self.plan.seed), arrival, now)
-    }
-}
-
-impl Reading {
-    fn new() -> Reading {
-        Reading {
-            user: 0,
-            status: None,
-            version: "1.1",
-            fields: FieldList::default(),
-            body: Vec::new(),
-            body_bytes: 0,
-            keeps_body: false,
-            limit: None,
-        }
-    }
-
-    fn restart(&mut self, user: u32, keeps_body: bool, limit: Option<Timestamp>) {
-        self.clear();
-        (self.user, self.keeps_body, self.limit) = (user, keeps_body, limit);
-    }
-
-    fn clear(&mut self) {
-        (self.status, self.body_bytes) = (None, 0);
-        self.fields.clear();
-        self.body.clear();
-        self.body.shrink_to(BODY_ROOM_KEPT);
+        self.measured.never_issued(course, flows.of_session(number, self.plan.seed), arrival, now)
     }
 }

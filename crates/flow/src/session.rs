@@ -47,9 +47,10 @@ impl Session {
 
     /// Session `number` begins, unless one is under way.
     pub(crate) fn open(&mut self, flows: &Flows, number: u64, arrival: Arrival, seed: u64) {
-        if !self.course.open(flows, number, arrival, seed) {
+        if self.course.is_open {
             return;
         }
+        self.course.open(flows.beginning(number, seed), arrival.intended_start);
         let flow = flows.get(self.course.flow);
         self.scope.values.clone_from(&flow.initial);
         if let Some(rows) = &flow.rows {
@@ -63,9 +64,9 @@ impl Session {
     }
 
     /// Its next request goes out, which was due at `due`.
-    pub(crate) fn issue(&mut self, flow: &Flow, due: Timestamp, request: &mut Vec<u8>) {
+    pub(crate) fn issue(&mut self, due: Timestamp, request: &mut Vec<u8>) {
         std::mem::swap(&mut self.ready, request);
-        self.course.issue(flow, due);
+        self.course.issue(due);
     }
 
     /// Its variables that have a text, by name, each as `--variable` takes it.

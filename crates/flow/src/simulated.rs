@@ -118,7 +118,7 @@ impl<'a> SimulatedSessions<'a> {
             routes: all_routes,
             seed: scenario.workload.model.seed().unwrap_or_default(),
             measure_from,
-            measured: MeasuredFlows::new(flows, measure_from),
+            measured: MeasuredFlows::new(flows.itineraries(), measure_from),
             courses: Vec::new(),
         })
     }
@@ -127,7 +127,7 @@ impl<'a> SimulatedSessions<'a> {
     fn last_step(&self, user: u32) -> u32 {
         let course = &self.courses[user as usize];
         let flow = self.flows.get(course.flow);
-        flow.first_step + course.last_move(flow)
+        flow.first_step + course.last_move()
     }
 
     /// The books of a step, if they take in what was due at `intended`.
@@ -151,7 +151,7 @@ impl<'a> SimulatedSessions<'a> {
                     return course.retry(due);
                 }
                 course.end_early(disappointment.cause);
-                self.measured.disappointed(self.flows, course, disappointment.why);
+                self.measured.disappointed(course, disappointment.why);
             }
         }
     }
@@ -173,9 +173,9 @@ impl<'a> SimulatedSessions<'a> {
             run.snapshot.targets = self.ledgers.into_iter().map(|ledger| ledger.times).collect();
         }
         run.facts.offered = OfferedLoad { mix: requests.mix(), ..run.facts.offered };
-        let found = self.measured.found(self.flows);
-        run.facts.notes.extend(found.notes(self.flows));
-        run.facts.sessions = Some(found.facts(self.flows));
+        let found = self.measured.found();
+        run.facts.notes.extend(found.notes());
+        run.facts.sessions = Some(found.facts());
         run
     }
 }
@@ -187,9 +187,11 @@ impl Sessions for SimulatedSessions<'_> {
             self.courses.resize_with(at + 1, Course::new);
         }
         let course = &mut self.courses[at];
-        course.open(self.flows, number, arrival, self.seed);
+        if !course.is_open {
+            course.open(self.flows.beginning(number, self.seed), arrival.intended_start);
+        }
+        course.issue(arrival.intended_start);
         let flow = self.flows.get(course.flow);
-        course.issue(flow, arrival.intended_start);
         let max_time = course.last_step(flow).max_time;
         let step = self.last_step(user);
         self.ledger(step, arrival.intended_start).into_iter().for_each(TargetLedger::plan);
@@ -203,17 +205,17 @@ impl Sessions for SimulatedSessions<'_> {
             Outcome::Response { status } => self.judge(user, status, record),
             outcome => self.unanswered(user, outcome, record),
         }
-        self.measured.think(self.flows, &mut self.courses[user as usize])
+        self.measured.think(&mut self.courses[user as usize])
     }
 
     fn run_ended(&mut self, now: Timestamp) {
-        self.measured.finish(self.flows, self.courses.iter_mut(), now);
+        self.measured.finish(self.courses.iter_mut(), now);
     }
 
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) {
         let course = user.and_then(|user| self.courses.get_mut(user as usize));
         let flow = self.flows.of_session(number, self.seed);
-        let step = self.measured.never_issued(self.flows, course, flow, arrival, now);
+        let step = self.measured.never_issued(course, flow, arrival, now);
         if let Some(ledger) = self.ledger(step, arrival.intended_start) {
             ledger.plan();
             ledger.record(&RequestRecord::never_issued(arrival, now));

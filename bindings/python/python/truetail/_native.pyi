@@ -10,6 +10,7 @@ from truetail._types import Metric, Path, Rate, State, Time
 __all__ = [
     "AsyncCall",
     "Bench",
+    "FlowRun",
     "Gate",
     "Histogram",
     "HttpRun",
@@ -22,6 +23,7 @@ __all__ = [
     "__version__",
     "command",
     "load",
+    "nanoseconds",
     "simulate",
 ]
 
@@ -169,6 +171,9 @@ class Result:
     def streams(self) -> Optional[dict[str, Any]]:
         """The streams, as ``stream`` in run.json has them; ``None`` where answers were not read as such."""
     @property
+    def sessions(self) -> Optional[dict[str, Any]]:
+        """The sessions, as ``sessions`` in run.json has them; ``None`` where there was no flow."""
+    @property
     def statuses(self) -> dict[int, int]:
         """Answers by HTTP status; 0 for callables, which have none."""
     @property
@@ -176,10 +181,10 @@ class Result:
         """Failures by cause."""
     @property
     def exceptions(self) -> dict[str, int]:
-        """How many exceptions a callable raised, by type, warm-up included."""
+        """How many exceptions a callable, or the function of a session, raised, by type, warm-up included."""
     @property
     def first_exception(self) -> Optional[BaseException]:
-        """The first exception that a callable raised, with its traceback."""
+        """The first exception that it raised, with its traceback."""
     @property
     def verdict(self) -> Verdict:
         """Whether the figures can be trusted, and if not, why."""
@@ -340,6 +345,35 @@ class HttpRun:
     ) -> HttpRun: ...
     def run(self) -> tuple[Result, Optional[BaseException]]: ...
     def progress_text(self) -> str: ...
+
+@final
+class FlowRun:
+    """The plan of a run of sessions that a coroutine function leads, and its controls."""
+
+    def __new__(
+        cls,
+        *,
+        session: dict[str, Any],
+        tls: dict[str, Any],
+        rate: Optional[Rate],
+        duration: Optional[Time],
+        warmup: Time,
+        sessions: Optional[int],
+        spacing: str,
+        seed: int,
+        connections: Optional[int],
+        max_streams: Optional[int],
+        timeout: Optional[Time],
+        drain: Time,
+        threads: int,
+        preflight: bool,
+        fail_if: list[str],
+    ) -> FlowRun: ...
+    def run(self) -> tuple[Result, Optional[BaseException]]: ...
+    def progress_text(self) -> str: ...
+
+def nanoseconds(name: str, given: Time) -> int:
+    """The nanoseconds of a time, which is the argument `name`."""
 
 def load(path: Path) -> Result:
     """Loads the run that was saved in this folder."""

@@ -37,12 +37,10 @@ pub(crate) trait WithProtocol {
 pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Output {
     let requests = options.requests;
     match options.version {
-        HttpVersion::Http1 if options.is_scripted => {
-            then.with(Http1::new(MadeInRun::new(requests.clone()), options.keep_alive))
-        }
+        HttpVersion::Http1 if options.is_scripted => then.with(Http1::new(MadeInRun::default(), options.keep_alive)),
         HttpVersion::Http1 => then.with(Http1::new(requests.clone(), options.keep_alive)),
         HttpVersion::Http2 if options.is_scripted => {
-            let fields = FieldsMadeInRun::new(requests.clone(), &options.origin.scheme);
+            let fields = FieldsMadeInRun::new(requests, &options.origin.scheme);
             then.with(Http2::new(fields, options.max_streams, options.keeps_fields))
         }
         HttpVersion::Http2 => {

@@ -1,28 +1,25 @@
 //! Requests that are made while the run goes on, in the form in which scripts write them.
 
-use crate::target::request_set::{RequestId, RequestSet};
+use crate::target::request_set::RequestId;
+
+/// What a HEAD request begins with.
+const HEAD: &[u8] = b"HEAD ";
 
 /// The request under way of each user, in HTTP/1.1. The row of a request is its user.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct MadeInRun {
-    /// The methods of the steps.
-    steps: RequestSet,
     of_users: Vec<Vec<u8>>,
 }
 
 impl MadeInRun {
-    pub(crate) fn new(steps: RequestSet) -> MadeInRun {
-        MadeInRun { steps, of_users: Vec::new() }
-    }
-
     /// Head and body of a request.
     pub(crate) fn bytes(&self, id: RequestId) -> &[u8] {
         &self.of_users[id.row as usize]
     }
 
-    /// It is a HEAD request: its answer has no body.
+    /// It is a HEAD request: its answer has no body. The script may ask in another way than the target of the step says.
     pub(crate) fn is_head_request(&self, id: RequestId) -> bool {
-        self.steps.is_head_request(id)
+        self.bytes(id).starts_with(HEAD)
     }
 
     /// The place for the next request of a user.

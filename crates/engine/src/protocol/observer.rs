@@ -68,14 +68,17 @@ pub trait SessionScript {
     /// A request of the session of `user` begins: `request` is overwritten with its bytes in HTTP/1.1, whichever version is
     /// spoken. Returns its step, a target of the requests of the run. Where the last session of this user has ended, this is the
     /// first request of session `number`. [`Observer::begin`] follows at once.
-    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> u32;
+    ///
+    /// `None`: a session that was to begin asks for nothing. [`SessionScript::never_issued`] follows at once, and the session
+    /// has ended.
+    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<u32>;
 
     /// The request of this user has ended, and [`Observer::end`] was called for it: how long the user thinks before the next
     /// one; `None`: the session has ended.
     fn think(&mut self, user: u32) -> Option<Nanos>;
 
-    /// The run ended at `now` before this arrival was issued. `user`: whose session it belongs to; `None` where there was no
-    /// time for any. `number`: that of its session. Returns the step that it would have been.
+    /// The run ended at `now` before this arrival was issued, or its session asked for nothing. `user`: whose session it
+    /// belongs to; `None` where there was no time for any. `number`: that of its session. Returns the step that it would have been.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32;
 }
 

@@ -1,6 +1,7 @@
 //! What is due: one request after the other, or in batches.
 
 use truetail_model::driver::{Directive, DueRequest};
+use truetail_model::record::RequestRecord;
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::in_flight::Exchange;
@@ -61,15 +62,25 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// The request of an arrival: one that was made before the run, or what its session asks for next.
+    /// The request of an arrival: one that was made before the run, or what its session asks for next, if anything.
     #[inline]
-    fn request_for(&mut self, start: &DueRequest) -> RequestId {
+    fn request_for(&mut self, start: &DueRequest) -> Option<RequestId> {
         if !P::IS_SCRIPTED {
-            return self.config.requests.choose(start.arrival.index);
+            return Some(self.config.requests.choose(start.arrival.index));
         }
         let (user, number) = (start.user, self.driver.session_number(start.user));
         let room = self.protocol.request_of(user);
-        RequestId { target: self.events.script().next_request(user, number, start.arrival, room), row: user }
+        let target = self.events.script().next_request(user, number, start.arrival, room)?;
+        Some(RequestId { target, row: user })
+    }
+
+    /// The session of an arrival that was to begin at `now` asks for nothing, and has ended.
+    fn asked_for_nothing(&mut self, start: &DueRequest, now: Timestamp) {
+        let number = self.driver.session_number(start.user);
+        let target = self.events.script().never_issued(Some(start.user), number, start.arrival, now);
+        self.ledger.never_issued(RequestId { target, row: 0 }, &RequestRecord::never_issued(start.arrival, now));
+        self.events.observe_never_issued(start.arrival, now);
+        self.driver.complete_step(start.user, now, None);
     }
 
     /// Begins a request at `now`, on an open connection or on a new one.
@@ -78,7 +89,10 @@ impl<P: Protocol> Worker<P> {
         self.has_polled = false;
         self.close_left_connections();
         self.sleeper.began(start.arrival.intended_start);
-        let request = self.request_for(&start);
+        let asked = self.request_for(&start);
+        // What a script takes to say what it asks for is lag of the generator, and no time of the server's.
+        let now = if P::IS_SCRIPTED { self.clock.now() } else { now };
+        let Some(request) = asked else { return self.asked_for_nothing(&start, now) };
         self.ledger.plan(request, start.arrival.intended_start);
         let began = self.clock.since(now);
         let tag = self.in_flight.begin(Exchange {

@@ -48,11 +48,11 @@ impl Observer for OneRequestEach {
 }
 
 impl SessionScript for OneRequestEach {
-    fn next_request(&mut self, _: u32, number: u64, _: Arrival, request: &mut Vec<u8>) -> u32 {
+    fn next_request(&mut self, _: u32, number: u64, _: Arrival, request: &mut Vec<u8>) -> Option<u32> {
         let id = self.0.choose(number);
         request.clear();
         request.extend_from_slice(self.0.bytes(id));
-        id.target
+        Some(id.target)
     }
 
     fn think(&mut self, _: u32) -> Option<Nanos> {

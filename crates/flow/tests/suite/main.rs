@@ -6,6 +6,7 @@ mod missing;
 mod any_simulated;
 mod any_text;
 mod connections;
+mod guided;
 mod http2;
 mod hurl_files;
 mod parsing;

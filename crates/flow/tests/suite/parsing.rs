@@ -103,12 +103,12 @@ skip: true
 fn what_is_supported_is_read() {
     let flow = flow(WITH_EVERYTHING).unwrap_or_else(|error| panic!("{error}"));
     let itinerary = flow.itinerary();
-    let names: Vec<&str> = itinerary.steps.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = itinerary.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(
         names,
         ["log in", "GET /items/{{first}}", "PUT /items/{{first}}", "POST /upload", "POST /raw", "POST /b", "POST /f"]
     );
-    assert_eq!(itinerary.moves, [0, 1, 2, 2, 2, 3, 4, 5, 6]);
+    assert_eq!(itinerary.moves.unwrap(), [0, 1, 2, 2, 2, 3, 4, 5, 6]);
     assert_eq!(flow.origin().to_string(), "http://127.0.0.1:8080");
 }
 
@@ -117,7 +117,7 @@ fn our_own_comments_belong_to_the_request_after_them() {
     let text = "# truetail: name a\nGET {{host}}/1\n\n# truetail: name b\nGET {{host}}/2\nX: y\n# truetail: name b\n# another\n\n\
                 GET {{host}}/3\nHTTP 200\n\nGET {{host}}/3\n\nGET {{host}}/3\n";
     let steps = flow(text).unwrap().itinerary().steps;
-    let steps: Vec<(&str, usize)> = steps.iter().map(|(name, line)| (name.as_str(), *line)).collect();
+    let steps: Vec<(&str, usize)> = steps.iter().map(|step| (step.name.as_str(), step.line)).collect();
     assert_eq!(steps, [("a", 2), ("b", 5), ("b #2", 10), ("GET /3", 13), ("GET /3 #2", 15)]);
 }
 

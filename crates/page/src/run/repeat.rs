@@ -63,10 +63,11 @@ fn command(run: &Run) -> Markup {
 fn facts(run: &Run) -> Vec<LabelledText> {
     let facts = &run.facts;
     let mix = facts.offered.mix.as_ref();
+    let made_before = mix.filter(|_| !facts.offered.asks_by_any_method());
     let known = [
         ("Seed", facts.offered.seed.or(mix.and_then(|mix| mix.seed)).map(|seed| seed.to_string())),
         ("Schedule", Some(format!("{} (hash of every planned arrival)", run.snapshot.schedule_hash))),
-        ("Requests", mix.map(|mix| format!("{} (hash of every request)", mix.hash))),
+        ("Requests", made_before.map(|mix| format!("{} (hash of every request)", mix.hash))),
         ("truetail", Some(facts.version.clone())),
         ("Started", facts.started_at_unix_ns.map(utc)),
         ("Machine", facts.host.as_ref().map(machine)),

@@ -116,16 +116,21 @@ fn times(page: &RunPage<'_>) -> Markup {
 fn steps(page: &RunPage<'_>, facts: &SessionFacts) -> Table {
     let all = facts.steps.len();
     let further = words::further_requests(facts);
+    let is_left_out = facts.steps.iter().any(|step| step.not_reached.not_asked > 0);
     let row = |(nth, step): (usize, &StepFacts)| {
         let missed = step.not_reached;
         let counts = [step.reached, missed.total(), missed.never_begun, missed.ended_early, missed.run_ended];
-        let counts = counts.into_iter().chain(further.iter().map(|(_, of)| of(step))).chain([step.ended()]);
+        let counts = counts.into_iter().chain(is_left_out.then_some(missed.not_asked));
+        let counts = counts.chain(further.iter().map(|(_, of)| of(step))).chain([step.ended()]);
         let name = clipped(&step.name, LONGEST_NAME);
         let cells = std::iter::once(name).chain(counts.map(number::count));
         cells.chain(words::step_quantiles(page.findings, nth, all)).collect::<Vec<_>>()
     };
     let heads = ["step", "reached", "not reached", "never begun", "ended before", "run ended before"].into_iter();
-    let heads = heads.chain(further.iter().map(|(name, _)| *name)).chain(["ended sessions here"]);
+    let heads = heads
+        .chain(is_left_out.then_some("completed without"))
+        .chain(further.iter().map(|(name, _)| *name))
+        .chain(["ended sessions here"]);
     let heads = heads.map(str::to_owned).chain(words::step_quantile_names());
     Table::new("Steps: how often each was reached and was not, and step response times", heads)
         .with_rows(facts.steps.iter().enumerate().take(MOST_STEPS).map(row))

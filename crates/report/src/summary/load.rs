@@ -89,8 +89,10 @@ fn load(run: &Run) -> String {
         LoadModelKind::Open => format!("open loop at {}", schedule(offered)),
         LoadModelKind::Closed => format!("closed loop of {}{think}", users(offered.users.unwrap_or(0))),
         LoadModelKind::PartlyOpen => format!(
-            "sessions of {up_to}{} requests{think} at {}",
+            "sessions of {up_to}{} {}{think} at {}",
             offered.requests_per_session.unwrap_or(1),
+            // How many requests a session makes, somebody else decides.
+            if offered.asks_by_any_method() { "steps" } else { "requests" },
             schedule(offered)
         ),
     };

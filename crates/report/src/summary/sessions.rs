@@ -118,9 +118,10 @@ pub fn step_quantiles(findings: &Findings, nth: usize, steps: usize) -> [String;
 /// A count of further requests of a step: what it is called, and what it is.
 pub type FurtherRequests = (&'static str, fn(&StepFacts) -> u64);
 
-/// The counts of further requests that some step has: requests that followed a redirect, or tried it again.
+/// The counts of further requests that some step has: requests that followed a redirect, tried it again, or repeated it.
 pub fn further_requests(sessions: &SessionFacts) -> Vec<FurtherRequests> {
-    let all: [FurtherRequests; 2] = [("hops", |step| step.hops), ("retries", |step| step.retries)];
+    let all: [FurtherRequests; 3] =
+        [("hops", |step| step.hops), ("retries", |step| step.retries), ("repeats", |step| step.repeats)];
     all.into_iter().filter(|(_, of)| sessions.steps.iter().any(|step| of(step) > 0)).collect()
 }
 

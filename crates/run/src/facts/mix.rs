@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use truetail_model::record::Tally;
 
+/// What stands for the method of a target of which each request may have another: a step of a session that somebody else leads.
+pub const ANY_METHOD: &str = "ANY";
+
 /// What the arrivals of a run request. Arrival k gets the same request in each run with the same mix.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Mix {

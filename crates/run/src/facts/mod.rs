@@ -32,7 +32,7 @@ pub use generator::{
     CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Ticks, Timing,
 };
 pub use llm::{LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts};
-pub use mix::{Mix, MixTarget, TargetBooks};
+pub use mix::{ANY_METHOD, Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
 pub use sampled::Sampled;
 pub use sampled_sessions::{SampledRequest, SampledSession, SampledSessions, SessionEnding, SessionTrail};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::arrival::{Schedule, Spacing};
 use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
-use super::mix::Mix;
+use super::mix::{ANY_METHOD, Mix};
 
 /// What was offered. `scenario` in `run.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -87,6 +87,12 @@ impl OfferedLoad {
             drain_ns: limits.drain.0,
             warmup_ns: workload.warmup.0,
         }
+    }
+
+    /// What each request asks for, and how many a session makes, was decided in the run, by somebody else.
+    pub fn asks_by_any_method(&self) -> bool {
+        let of_targets = self.mix.iter().flat_map(|mix| &mix.targets).map(|target| target.method.as_str());
+        of_targets.chain(self.method.as_deref()).any(|method| method == ANY_METHOD)
     }
 }
 

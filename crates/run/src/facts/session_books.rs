@@ -61,7 +61,11 @@ pub struct StepFacts {
     /// Further requests in it, each of which tried it again after it had failed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u64,
-    /// The most requests that a session made in it before it went on; 0 where it is always one request.
+    /// Further requests in it, in sessions that did it again of their own accord.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeats: u64,
+    /// The most requests that a session made in it before it went on, or, where it does it again of its own accord, in all; 0
+    /// where it is always one request.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub most_requests: u64,
     /// Sessions that it ended, by cause.
@@ -86,25 +90,37 @@ pub struct NotReached {
     pub ended_early: u64,
     /// The run ended before.
     pub run_ended: u64,
+    /// Their session was completed without it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_asked: u64,
 }
 
 impl NotReached {
     /// All of them.
     pub fn total(&self) -> u64 {
-        sum(&[self.never_begun, self.ended_early, self.run_ended])
+        sum(&[self.never_begun, self.ended_early, self.run_ended, self.not_asked])
+    }
+
+    /// Adds others. A file may hold any counts, so sums saturate.
+    pub fn add(&mut self, other: NotReached) {
+        let sums = [
+            (&mut self.never_begun, other.never_begun),
+            (&mut self.ended_early, other.ended_early),
+            (&mut self.run_ended, other.run_ended),
+            (&mut self.not_asked, other.not_asked),
+        ];
+        sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
     }
 }
 
 impl StepFacts {
     pub(super) fn merge(&mut self, other: &StepFacts) {
-        let (mine, theirs) = (&mut self.not_reached, other.not_reached);
+        self.not_reached.add(other.not_reached);
         let sums = [
             (&mut self.reached, other.reached),
-            (&mut mine.never_begun, theirs.never_begun),
-            (&mut mine.ended_early, theirs.ended_early),
-            (&mut mine.run_ended, theirs.run_ended),
             (&mut self.hops, other.hops),
             (&mut self.retries, other.retries),
+            (&mut self.repeats, other.repeats),
         ];
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
         for (cause, count) in &other.ended_here {
@@ -120,15 +136,18 @@ impl StepFacts {
         sum(&self.ended_here.values().copied().collect::<Vec<_>>())
     }
 
-    pub(super) fn imbalance(&self, sessions: u64) -> Option<String> {
+    pub(super) fn imbalance(&self, sessions: &SessionTally) -> Option<String> {
         let (reached, not_reached) = (self.reached, self.not_reached.total());
-        let planned = sessions.saturating_mul(self.per_session);
+        let planned = sessions.planned.saturating_mul(self.per_session);
         if sum(&[reached, not_reached]) != planned {
             let name = &self.name;
             return Some(format!("step {name} was reached {reached} times and {not_reached} times not, of {planned}"));
         }
         if self.ended() > reached {
             return Some(format!("step {} ended more sessions than reached it", self.name));
+        }
+        if self.not_reached.not_asked > sessions.completed {
+            return Some(format!("step {} was left out by more sessions than were completed", self.name));
         }
         self.imbalance_of_passes()
     }
@@ -143,20 +162,21 @@ impl StepFacts {
         self.per_session.saturating_mul(self.most_requests.max(1))
     }
 
-    /// Its requests beyond the first one of each pass.
+    /// Its requests beyond the first one of each pass, and of each session that did it again.
     pub fn further(&self) -> u64 {
-        sum(&[self.hops, self.retries])
+        sum(&[self.hops, self.retries, self.repeats])
     }
 
     /// A step that was due and never begun has a time too: what was waited for it.
     fn imbalance_of_passes(&self) -> Option<String> {
         let (name, reached, timed, further) = (&self.name, self.reached, self.times.count(), self.further());
         let due = sum(&[reached, self.not_reached.run_ended, self.not_reached.never_begun]);
-        if (timed > 0 || further > 0) && !(reached..=due).contains(&timed) {
+        let has_passes = timed > 0 || self.hops > 0 || self.retries > 0;
+        if has_passes && !(reached..=due).contains(&timed) {
             return Some(format!("step {name} has {timed} times, and was reached {reached} times"));
         }
         let possible = reached.saturating_mul(self.most_requests.saturating_sub(1));
-        let what = "hops and retries";
+        let what = "hops, retries and repeats";
         (further > possible).then(|| format!("step {name} has {further} {what}, more than the {possible} possible"))
     }
 }
@@ -185,6 +205,8 @@ pub enum EarlyEnd {
     Request,
     /// A redirect led where the flow does not go, or to too many others.
     Redirect,
+    /// The function that says what comes next raised an exception.
+    Raised,
 }
 
 impl EarlyEnd {
@@ -201,6 +223,7 @@ impl EarlyEnd {
             EarlyEnd::BodyTooLong => "body too long",
             EarlyEnd::Request => "next request impossible",
             EarlyEnd::Redirect => "redirect not followed",
+            EarlyEnd::Raised => "raised an exception",
         }
     }
 }

@@ -24,12 +24,12 @@ impl<'a> SessionPart<'a> {
 
     pub(super) fn imbalance(self) -> Option<String> {
         let causes: Vec<u64> = self.steps.iter().flat_map(|step| step.ended_here.values().copied()).collect();
-        let SessionTally { planned, ended_early, .. } = *self.tally;
+        let ended_early = self.tally.ended_early;
         let of_causes = || {
             (sum(&causes) != ended_early)
                 .then(|| format!("{} sessions have a step that ended them, of {ended_early}", sum(&causes)))
         };
-        let of_steps = || self.steps.iter().find_map(|step| step.imbalance(planned));
+        let of_steps = || self.steps.iter().find_map(|step| step.imbalance(self.tally));
         self.imbalance_of_ends().or_else(of_causes).or_else(of_steps)
     }
 

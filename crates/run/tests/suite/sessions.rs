@@ -138,6 +138,60 @@ fn books_of_sessions_that_do_not_balance_are_refused() {
     }
 }
 
+/// Sessions that choose their steps: of the completed ones, ten left `list` out, and others did it again.
+fn chosen() -> SessionFacts {
+    let mut sessions = sessions();
+    let list = &mut sessions.steps[1];
+    (list.hops, list.retries, list.times) = (0, 0, Default::default());
+    (list.repeats, list.most_requests) = (5, 3);
+    (list.reached, list.not_reached.not_asked) = (81, 10);
+    sessions
+}
+
+#[test]
+fn sessions_that_choose_their_steps_come_back_and_are_merged() {
+    let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+    run.facts.sessions = Some(chosen());
+    folder::save(dir.path(), &run, &findings).unwrap();
+    assert_eq!(folder::load(dir.path()).unwrap().run.facts.sessions, Some(chosen()));
+    let json: serde_json::Value = serde_json::from_str(&folder::load_run_file(dir.path()).unwrap().to_json()).unwrap();
+    let [login, list] = [0, 1].map(|nth| &json["sessions"]["steps"][nth]);
+    assert_eq!((&list["repeats"], &list["not_reached"]["not_asked"]), (&5.into(), &10.into()));
+    assert_eq!(
+        (&login["repeats"], &login["not_reached"]["not_asked"]),
+        (&serde_json::Value::Null, &serde_json::Value::Null)
+    );
+    let mut whole = chosen();
+    whole.merge(&chosen());
+    let list = &whole.steps[1];
+    assert_eq!((list.repeats, list.not_reached.not_asked, list.most_requests, whole.imbalance()), (10, 20, 3, None));
+}
+
+#[test]
+fn books_of_sessions_that_choose_their_steps_have_to_balance() {
+    let changes: [fn(&mut SessionFacts); 4] = [
+        |sessions| sessions.steps[1].not_reached.not_asked += 1,
+        |sessions| sessions.steps[1].repeats = 163,
+        |sessions| sessions.steps[1].most_requests = 0,
+        |sessions| {
+            let list = &mut sessions.steps[1];
+            (list.reached, list.not_reached.not_asked, list.repeats) = (0, 91, 0);
+            list.ended_here.clear();
+            sessions.steps[0].ended_here.insert(EarlyEnd::TimedOut, 1);
+        },
+    ];
+    assert_eq!(chosen().imbalance(), None);
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut sessions = chosen();
+        change(&mut sessions);
+        assert!(
+            sessions.imbalance().is_some_and(|why| why.contains("step list")),
+            "{number}: {:?}",
+            sessions.imbalance()
+        );
+    }
+}
+
 /// The sessions of two flows: those of the support, called `shop`, and as many that are called `other`.
 fn of_two_flows() -> SessionFacts {
     let mut other = sessions();

@@ -44,10 +44,10 @@ pub(crate) struct MadeBlock<'a> {
 
 impl FieldsMadeInRun {
     /// Of sessions that go through `steps`, of which the first is whole.
-    pub(crate) fn new(steps: RequestSet, scheme: &str) -> FieldsMadeInRun {
+    pub(crate) fn new(steps: &RequestSet, scheme: &str) -> FieldsMadeInRun {
         let scheme = if scheme == "https" { "https" } else { "http" };
         let shared = shared(steps.bytes(RequestId { target: 0, row: 0 }), scheme);
-        FieldsMadeInRun { requests: MadeInRun::new(steps), scheme, shared }
+        FieldsMadeInRun { requests: MadeInRun::default(), scheme, shared }
     }
 
     /// Adds a field in this form.
@@ -179,7 +179,7 @@ mod tests {
     fn made_in_run(first: &str) -> FieldsMadeInRun {
         let mut step = TargetRequests::new(Method::Get, "http://a.test/a".to_owned(), 1);
         step.push(first.as_bytes());
-        FieldsMadeInRun::new(RequestSet::of_steps(vec![step]).unwrap(), "http")
+        FieldsMadeInRun::new(&RequestSet::of_steps(vec![step]).unwrap(), "http")
     }
 
     /// The block of a request in this form, what of it is no pseudo-header as its receiver reads it, and the form of the next.

@@ -98,7 +98,7 @@ impl Case for OfHttp1InRun {
     type Protocol = Http1<MadeInRun>;
 
     fn protocol() -> Http1<MadeInRun> {
-        with_a_user(Http1::new(MadeInRun::new(requests()), true))
+        with_a_user(Http1::new(MadeInRun::default(), true))
     }
 
     fn answer(nth: usize) -> Vec<u8> {
@@ -114,7 +114,7 @@ impl Case for OfHttp2InRun {
     type Protocol = Http2<FieldsMadeInRun>;
 
     fn protocol() -> Http2<FieldsMadeInRun> {
-        with_a_user(Http2::new(FieldsMadeInRun::new(requests(), "http"), None, true))
+        with_a_user(Http2::new(FieldsMadeInRun::new(&requests(), "http"), None, true))
     }
 
     fn greeting() -> Vec<u8> {

@@ -1,0 +1,183 @@
+//! `truetail.flow`: sessions that a coroutine function leads, over real sockets.
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use truetail_analysis::gates::{Gate, PlannedRun, Reading};
+use truetail_engine::{AddressOverrides, Control, HttpVersion, Plan, Target};
+use truetail_flow::{GuidedPlan, GuidedRun, PlanError};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_run::RunSource;
+
+use crate::arguments::{count, positive_time, time, value_error, whole_number};
+use crate::bench::progress_line;
+use crate::calls::CallFailures;
+use crate::gate::parsed;
+use crate::guide::make_guide;
+use crate::load::{LoadArguments, OptionalArg};
+use crate::request::{TlsArguments, target_error_of};
+use crate::result::RunResult;
+use crate::watched::{preflight_error, too_few_files_error, watched};
+
+/// The plan of a run of sessions, and its controls.
+#[pyclass(module = "truetail._native", frozen)]
+pub struct FlowRun {
+    plan: Plan,
+    sessions: GuidedRun,
+    failures: Arc<CallFailures>,
+    /// Notes for the run.
+    notes: Vec<String>,
+    gates: Vec<Gate>,
+    preflight: bool,
+    control: Control,
+    created: Instant,
+}
+
+/// What sessions do and where; not yet converted. Passed as a dictionary.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct SessionArguments {
+    name: String,
+    steps: Vec<String>,
+    origin: String,
+    resolve: Vec<String>,
+    http2: bool,
+    /// Returns the sessions of a worker.
+    make: Py<PyAny>,
+}
+
+#[pymethods]
+impl FlowRun {
+    #[new]
+    #[pyo3(signature = (*, session, tls, rate, duration, warmup, sessions, spacing, seed, connections, max_streams, timeout,
+                        drain, threads, preflight, fail_if))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
+    fn new<'py>(
+        py: Python<'py>,
+        session: SessionArguments,
+        tls: TlsArguments,
+        rate: OptionalArg<'py>,
+        duration: OptionalArg<'py>,
+        warmup: Bound<'py, PyAny>,
+        sessions: OptionalArg<'py>,
+        spacing: String,
+        seed: Bound<'py, PyAny>,
+        connections: OptionalArg<'py>,
+        max_streams: OptionalArg<'py>,
+        timeout: OptionalArg<'py>,
+        drain: Bound<'py, PyAny>,
+        threads: Bound<'py, PyAny>,
+        preflight: bool,
+        fail_if: Vec<String>,
+    ) -> PyResult<FlowRun> {
+        let gates: Vec<Gate> = parsed("fail_if", &fail_if)?;
+        let limits = Limits {
+            connections: connections.as_ref().map(|given| count("connections", given)).transpose()?,
+            timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
+            drain: time("drain", &drain)?,
+            ..Limits::default()
+        };
+        let guided = session.plan()?;
+        let workload = of_sessions(rate, duration, warmup, sessions, (spacing, seed), limits, &session)?;
+        let mut plan = Plan::new(workload, session.target(py, &guided, &tls)?);
+        plan.threads = Some(count("threads", &threads)?);
+        plan.max_streams = max_streams.as_ref().map(|given| count("max_streams", given)).transpose()?;
+        plan.check_open_files().map_err(too_few_files_error)?;
+        refuse_undecidable(&plan, &gates, guided.name())?;
+        let (control, failures) = (Control::new(), Arc::<CallFailures>::default());
+        let make = make_guide(session.make, Arc::clone(&failures), control.clone());
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        let sessions = GuidedRun::new(guided, make, Timestamp(plan.workload.warmup.0), now);
+        plan.observer = Some(sessions.observer_factory());
+        let notes = tls.notes().into_iter().collect();
+        Ok(FlowRun { plan, sessions, failures, notes, gates, preflight, control, created: Instant::now() })
+    }
+
+    /// Offers the load. Returns the result, and the exception that ended the run early, if any.
+    fn run(&self, py: Python<'_>) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
+        let mut plan = self.plan.clone();
+        if self.preflight {
+            // What the first request is, the function alone knows, and a trial session would not be one of the load.
+            py.detach(|| plan.try_connection().map_err(|error| preflight_error(&plan.target, &error)))?;
+        }
+        let (measured, ended_by) = watched(py, &plan, &self.control);
+        let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
+        books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
+        let mut run = measured.into_run(RunSource::Sockets, plan.offered());
+        run.facts.interrupted = self.control.was_stopped();
+        run.facts.notes.extend(self.notes.iter().cloned().chain(self.sessions.notes()));
+        run.facts.sessions = Some(self.sessions.facts());
+        let failures = self.failures.take();
+        let ended_by = ended_by.map(|error| error.into_value(py).into_any()).or(failures.ended_by);
+        Ok((RunResult::new(py, run, failures.exceptions).judged(&self.gates), ended_by))
+    }
+
+    /// The progress of the run, in a line.
+    fn progress_text(&self) -> String {
+        progress_line(&self.control, self.created, self.plan.workload.model.horizon().duration)
+    }
+}
+
+impl SessionArguments {
+    fn plan(&self) -> PyResult<GuidedPlan> {
+        let version = if self.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 };
+        GuidedPlan::new(&self.name, &self.origin, &self.steps, version).map_err(|error| match error {
+            PlanError::Origin(_) => value_error("origin", error),
+            PlanError::Steps(_) => value_error("steps", error),
+        })
+    }
+
+    fn target(&self, py: Python<'_>, plan: &GuidedPlan, tls: &TlsArguments) -> PyResult<Target> {
+        let resolve = self.resolve.iter().map(|entry| entry.parse().map_err(|error| value_error("resolve", error)));
+        let overrides = AddressOverrides { resolve: resolve.collect::<PyResult<_>>()?, unix_socket: None };
+        let refused = |error| target_error_of("origin", error);
+        let target = py.detach(|| Target::of(plan.requests(), plan.origin().clone(), &overrides));
+        let mut target = target.map_err(refused)?;
+        if self.http2 {
+            target.use_http2().map_err(refused)?;
+        }
+        tls.secure(&mut target)?;
+        Ok(target)
+    }
+}
+
+/// The load of sessions, which arrive on this schedule.
+fn of_sessions<'py>(
+    rate: OptionalArg<'py>,
+    duration: OptionalArg<'py>,
+    warmup: Bound<'py, PyAny>,
+    sessions: OptionalArg<'py>,
+    (spacing, seed): (String, Bound<'py, PyAny>),
+    limits: Limits,
+    of: &SessionArguments,
+) -> PyResult<Workload> {
+    sessions.as_ref().map(|given| whole_number("sessions", given, 1)).transpose()?;
+    if duration.is_none() && sessions.is_none() {
+        return Err(value_error("duration", "the run needs an end; write a time such as '60s', or give sessions"));
+    }
+    let (users, think_time, session_length) = (None, None, None);
+    let (model, requests) = ("open".to_owned(), sessions);
+    let load =
+        LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
+    let arrivals = load.workload(limits, "sessions")?;
+    let LoadModel::Open(sessions) = arrivals.model else { unreachable!("arrivals on a schedule") };
+    // As many as there are steps: how many there will be, the function alone knows.
+    let requests_per_session = of.steps.len() as u32;
+    let model = LoadModel::PartlyOpen { sessions, requests_per_session, think_time: Nanos::ZERO };
+    Ok(Workload { model, ..arrivals })
+}
+
+/// Refuses gates that this load cannot decide, whatever the service does.
+fn refuse_undecidable(plan: &Plan, gates: &[Gate], name: &str) -> PyResult<()> {
+    let offered = plan.offered();
+    let planned = PlannedRun::of(&plan.workload, &offered, false, Reading::Whole).with_unknown_shares();
+    let planned = PlannedRun { flows: vec![name.to_owned()], asks_again: true, ..planned };
+    match gates.iter().find_map(|gate| planned.objection(gate)) {
+        Some(objection) => Err(value_error("fail_if", objection)),
+        None => Ok(()),
+    }
+}

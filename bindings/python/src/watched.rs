@@ -1,0 +1,70 @@
+//! A run over real sockets that Ctrl-C ends, and what may keep it from beginning.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyConnectionError, PyTimeoutError};
+use pyo3::prelude::*;
+use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Target, TooFewFiles};
+
+use crate::arguments::value_error;
+
+/// How often signals are checked.
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Runs and checks for signals: the first stops sending, the second ends the run at once. Returns what was measured, and what
+/// the first signal raised.
+pub fn watched(py: Python<'_>, plan: &Plan, control: &Control) -> (Result<RunOutput, EngineError>, Option<PyErr>) {
+    let mut ended_by = None;
+    let measured = thread::scope(|scope| {
+        let (sender, mut receiver) = channel();
+        scope.spawn(move || {
+            // The receiver lives until it has received.
+            let _ = sender.send(truetail_engine::run(plan, control));
+        });
+        loop {
+            let receiver = &mut receiver;
+            match py.detach(move || receiver.recv_timeout(SIGNAL_CHECK_INTERVAL)) {
+                Ok(measured) => return measured,
+                Err(RecvTimeoutError::Timeout) => check_signals(py, control, &mut ended_by),
+                Err(RecvTimeoutError::Disconnected) => panic!("the engine panicked"),
+            }
+        }
+    });
+    (measured, ended_by)
+}
+
+fn check_signals(py: Python<'_>, control: &Control, ended_by: &mut Option<PyErr>) {
+    match py.check_signals() {
+        Ok(()) => {}
+        Err(_) if ended_by.is_some() => control.stop_now(),
+        Err(error) => {
+            *ended_by = Some(error);
+            control.stop();
+        }
+    }
+}
+
+/// A limit on connections that does not fit under the limit on open files.
+pub fn too_few_files_error(error: TooFewFiles) -> PyErr {
+    value_error("connections", format!("{error}; raise the limit, or use fewer connections"))
+}
+
+/// What went wrong before the load.
+pub fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
+    let help = match error {
+        PreflightError::Tls { .. } | PreflightError::NoTls(_) => "ca='FILE' names certificates to trust",
+        PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {
+            "is the server running? preflight=False sends the load all the same"
+        }
+    };
+    let message = format!("{}: {error}; {help}", target.first_requests());
+    match error {
+        PreflightError::TimedOut { .. } => PyTimeoutError::new_err(message),
+        PreflightError::Connect { .. }
+        | PreflightError::NoTls(_)
+        | PreflightError::Tls { .. }
+        | PreflightError::NoAnswer { .. } => PyConnectionError::new_err(message),
+    }
+}

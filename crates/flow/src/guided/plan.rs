@@ -1,0 +1,109 @@
+//! What is known of guided sessions before the run.
+
+use truetail_engine::{HttpVersion, Method, Origin, Request, RequestSet, TargetRequests};
+use truetail_run::ANY_METHOD;
+use url::Url;
+
+use crate::course::Beginning;
+use crate::itinerary::{Itinerary, Place};
+
+/// Guided sessions: what they are called, where they go, and their steps.
+#[derive(Clone, Debug)]
+pub struct GuidedPlan {
+    name: String,
+    steps: Vec<String>,
+    origin: Origin,
+    pub(super) root: Url,
+    pub(super) is_http2: bool,
+}
+
+impl GuidedPlan {
+    /// `origin`: a URL without a path; `steps`: their names, each once.
+    ///
+    /// # Errors
+    /// What is wrong with the origin or the steps.
+    pub fn new(name: &str, origin: &str, steps: &[String], version: HttpVersion) -> Result<GuidedPlan, PlanError> {
+        let first = Request::new(Method::Get, origin, &[], Vec::new());
+        let first = first.map_err(|error| PlanError::Origin(error.to_string()))?;
+        let url = first.url();
+        if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+            let problem = format!("'{url}' has more than a scheme, a host and a port; paths belong to the requests");
+            return Err(PlanError::Origin(problem));
+        }
+        check(steps).map_err(PlanError::Steps)?;
+        Ok(GuidedPlan {
+            name: name.to_owned(),
+            steps: steps.to_vec(),
+            origin: first.origin(),
+            root: url.clone(),
+            is_http2: version == HttpVersion::Http2,
+        })
+    }
+
+    /// Where their requests go.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// What they are called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The targets of a run, one for each step. What is asked for there is known in the run.
+    pub fn requests(&self) -> RequestSet {
+        // What the first of them is made of, HTTP/2 takes for what requests usually have in common.
+        let first = Request::new(Method::Get, self.root.as_str(), &[], Vec::new()).map(|first| first.http1_bytes());
+        let first = first.unwrap_or_default();
+        let of_step = |(nth, name): (usize, &String)| {
+            let method = Method::Other(ANY_METHOD.to_owned());
+            let mut target = TargetRequests::new(method, self.root.to_string(), 1).named(name.clone());
+            target.push(if nth == 0 { &first } else { name.as_bytes() });
+            target
+        };
+        RequestSet::of_steps(self.steps.iter().enumerate().map(of_step).collect()).expect("there is a step")
+    }
+
+    /// It as the books see it.
+    pub(super) fn itinerary(&self) -> Itinerary {
+        let place = |(nth, name): (usize, &String)| Place { name: name.clone(), line: nth + 1, asks_again: false };
+        let steps = self.steps.iter().enumerate().map(place).collect();
+        Itinerary { name: self.name.clone(), weight: 1, first_step: 0, steps, moves: None }
+    }
+
+    /// How each session begins.
+    pub(super) fn beginning(&self) -> Beginning {
+        Beginning { flow: 0, first_step: 0, first_move: 0, choices: self.steps.len(), random: 0 }
+    }
+
+    /// How many steps there are.
+    pub(super) fn step_count(&self) -> usize {
+        self.steps.len()
+    }
+}
+
+/// Why there can be no such sessions.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The origin.
+    #[error("{0}")]
+    Origin(String),
+    /// The steps.
+    #[error("{0}")]
+    Steps(String),
+}
+
+fn check(steps: &[String]) -> Result<(), String> {
+    if steps.is_empty() {
+        return Err("none given; name the steps of a session, such as 'login' and 'list'".to_owned());
+    }
+    for (nth, name) in steps.iter().enumerate() {
+        if name.trim().is_empty() || name.contains(char::is_control) {
+            return Err(format!("{name:?} is no name of a step; write some letters"));
+        }
+        if steps[..nth].contains(name) {
+            return Err(format!("'{name}' is there twice; a step that is done again is one step"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! The request of a guided session, as it is sent.
+
+use truetail_engine::{Method, Request, is_allowed_in_http2, is_header_value};
+use truetail_model::time::Timestamp;
+use url::{Position, Url};
+
+use super::guide::GuidedRequest;
+use crate::cookies::CookieJar;
+use crate::request::{is_name, write_jar};
+
+/// Headers that follow from the body.
+const OF_THE_BODY: [&str; 2] = ["content-length", "transfer-encoding"];
+
+/// What a request is made with.
+#[derive(Debug)]
+pub(super) struct Maker<'a> {
+    /// A URL of the origin.
+    pub(super) root: &'a Url,
+    pub(super) is_http2: bool,
+    pub(super) jar: &'a CookieJar,
+    /// When it is due.
+    pub(super) due: Timestamp,
+}
+
+impl Maker<'_> {
+    /// The bytes of a request in HTTP/1.1, and its path and query as they are sent.
+    ///
+    /// # Errors
+    /// Why it cannot be sent.
+    pub(super) fn make(&self, asked: GuidedRequest) -> Result<(Vec<u8>, String), String> {
+        if !asked.path.starts_with('/') {
+            return Err(format!("the path '{}' does not begin with a slash", asked.path));
+        }
+        let method: Method = asked.method.parse().map_err(|error| format!("{error}"))?;
+        let url = format!("{}{}", &self.root[..Position::AfterPort], asked.path);
+        let url = Url::parse(&url).map_err(|error| format!("the path '{}': {error}", asked.path))?;
+        let target = url[Position::BeforePath..Position::AfterQuery].to_owned();
+        let headers = self.headers(&asked.headers, &target)?;
+        let request = Request::new(method, url.as_str(), &headers, asked.body).map_err(|error| error.to_string())?;
+        Ok((request.http1_bytes(), target))
+    }
+
+    /// Its header lines: its own cookies come behind those of the session, in one line.
+    fn headers(&self, own: &[(String, String)], target: &str) -> Result<Vec<String>, String> {
+        let mut jar = Vec::new();
+        write_jar(self.jar, target, self.due, &mut jar);
+        let mut cookies = vec![String::from_utf8(jar).map_err(|_| "a cookie is no text".to_owned())?];
+        let mut lines = Vec::new();
+        for (name, value) in own {
+            self.check(name, value)?;
+            match name.eq_ignore_ascii_case("cookie") {
+                true => cookies.push(value.clone()),
+                false => lines.push(format!("{name}: {value}")),
+            }
+        }
+        cookies.retain(|cookie| !cookie.is_empty());
+        if let Some(first) = cookies.first_mut().filter(|first| !first.starts_with("Cookie: ")) {
+            first.insert_str(0, "Cookie: ");
+        }
+        if !cookies.is_empty() {
+            lines.push(cookies.join("; "));
+        }
+        Ok(lines)
+    }
+
+    fn check(&self, name: &str, value: &str) -> Result<(), String> {
+        if !is_name(name.as_bytes()) || !is_header_value(value.as_bytes()) {
+            return Err(format!("the header {name:?} has a character that cannot be sent"));
+        }
+        if OF_THE_BODY.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
+            return Err(format!("the header {name} cannot be set: it follows from the body"));
+        }
+        if self.is_http2 && !is_allowed_in_http2(name.as_bytes(), value.as_bytes()) {
+            return Err(format!("HTTP/2 does not allow the header {name}"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cookies::Site;
+
+    fn made(asked: GuidedRequest, is_http2: bool) -> Result<(String, String), String> {
+        let (root, mut jar) = (Url::parse("http://127.0.0.1:8080/").unwrap(), CookieJar::default());
+        let site = Site { host: "127.0.0.1".to_owned(), is_secure: false, began_unix_s: 0 };
+        jar.set(b"id=7; Path=/account", &site, "/", Timestamp::ZERO);
+        let maker = Maker { root: &root, is_http2, jar: &jar, due: Timestamp::ZERO };
+        maker.make(asked).map(|(bytes, target)| (String::from_utf8(bytes).unwrap(), target))
+    }
+
+    fn asked(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> GuidedRequest {
+        let headers = headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let (method, path) = (method.to_owned(), path.to_owned());
+        GuidedRequest { method, path, headers, body: body.into(), ..GuidedRequest::default() }
+    }
+
+    #[test]
+    fn a_request_has_its_path_its_cookies_and_its_body() {
+        let (bytes, target) =
+            made(asked("post", "/account/a b?q={x}#top", &[("X-A", "1"), ("cookie", "own=2")], "hello"), false)
+                .unwrap();
+        assert_eq!(target, "/account/a%20b?q={x}");
+        assert!(bytes.starts_with("POST /account/a%20b?q={x} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n"), "{bytes}");
+        assert!(bytes.contains("\r\nX-A: 1\r\nCookie: id=7; own=2\r\n") && bytes.ends_with("\r\n\r\nhello"), "{bytes}");
+        assert!(bytes.contains("Content-Length: 5\r\n"));
+        let (bytes, _) = made(asked("GET", "/other", &[("Cookie", "own=2")], ""), false).unwrap();
+        assert!(bytes.contains("\r\nCookie: own=2\r\n") && !bytes.contains("id=7"), "{bytes}");
+        let (bytes, target) = made(asked("GET", "//elsewhere/x", &[], ""), false).unwrap();
+        assert!(bytes.contains("Host: 127.0.0.1:8080\r\n") && target == "//elsewhere/x", "{bytes}");
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused() {
+        for (wrong, why) in [
+            (asked("GET", "account", &[], ""), "slash"),
+            (asked("GET", "http://127.0.0.1:8080/", &[], ""), "slash"),
+            (asked("G ET", "/", &[], ""), "G ET"),
+            (asked("GET", "/", &[("X-A", "1\r\nX-B: 2")], ""), "X-A"),
+            (asked("GET", "/", &[("X-A: 1\r\nX-B", "2")], ""), "character"),
+            (asked("GET", "/", &[("Content-Length", "9")], ""), "follows from the body"),
+        ] {
+            let error = made(wrong, false).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+        let closing = asked("GET", "/", &[("Connection", "close")], "");
+        assert!(made(closing.clone(), false).is_ok());
+        assert_eq!(made(closing, true).unwrap_err(), "HTTP/2 does not allow the header Connection");
+    }
+}

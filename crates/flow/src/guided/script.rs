@@ -1,0 +1,146 @@
+//! The guided sessions of one worker of the engine.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use truetail_engine::{AnswerHead, EndedRequest, Observer, SessionScript};
+use truetail_model::arrival::Arrival;
+use truetail_model::record::Outcome;
+use truetail_model::time::{Nanos, Timestamp};
+
+use super::guide::{Guide, GuidedAnswer};
+use super::plan::GuidedPlan;
+use super::session::{GuidedSession, With};
+use crate::cookies::Site;
+use crate::measured::{Found, MeasuredFlows};
+use crate::reading::Readings;
+
+/// What all workers of a run know.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) plan: GuidedPlan,
+    pub(super) site: Site,
+    /// Sessions that arrive before this are not counted.
+    pub(super) measure_from: Timestamp,
+    pub(super) found: Mutex<Found>,
+}
+
+/// The sessions of one worker.
+pub(super) struct GuidedScript {
+    shared: Arc<Shared>,
+    guide: Box<dyn Guide>,
+    measured: MeasuredFlows,
+    /// By user.
+    sessions: Vec<GuidedSession>,
+    readings: Readings,
+    /// Whose request begins next.
+    beginning: u32,
+}
+
+impl GuidedScript {
+    /// A script that adds what it found to what is shared, at its end.
+    pub(super) fn new(shared: Arc<Shared>, guide: Box<dyn Guide>) -> GuidedScript {
+        GuidedScript {
+            measured: MeasuredFlows::new(vec![shared.plan.itinerary()], shared.measure_from),
+            shared,
+            guide,
+            sessions: Vec::new(),
+            readings: Readings::default(),
+            beginning: 0,
+        }
+    }
+
+    /// The session of a user, and with what it goes on.
+    fn session(&mut self, user: u32) -> (&mut GuidedSession, With<'_>) {
+        let (plan, site) = (&self.shared.plan, &self.shared.site);
+        (&mut self.sessions[user as usize], With { plan, site, guide: &mut *self.guide, user })
+    }
+
+    fn answered(&mut self, request: u32, user: u32, status: u16, ended: &EndedRequest) {
+        let reading = self.readings.of(request);
+        let answer = GuidedAnswer {
+            status,
+            version: reading.version,
+            fields: &reading.fields,
+            body: &reading.body,
+            is_whole: reading.is_whole(),
+            response_time: ended.end.since(ended.arrival.intended_start),
+        };
+        let (plan, site) = (&self.shared.plan, &self.shared.site);
+        let session = &mut self.sessions[user as usize];
+        let with = With { plan, site, guide: &mut *self.guide, user };
+        if let Some(why) = session.answered(with, &answer, (ended.start, ended.end)) {
+            self.measured.disappointed(&session.course, why);
+        }
+    }
+}
+
+impl Observer for GuidedScript {
+    fn begin(&mut self, request: u32, _: Arrival) {
+        self.readings.begin(request, self.beginning, true, None);
+    }
+
+    fn head(&mut self, request: u32, head: AnswerHead<'_>) {
+        self.readings.head(request, head);
+    }
+
+    fn body(&mut self, request: u32, part: &[u8]) {
+        self.readings.body(request, part);
+    }
+
+    fn end(&mut self, request: u32, ended: EndedRequest) {
+        let reading = self.readings.of(request);
+        let (user, status) = (reading.user, reading.status);
+        match (ended.outcome, status) {
+            (Outcome::Response { .. }, Some(status)) => self.answered(request, user, status, &ended),
+            (outcome, _) => {
+                let (session, with) = self.session(user);
+                session.unanswered(with, outcome, (ended.start, ended.end));
+            }
+        }
+        self.readings.of(request).clear();
+    }
+
+    fn script(&mut self) -> Option<&mut dyn SessionScript> {
+        Some(self)
+    }
+
+    fn finish(&mut self, now: Timestamp) {
+        self.measured.finish(self.sessions.iter_mut().map(|session| &mut session.course), now);
+        for user in 0..self.sessions.len() as u32 {
+            let (session, mut with) = self.session(user);
+            session.abandon(&mut with);
+        }
+        self.shared.found.lock().unwrap_or_else(PoisonError::into_inner).merge(self.measured.found());
+    }
+}
+
+impl SessionScript for GuidedScript {
+    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<u32> {
+        if self.sessions.len() <= user as usize {
+            self.sessions.resize_with(user as usize + 1, GuidedSession::new);
+        }
+        let (session, with) = self.session(user);
+        if !session.course.is_open
+            && let Err(why) = session.begin(with, number, arrival.intended_start)
+        {
+            let session = &mut self.sessions[user as usize];
+            why.into_iter().for_each(|why| self.measured.disappointed(&session.course, why));
+            session.course.is_open = false;
+            return None;
+        }
+        let session = &mut self.sessions[user as usize];
+        let step = session.course.step_of_all();
+        session.issue(arrival.intended_start, request);
+        self.beginning = user;
+        Some(step)
+    }
+
+    fn think(&mut self, user: u32) -> Option<Nanos> {
+        self.measured.think(&mut self.sessions[user as usize].course)
+    }
+
+    fn never_issued(&mut self, user: Option<u32>, _: u64, arrival: Arrival, now: Timestamp) -> u32 {
+        let session = user.and_then(|user| self.sessions.get_mut(user as usize));
+        self.measured.never_issued(session.map(|session| &mut session.course), 0, arrival, now)
+    }
+}

@@ -1,0 +1,139 @@
+//! One guided session under way.
+
+use truetail_model::record::Outcome;
+use truetail_model::time::Timestamp;
+use truetail_run::EarlyEnd;
+
+use super::guide::{Guide, GuidedAnswer, GuidedRequest, NextMove};
+use super::plan::GuidedPlan;
+use super::request::Maker;
+use crate::cookies::{CookieJar, Site};
+use crate::course::Course;
+use crate::request::path_of;
+
+/// Most requests of a session, as in a flow.
+const MOST_REQUESTS: u32 = 100_000;
+
+/// A session. Its room is used again by the next one.
+#[derive(Debug)]
+pub(super) struct GuidedSession {
+    pub(super) course: Course,
+    jar: CookieJar,
+    /// Path and query of the request under way, or of the one that is ready.
+    target: String,
+    /// The next request, where it is ready.
+    ready: Vec<u8>,
+    /// The guide waits for the answer to its request.
+    is_guided: bool,
+}
+
+/// Of whom it is, and with what it is made.
+pub(super) struct With<'a> {
+    pub(super) plan: &'a GuidedPlan,
+    pub(super) site: &'a Site,
+    pub(super) guide: &'a mut dyn Guide,
+    pub(super) user: u32,
+}
+
+impl GuidedSession {
+    pub(super) fn new() -> GuidedSession {
+        GuidedSession {
+            course: Course::new(),
+            jar: CookieJar::default(),
+            target: String::new(),
+            ready: Vec::new(),
+            is_guided: false,
+        }
+    }
+
+    /// Session `number` begins, which arrived at `intended`.
+    ///
+    /// # Errors
+    /// Why it ends before it asks for anything; `None`: it just does.
+    pub(super) fn begin(&mut self, mut with: With<'_>, number: u64, intended: Timestamp) -> Result<(), Option<String>> {
+        self.course.open(with.plan.beginning(), intended);
+        self.jar.clear();
+        let next = with.guide.begin(with.user, number);
+        self.is_guided = matches!(next, NextMove::Ask(_));
+        match next {
+            NextMove::Ask(asked) if asked.think.is_zero() => self.ask(&mut with, asked).map_err(Some),
+            NextMove::Ask(_) => {
+                self.abandon(&mut with);
+                Err(Some("think time before the first request would only move the arrival of the session".to_owned()))
+            }
+            NextMove::Done => Err(Some("the session ended without a request".to_owned())),
+            NextMove::Fail { why, .. } => Err(Some(why)),
+            NextMove::Stop => Err(None),
+        }
+    }
+
+    /// Its next request goes out, which was due at `due`.
+    pub(super) fn issue(&mut self, due: Timestamp, request: &mut Vec<u8>) {
+        std::mem::swap(&mut self.ready, request);
+        self.course.issue(due);
+    }
+
+    /// Its request was sent and answered at these instants. Says why it does not go on, where it does not.
+    pub(super) fn answered(
+        &mut self,
+        mut with: With<'_>,
+        answer: &GuidedAnswer<'_>,
+        (start, end): (Timestamp, Timestamp),
+    ) -> Option<String> {
+        self.course.answered(start, end);
+        for field in answer.fields.all("set-cookie") {
+            self.jar.set(field, with.site, path_of(&self.target), end);
+        }
+        let next = with.guide.answered(with.user, answer);
+        self.is_guided = matches!(next, NextMove::Ask(_));
+        match next {
+            NextMove::Ask(asked) => {
+                let refused = self.ask(&mut with, asked).err();
+                return refused.inspect(|_| self.course.end_early(EarlyEnd::Request));
+            }
+            NextMove::Done => self.course.complete(),
+            NextMove::Stop => self.course.cut_off(),
+            NextMove::Fail { cause, why } => {
+                self.course.end_early(cause);
+                return Some(why);
+            }
+        }
+        None
+    }
+
+    /// Its request was sent and ended without an answer.
+    pub(super) fn unanswered(&mut self, mut with: With<'_>, outcome: Outcome, (start, end): (Timestamp, Timestamp)) {
+        self.course.unanswered(outcome, start, end);
+        self.abandon(&mut with);
+    }
+
+    /// It goes no further, and its guide is told.
+    pub(super) fn abandon(&mut self, with: &mut With<'_>) {
+        if std::mem::take(&mut self.is_guided) {
+            with.guide.abandon(with.user);
+        }
+    }
+
+    /// Makes its next request.
+    fn ask(&mut self, with: &mut With<'_>, asked: GuidedRequest) -> Result<(), String> {
+        let (step, think, plan) = (asked.step, asked.think, with.plan);
+        let due = self.course.end + think;
+        let maker = Maker { root: &plan.root, is_http2: plan.is_http2, jar: &self.jar, due };
+        let made = match self.course.issued() {
+            _ if step as usize >= plan.step_count() => Err(format!("there is no step {step}")),
+            MOST_REQUESTS.. => Err(format!("a session has more than {MOST_REQUESTS} requests, the limit")),
+            _ => maker.make(asked),
+        };
+        match made {
+            Ok((ready, target)) => {
+                (self.ready, self.target) = (ready, target);
+                self.course.think(step, think);
+                Ok(())
+            }
+            Err(why) => {
+                self.abandon(with);
+                Err(why)
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The answers that are being read, one for each request.
+
+use truetail_engine::{AnswerHead, FieldList};
+use truetail_model::time::Timestamp;
+
+/// Most bytes that are kept of a body for captures and asserts: 1 MiB.
+pub const MOST_BODY_BYTES: usize = 1 << 20;
+/// Room for a body that is kept from one answer to the next.
+const BODY_ROOM_KEPT: usize = 4 * 1024;
+
+/// The answer that is being read for a request. Its room is used again.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// Whose request it is.
+    pub(crate) user: u32,
+    /// `None` until the head came.
+    pub(crate) status: Option<u16>,
+    /// `1.0`, `1.1` or `2`.
+    pub(crate) version: &'static str,
+    pub(crate) fields: FieldList,
+    /// As far as it is kept.
+    pub(crate) body: Vec<u8>,
+    body_bytes: u64,
+    keeps_body: bool,
+    /// When the request is given up.
+    pub(crate) limit: Option<Timestamp>,
+}
+
+impl Reading {
+    fn new() -> Reading {
+        Reading {
+            user: 0,
+            status: None,
+            version: "1.1",
+            fields: FieldList::default(),
+            body: Vec::new(),
+            body_bytes: 0,
+            keeps_body: false,
+            limit: None,
+        }
+    }
+
+    /// All of its body was kept.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.body_bytes == self.body.len() as u64
+    }
+
+    /// Forgets the answer.
+    pub(crate) fn clear(&mut self) {
+        (self.status, self.body_bytes) = (None, 0);
+        self.fields.clear();
+        self.body.clear();
+        self.body.shrink_to(BODY_ROOM_KEPT);
+    }
+}
+
+/// The answers that are being read, by request.
+#[derive(Default, Debug)]
+pub(crate) struct Readings(Vec<Reading>);
+
+impl Readings {
+    /// A request of `user` begins.
+    pub(crate) fn begin(&mut self, request: u32, user: u32, keeps_body: bool, limit: Option<Timestamp>) {
+        let at = request as usize;
+        if self.0.len() <= at {
+            self.0.resize_with(at + 1, Reading::new);
+        }
+        let reading = &mut self.0[at];
+        reading.clear();
+        (reading.user, reading.keeps_body, reading.limit) = (user, keeps_body, limit);
+    }
+
+    /// The head of its answer came.
+    pub(crate) fn head(&mut self, request: u32, head: AnswerHead<'_>) {
+        let reading = self.of(request);
+        reading.status = Some(head.status);
+        reading.version = head.version().unwrap_or("1.1");
+        head.copy_fields(&mut reading.fields);
+    }
+
+    /// A part of its body came.
+    pub(crate) fn body(&mut self, request: u32, part: &[u8]) {
+        let reading = self.of(request);
+        reading.body_bytes += part.len() as u64;
+        if reading.keeps_body {
+            let kept = part.len().min(MOST_BODY_BYTES - reading.body.len());
+            reading.body.extend_from_slice(&part[..kept]);
+        }
+    }
+
+    /// What was read for a request that has begun.
+    pub(crate) fn of(&mut self, request: u32) -> &mut Reading {
+        &mut self.0[request as usize]
+    }
+}
