@@ -181,10 +181,10 @@ def test_what_python_takes_is_lag_of_the_generator(server: Server) -> None:
     def slow(first: bool) -> Callable[[Session], Any]:
         async def once(s: Session) -> None:
             if first:
-                time.sleep(0.2)
+                time.sleep(0.6)
             await s.get("/list", step="list")
             if not first:
-                time.sleep(0.2)
+                time.sleep(0.6)
             await s.get("/buy", step="buy")
 
         return once
@@ -192,8 +192,8 @@ def test_what_python_takes_is_lag_of_the_generator(server: Server) -> None:
     for first in (True, False):
         result = truetail.flow(slow(first), server.origin, rate=1, sessions=1, duration=None, steps=STEPS)
         table = result.to_numpy()
-        assert max(result.hist("generator_lag").high_ns) >= 200_000_000, table
-        assert max(result.hist("service_time").low_ns) < 200_000_000, table
+        assert max(result.hist("generator_lag").high_ns) >= 600_000_000, table
+        assert max(result.hist("service_time").low_ns) < 600_000_000, table
 
 
 def test_requests_are_what_was_asked_for(server: Server) -> None:
