@@ -52,8 +52,8 @@ struct SessionArguments {
 #[pymethods]
 impl FlowRun {
     #[new]
-    #[pyo3(signature = (*, session, tls, rate, duration, warmup, sessions, spacing, seed, connections, max_streams, timeout,
-                        drain, threads, preflight, fail_if))]
+    #[pyo3(signature = (*, session, tls, rate, duration, warmup, sessions, spacing, seed, connections, connection_per_session,
+                        max_streams, timeout, drain, threads, preflight, fail_if))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         py: Python<'py>,
@@ -66,6 +66,7 @@ impl FlowRun {
         spacing: String,
         seed: Bound<'py, PyAny>,
         connections: OptionalArg<'py>,
+        connection_per_session: bool,
         max_streams: OptionalArg<'py>,
         timeout: OptionalArg<'py>,
         drain: Bound<'py, PyAny>,
@@ -78,7 +79,7 @@ impl FlowRun {
             connections: connections.as_ref().map(|given| count("connections", given)).transpose()?,
             timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
             drain: time("drain", &drain)?,
-            ..Limits::default()
+            connection_per_session,
         };
         let guided = session.plan()?;
         let workload = of_sessions(rate, duration, warmup, sessions, (spacing, seed), limits, &session)?;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use truetail_analysis::gates::{Gate, PlannedRun, Reading};
 use truetail_checks::{Check, CheckRun};
@@ -39,7 +39,8 @@ pub struct HttpRun {
 impl HttpRun {
     #[new]
     #[pyo3(signature = (*, request, tls, streams, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
-                        session_length, connections, max_streams, timeout, drain, threads, preflight, fail_if, checks))]
+                        session_length, connections, connection_per_session, max_streams, timeout, drain, threads, preflight, fail_if,
+                        checks))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         py: Python<'py>,
@@ -57,6 +58,7 @@ impl HttpRun {
         think_time: OptionalArg<'py>,
         session_length: OptionalArg<'py>,
         connections: OptionalArg<'py>,
+        connection_per_session: bool,
         max_streams: OptionalArg<'py>,
         timeout: OptionalArg<'py>,
         drain: Bound<'py, PyAny>,
@@ -74,9 +76,18 @@ impl HttpRun {
             connections: connections.as_ref().map(|given| count("connections", given)).transpose()?,
             timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
             drain: time("drain", &drain)?,
-            ..Limits::default()
+            connection_per_session,
         };
         let workload = load.workload(limits, "requests")?;
+        if connection_per_session && !workload.has_connection_per_session() {
+            let problem =
+                "connection_per_session: only sessions have connections of their own; use model='partly-open'";
+            return Err(PyValueError::new_err(problem));
+        }
+        if connection_per_session && request.closes_connections() {
+            let problem = "connection_per_session and keepalive=False contradict each other; give one of them";
+            return Err(PyValueError::new_err(problem));
+        }
         let mut plan = Plan::new(workload, request.target(py, seed_of_choice, &tls, streams.is_llm())?);
         plan.threads = threads.as_ref().map(|given| count("threads", given)).transpose()?;
         plan.max_streams = max_streams.as_ref().map(|given| count("max_streams", given)).transpose()?;

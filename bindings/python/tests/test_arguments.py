@@ -82,6 +82,12 @@ def test_bench(arguments: dict[str, Any], kind: type[Exception], says: str) -> N
         ({"rate": 1, "connections": 0}, ValueError, "connections: 0 is not a whole number from 1"),
         ({"rate": 1, "timeout": 0}, ValueError, "timeout: it is zero"),
         ({"rate": 1, "threads": "two"}, TypeError, "threads: expected a whole number from 1, not str"),
+        ({"rate": 1, "connection_per_session": True}, ValueError, "connection_per_session: only sessions have"),
+        (
+            {"rate": 1, "connection_per_session": True, "model": "partly-open", "session_length": 2, "keepalive": False},
+            ValueError,
+            "connection_per_session and keepalive=False contradict each other",
+        ),
     ],
 )
 def test_run(arguments: dict[str, Any], kind: type[Exception], says: str) -> None:

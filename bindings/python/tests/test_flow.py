@@ -473,3 +473,18 @@ def test_what_is_refused(arguments: dict[str, Any], kind: type[Exception], says:
 def test_a_coroutine_is_no_function() -> None:
     with pytest.raises(TypeError, match="^session: this is a coroutine, which runs once"):
         truetail.flow(shop(None), "http://127.0.0.1:1", **LOAD)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [{}, {"connections": 2}])
+def test_a_connection_for_each_session(server: Server, options: dict[str, int]) -> None:
+    async def shop(s: Session) -> None:
+        await s.get("/login", step="login")
+        await s.sleep("5ms")
+        await s.get("/items", step="list")
+
+    result = truetail.flow(shop, server.origin, **LOAD, connection_per_session=True, preflight=False, **options)
+    assert sessions_of(result)["tally"]["completed"] == SESSIONS
+    run = result.to_dict()
+    assert run["scenario"]["connection_per_session"] is True
+    assert run["generator"]["connections_opened"] == SESSIONS
+    assert run["generator"]["connections_peak"] <= options.get("connections", SESSIONS)

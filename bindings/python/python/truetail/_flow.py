@@ -149,6 +149,7 @@ def flow(
     cert: Optional[Path] = None,
     key: Optional[Path] = None,
     connections: Optional[int] = None,
+    connection_per_session: bool = False,
     timeout: Optional[Time] = "30s",
     drain: Time = "30s",
     threads: int = 1,
@@ -174,6 +175,8 @@ def flow(
     ``steps``           the names of all steps, in order. Each request belongs to one of them
     ``sessions``        the number of sessions; with ``duration=None`` it alone ends the run
     ``headers``         sent with every request
+    ``connection_per_session``  a connection for each session, from its first request to its end, as a browser has; then
+                        ``connections`` limits the sessions under way
     ``threads``         more than one share the interpreter's lock, and help only where little of the time is Python's
     ``preflight``       open a connection before the load, and raise ``ConnectionError`` if that fails
     ``fail_if``         gates such as ``"session-time p99 > 2s"``, ``"p99{login} > 200ms"`` and ``"incomplete-sessions > 1%"``
@@ -199,6 +202,7 @@ def flow(
         spacing=spacing,
         seed=seed,
         connections=connections,
+        connection_per_session=connection_per_session,
         max_streams=max_streams,
         timeout=timeout,
         drain=drain,

@@ -47,6 +47,7 @@ def run(
     idle_timeout: Optional[Time] = None,
     end_mark: Optional[str] = None,
     connections: Optional[int] = None,
+    connection_per_session: bool = False,
     timeout: Optional[Time] = "30s",
     drain: Time = "30s",
     threads: Optional[int] = None,
@@ -79,6 +80,8 @@ def run(
     ``idle_timeout``    give up a stream that brings nothing for this long
     ``end_mark``        the data of the event without which a stream is unfinished; with ``llm`` it is ``"[DONE]"``
     ``connections``     maximum number of connections; a request that finds none free waits, and the wait counts
+    ``connection_per_session``  in the partly open model, a connection for each session, from its first request to its end; then
+                        ``connections`` limits the sessions under way
     ``timeout``         time limit for each request, including the time to connect; ``None``: no limit
     ``threads``         default: what the load needs, at most one per CPU
     ``preflight``       send a trial request before the load, and raise ``ConnectionError`` if it is not answered; for streams it
@@ -121,6 +124,7 @@ def run(
         think_time=think_time,
         session_length=session_length,
         connections=connections,
+        connection_per_session=connection_per_session,
         max_streams=max_streams,
         timeout=timeout,
         drain=drain,
