@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
@@ -475,16 +475,17 @@ def test_a_coroutine_is_no_function() -> None:
         truetail.flow(shop(None), "http://127.0.0.1:1", **LOAD)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("options", [{}, {"connections": 2}])
-def test_a_connection_for_each_session(server: Server, options: dict[str, int]) -> None:
+@pytest.mark.parametrize("connections", [None, 2])
+def test_a_connection_for_each_session(server: Server, connections: Optional[int]) -> None:
     async def shop(s: Session) -> None:
         await s.get("/login", step="login")
         await s.sleep("5ms")
         await s.get("/items", step="list")
 
-    result = truetail.flow(shop, server.origin, **LOAD, connection_per_session=True, preflight=False, **options)
+    own = {"connection_per_session": True, "preflight": False}
+    result = truetail.flow(shop, server.origin, connections=connections, **{**LOAD, **own})
     assert sessions_of(result)["tally"]["completed"] == SESSIONS
     run = result.to_dict()
     assert run["scenario"]["connection_per_session"] is True
     assert run["generator"]["connections_opened"] == SESSIONS
-    assert run["generator"]["connections_peak"] <= options.get("connections", SESSIONS)
+    assert run["generator"]["connections_peak"] <= (connections or SESSIONS)
