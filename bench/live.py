@@ -17,6 +17,7 @@ import json
 import os
 import pty
 import random
+import shutil
 import socket
 import statistics
 import struct
@@ -173,6 +174,8 @@ def main():
     result = {"versions": machine.versions(), "rate": RATE, "seconds": options.seconds, "seen": options.seen, "rounds": rounds, "table": table}
     (options.out / "live.json").write_text(json.dumps(result, indent=1) + "\n")
     (options.out / "stamps").unlink(missing_ok=True)
+    # The folder of the last run: no part of the results.
+    shutil.rmtree(options.out / "run", ignore_errors=True)
     return int(failed)
 
 
