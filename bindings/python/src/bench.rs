@@ -10,14 +10,13 @@ use pyo3::prelude::*;
 use truetail_engine::callable::{CallPlan, WaitStrategy, bench_here};
 use truetail_engine::{Control, RunOutput};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_model::workload::Limits;
 use truetail_report::{RunProgress, Style, number, progress_text};
 use truetail_run::{OfferedLoad, Run, RunSource};
 use truetail_stream::ItemStreams;
 
-use crate::arguments::{choice, count, positive_time, time, value_error, whole_number};
+use crate::arguments::{choice, count, positive_time, value_error, whole_number};
 use crate::calls::{CallFailures, FailureLog, PythonFunction};
-use crate::load::{LoadArguments, OptionalArg};
+use crate::load::{LoadArguments, OptionalArg, limits};
 use crate::pump::Pump;
 use crate::result::RunResult;
 
@@ -229,12 +228,7 @@ struct CallArguments<'py> {
 impl CallArguments<'_> {
     fn plan(&self, load: &LoadArguments<'_>) -> PyResult<CallPlan> {
         self.refuse_contradictions()?;
-        let limits = Limits {
-            connections: self.in_flight.as_ref().map(|given| count("in_flight", given)).transpose()?,
-            timeout: self.timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
-            drain: time("drain", &self.drain)?,
-            ..Limits::default()
-        };
+        let limits = limits(("in_flight", &self.in_flight), false, &self.timeout, &self.drain)?;
         let workload = load.workload(limits, "calls")?;
         let waiting =
             choice("waiting", &self.waiting, &[("sleep", WaitStrategy::Sleep), ("spin", WaitStrategy::Spin)])?;

@@ -12,12 +12,12 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::RunSource;
 
-use crate::arguments::{count, positive_time, time, value_error, whole_number};
+use crate::arguments::{count, value_error, whole_number};
 use crate::bench::progress_line;
 use crate::calls::CallFailures;
 use crate::gate::parsed;
 use crate::guide::make_guide;
-use crate::load::{LoadArguments, OptionalArg};
+use crate::load::{LoadArguments, OptionalArg, limits};
 use crate::request::{TlsArguments, target_error_of};
 use crate::result::RunResult;
 use crate::watched::{preflight_error, too_few_files_error, watched};
@@ -75,12 +75,7 @@ impl FlowRun {
         fail_if: Vec<String>,
     ) -> PyResult<FlowRun> {
         let gates: Vec<Gate> = parsed("fail_if", &fail_if)?;
-        let limits = Limits {
-            connections: connections.as_ref().map(|given| count("connections", given)).transpose()?,
-            timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
-            drain: time("drain", &drain)?,
-            connection_per_session,
-        };
+        let limits = limits(("connections", &connections), connection_per_session, &timeout, &drain)?;
         let guided = session.plan()?;
         let workload = of_sessions(rate, duration, warmup, sessions, (spacing, seed), limits, &session)?;
         let mut plan = Plan::new(workload, session.target(py, &guided, &tls)?);

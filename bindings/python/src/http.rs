@@ -2,20 +2,19 @@
 
 use std::time::Instant;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use truetail_analysis::gates::{Gate, PlannedRun, Reading};
 use truetail_checks::{Check, CheckRun};
 use truetail_engine::{Control, Plan};
 use truetail_model::time::Timestamp;
-use truetail_model::workload::Limits;
 use truetail_run::RunSource;
 use truetail_stream::{StreamOptions, StreamRun};
 
-use crate::arguments::{count, positive_time, time, value_error, whole_number};
+use crate::arguments::{count, value_error, whole_number};
 use crate::bench::progress_line;
 use crate::gate::parsed;
-use crate::load::{LoadArguments, OptionalArg};
+use crate::load::{LoadArguments, OptionalArg, limits};
 use crate::request::{RequestArguments, TlsArguments};
 use crate::result::RunResult;
 use crate::streams::StreamArguments;
@@ -72,21 +71,14 @@ impl HttpRun {
         let seed_of_choice = whole_number("seed", &seed, 0)?;
         let load =
             LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
-        let limits = Limits {
-            connections: connections.as_ref().map(|given| count("connections", given)).transpose()?,
-            timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
-            drain: time("drain", &drain)?,
-            connection_per_session,
-        };
+        let limits = limits(("connections", &connections), connection_per_session, &timeout, &drain)?;
         let workload = load.workload(limits, "requests")?;
         if connection_per_session && !workload.has_connection_per_session() {
-            let problem =
-                "connection_per_session: only sessions have connections of their own; use model='partly-open'";
-            return Err(PyValueError::new_err(problem));
+            let problem = "only sessions have connections of their own; use model='partly-open'";
+            return Err(value_error("connection_per_session", problem));
         }
         if connection_per_session && request.closes_connections() {
-            let problem = "connection_per_session and keepalive=False contradict each other; give one of them";
-            return Err(PyValueError::new_err(problem));
+            return Err(value_error("connection_per_session", "it contradicts keepalive=False; give one of them"));
         }
         let mut plan = Plan::new(workload, request.target(py, seed_of_choice, &tls, streams.is_llm())?);
         plan.threads = threads.as_ref().map(|given| count("threads", given)).transpose()?;

@@ -24,6 +24,21 @@ pub struct LoadArguments<'py> {
     pub session_length: OptionalArg<'py>,
 }
 
+/// Limits of the generator. `cap`: the argument that limits what is under way at once, by its name.
+pub fn limits(
+    (name, cap): (&str, &OptionalArg<'_>),
+    connection_per_session: bool,
+    timeout: &OptionalArg<'_>,
+    drain: &Bound<'_, PyAny>,
+) -> PyResult<Limits> {
+    Ok(Limits {
+        connections: cap.as_ref().map(|given| count(name, given)).transpose()?,
+        connection_per_session,
+        timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
+        drain: time("drain", drain)?,
+    })
+}
+
 impl LoadArguments<'_> {
     /// The workload within `limits`. `what` is called or sent: `calls` or `requests`.
     pub fn workload(&self, limits: Limits, what: &str) -> PyResult<Workload> {

@@ -86,7 +86,7 @@ def test_bench(arguments: dict[str, Any], kind: type[Exception], says: str) -> N
         (
             {"rate": 1, "connection_per_session": True, "model": "partly-open", "session_length": 2, "keepalive": False},
             ValueError,
-            "connection_per_session and keepalive=False contradict each other",
+            "connection_per_session: it contradicts keepalive=False",
         ),
     ],
 )

@@ -8,8 +8,8 @@ use truetail_tools::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// A command line with placeholders: `{url}`, `{origin}` (the URL without its path), `{rate}` (requests a second), `{duration}` (such as `20s`) and `{seconds}`
-/// (such as `20`). If its program is a known tool, that tool's parser reads the output.
+/// A command line with placeholders: `{url}`, `{origin}` (the URL without its path), `{rate}` (requests a second), `{duration}`
+/// (such as `20s`) and `{seconds}` (such as `20`). If its program is a known tool, that tool's parser reads the output.
 pub struct CommandTemplate {
     argv: Vec<String>,
     known_tool: Option<&'static dyn Tool>,
@@ -35,9 +35,9 @@ impl CommandTemplate {
         CommandTemplate { argv, known_tool, info }
     }
 
-    /// Whether a placeholder of this name (without braces) occurs.
-    pub fn has_placeholder(&self, name: &str) -> bool {
-        self.argv.iter().any(|word| word.contains(&format!("{{{name}}}")))
+    /// Whether the command is told where the server is: by `{url}` or `{origin}`.
+    pub fn names_the_server(&self) -> bool {
+        self.argv.iter().any(|word| word.contains("{url}") || word.contains("{origin}"))
     }
 
     /// The tool whose parser reads the output.
@@ -48,7 +48,7 @@ impl CommandTemplate {
     fn fill(&self, load: &LoadSpec) -> Vec<String> {
         let values = [
             ("{url}", load.url.clone()),
-            ("{origin}", origin(&load.url).to_owned()),
+            ("{origin}", load.origin().to_owned()),
             ("{rate}", load.rate.as_per_second().to_string()),
             ("{duration}", load.duration.to_string()),
             ("{seconds}", load.whole_seconds().to_string()),
@@ -56,12 +56,6 @@ impl CommandTemplate {
         let fill = |word: &String| values.iter().fold(word.clone(), |word, (name, value)| word.replace(name, value));
         self.argv.iter().map(fill).collect()
     }
-}
-
-/// Scheme, host and port of a URL.
-fn origin(url: &str) -> &str {
-    let host = url.find("://").map_or(0, |at| at + 3);
-    url[host..].find('/').map_or(url, |path| &url[..host + path])
 }
 
 /// The known tool with this program's name. Where a tool has several modes, the arguments decide.
@@ -144,7 +138,8 @@ mod tests {
         let command = template("gun -d{duration} -t {seconds} --rate={rate} {url}?a={b} at={origin}");
         let filled = ["-d20s", "-t", "20", "--rate=500", "http://127.0.0.1:1/api?a={b}", "at=http://127.0.0.1:1"];
         assert_eq!(command.fill(&load)[1..], filled);
-        assert!(command.has_placeholder("url") && !template("gun url").has_placeholder("url"));
+        let is_told = |words| template(words).names_the_server();
+        assert!(is_told("gun --at={url}") && is_told("gun {origin}/v1") && !is_told("gun url {rate}"));
     }
 
     /// oha's CSV is the same with and without its correction.

@@ -28,6 +28,12 @@ pub struct LoadSpec {
 }
 
 impl LoadSpec {
+    /// The target without its path, as tools take it that know the paths of models: `http://127.0.0.1:8080`.
+    pub fn origin(&self) -> &str {
+        let host = self.url.find("://").map_or(0, |at| at + 3);
+        self.url[host..].find('/').map_or(&self.url, |slash| &self.url[..host + slash])
+    }
+
     /// The duration in whole seconds, rounded up: what most tools take.
     pub fn whole_seconds(&self) -> u64 {
         rounded_up(self.duration, NANOS_PER_SECOND)

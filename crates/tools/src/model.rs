@@ -39,12 +39,6 @@ pub(crate) fn body(load: &LoadSpec) -> Value {
     body
 }
 
-/// The address without its path, as tools take it that know the paths of models: `http://127.0.0.1:8080`.
-pub(crate) fn origin(load: &LoadSpec) -> &str {
-    let host = load.url.find("://").map_or(0, |at| at + 3);
-    load.url[host..].find('/').map_or(&load.url, |slash| &load.url[..host + slash])
-}
-
 /// How many requests are planned, and some more, so that no tool runs out of prompts.
 pub(crate) fn prompts(load: &LoadSpec) -> u64 {
     (load.rate.as_per_second() * load.duration.as_secs_f64()).ceil() as u64 + 100
@@ -87,9 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn an_address_loses_its_path() {
-        assert_eq!(origin(&load("http://127.0.0.1:1/v1/completions")), "http://127.0.0.1:1");
-        assert_eq!(origin(&load("http://127.0.0.1:1")), "http://127.0.0.1:1");
+    fn an_address_loses_its_path_and_a_run_has_its_prompts() {
+        assert_eq!(load("http://127.0.0.1:1/v1/completions").origin(), "http://127.0.0.1:1");
+        assert_eq!(load("http://127.0.0.1:1").origin(), "http://127.0.0.1:1");
         assert_eq!(prompts(&load("http://127.0.0.1:1")), 160);
     }
 

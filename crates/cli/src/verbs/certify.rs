@@ -33,12 +33,12 @@ const USUAL_DURATION: Nanos = Nanos::from_secs(20);
 /// Runs the command through all scenarios, and prints the certificate.
 ///
 /// # Errors
-/// If the command has no `{url}` or is not found, no server can be started, or files cannot be written.
+/// If the command has neither `{url}` nor `{origin}` or is not found, no server can be started, or files cannot be written.
 pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
     let command = CommandTemplate::new(args.command.clone());
-    if !command.has_placeholder("url") {
+    if !command.names_the_server() {
         return Err(usage_error(
-            "the command has no {url}, so it would not reach the server; write {url} where the URL belongs",
+            "the command has no {url}, so it would not reach the server; write {url} where the URL belongs, or {origin}",
         ));
     }
     let found = command.locate(&SearchPath::from_env()).map_err(runtime_error)?;

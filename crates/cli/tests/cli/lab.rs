@@ -310,7 +310,8 @@ fn a_load_tool_for_language_models_is_certified_by_its_tokens() {
     let dir = TestDir::new();
     let us = env!("CARGO_BIN_EXE_truetail");
     let body = "{\"model\": \"m\", \"prompt\": \"one\", \"max_tokens\": 50}";
-    let run = [us, "run", "{url}", "-r", "{rate}", "-d", "{duration}", "--llm", "openai-completions", "--data", body];
+    let url = "{origin}/v1/completions";
+    let run = [us, "run", url, "-r", "{rate}", "-d", "{duration}", "--llm", "openai-completions", "--data", body];
     let command = [&["certify", "--llm", "--duration", "6s", "--quiet", "--json", "--"], &run[..]].concat();
     let output = output(dir.command(&[&command[..], &["--json", "--no-save", "--quiet", "--no-preflight"]].concat()));
     let certificate = output.json();

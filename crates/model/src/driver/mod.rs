@@ -220,9 +220,9 @@ impl Driver {
         self.source.end_sessions_at(now);
     }
 
-    /// Allows at most `cap` requests in flight, or sessions under way where each has a connection, from `now` on (`None`: any number), whatever the workload says. A caller
-    /// needs this when it learns during a run what the server allows. Requests in flight stay in flight. An arrival that
-    /// waited for one of the new permits waited until `now`.
+    /// Allows at most `cap` requests in flight, or sessions under way where each has a connection, from `now` on (`None`: any
+    /// number), whatever the workload says. A caller needs this when it learns during a run what the server allows. Requests
+    /// in flight stay in flight. An arrival that waited for one of the new permits waited until `now`.
     pub fn set_cap(&mut self, cap: Option<u64>, now: Timestamp) {
         self.permits.set_cap(cap, now);
     }

@@ -9,7 +9,7 @@ use truetail_model::workload::LoadModelKind;
 
 use self::parse::{NAME, SUMMARY, TESTED};
 use crate::locate::locate_program;
-use crate::model::{MODEL, PROMPT, TOKENIZER, origin, prompts, tokenizer};
+use crate::model::{MODEL, PROMPT, TOKENIZER, prompts, tokenizer};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
@@ -47,7 +47,7 @@ impl Tool for AiPerf {
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, folder: &Path) -> Result<Invocation, CommandError> {
         let (rate, seconds) = (load.rate.as_per_second(), load.duration.as_secs_f64());
-        let invocation = Invocation::new(found, "profile --url").arg(origin(load)).words(&format!(
+        let invocation = Invocation::new(found, "profile --url").arg(load.origin()).words(&format!(
             "-m {MODEL} --endpoint-type completions --streaming --use-server-token-count --request-rate {rate} \
              --arrival-pattern constant --benchmark-duration {seconds} --input-file {PROMPTS} --custom-dataset-type single_turn \
              --no-server-metrics --no-gpu-telemetry --ui none --artifact-dir {ARTIFACTS} --tokenizer"

@@ -11,7 +11,7 @@ use truetail_model::workload::LoadModelKind;
 pub use self::metrics::GuideLlmMetrics;
 use self::parse::{BENCHMARKS, NAME, TESTED};
 use crate::locate::locate_program;
-use crate::model::{MODEL, PROMPT, origin, prompts};
+use crate::model::{MODEL, PROMPT, prompts};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
@@ -48,7 +48,7 @@ impl Tool for GuideLlm {
     /// The prompts come from a file, because prompts that it makes itself need a tokenizer from the Internet. The server counts
     /// the tokens.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let backend = format!("kind=openai_http,target={},model={MODEL},request_format=/v1/completions", origin(load));
+        let backend = format!("kind=openai_http,target={},model={MODEL},request_format=/v1/completions", load.origin());
         let profile = format!("kind=constant,rate={}", load.rate.as_per_second());
         let limit = format!("kind=max_duration,seconds={}", load.duration.as_secs_f64());
         let invocation = Invocation::new(found, "run --backend").arg(backend).words("--profile").arg(profile);

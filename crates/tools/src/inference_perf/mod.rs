@@ -9,7 +9,7 @@ use truetail_model::workload::LoadModelKind;
 
 use self::parse::{NAME, SUMMARY, TESTED};
 use crate::locate::{printed_by, version_in};
-use crate::model::{MODEL, TOKENIZER, origin, prompts, tokenizer};
+use crate::model::{MODEL, TOKENIZER, prompts, tokenizer};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
@@ -81,7 +81,7 @@ fn config(load: &LoadSpec) -> Value {
             "type": "constant",
             "stages": [{ "rate": load.rate.as_per_second(), "duration": load.whole_seconds() }],
         },
-        "server": { "type": "vllm", "model_name": MODEL, "base_url": origin(load), "ignore_eos": true },
+        "server": { "type": "vllm", "model_name": MODEL, "base_url": load.origin(), "ignore_eos": true },
         "tokenizer": { "pretrained_model_name_or_path": TOKENIZER },
         "report": { "request_lifecycle": { "summary": true, "per_stage": false, "per_request": false } },
         "storage": { "local_storage": { "path": REPORTS } },
