@@ -31,7 +31,7 @@ fn access_log(mut bytes: &[u8]) {
 }
 
 fn archive(bytes: &[u8]) {
-    let options = HarOptions { assets: true, origin: None };
+    let options = HarOptions { assets: true, origins: Vec::new() };
     let Ok(made) = flow_of_har(bytes, "archive", &options) else { return };
     let variables = [("host".to_owned(), "http://127.0.0.1:8080".to_owned())];
     let read = Flow::parse("flow", &made.hurl, &variables, &|_| Err("no file".to_owned()));

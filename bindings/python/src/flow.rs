@@ -42,7 +42,7 @@ pub struct FlowRun {
 struct SessionArguments {
     name: String,
     steps: Vec<String>,
-    origin: String,
+    origins: Vec<String>,
     resolve: Vec<String>,
     http2: bool,
     /// Returns the sessions of a worker.
@@ -121,7 +121,7 @@ impl FlowRun {
 impl SessionArguments {
     fn plan(&self) -> PyResult<GuidedPlan> {
         let version = if self.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 };
-        GuidedPlan::new(&self.name, &self.origin, &self.steps, version).map_err(|error| match error {
+        GuidedPlan::new(&self.name, &self.origins, &self.steps, version).map_err(|error| match error {
             PlanError::Origin(_) => value_error("origin", error),
             PlanError::Steps(_) => value_error("steps", error),
         })
@@ -131,7 +131,7 @@ impl SessionArguments {
         let resolve = self.resolve.iter().map(|entry| entry.parse().map_err(|error| value_error("resolve", error)));
         let overrides = AddressOverrides { resolve: resolve.collect::<PyResult<_>>()?, unix_socket: None };
         let refused = |error| target_error_of("origin", error);
-        let target = py.detach(|| Target::of(plan.requests(), plan.origin().clone(), &overrides));
+        let target = py.detach(|| Target::of_origins(plan.requests(), plan.origins().cloned().collect(), &overrides));
         let mut target = target.map_err(refused)?;
         if self.http2 {
             target.use_http2().map_err(refused)?;

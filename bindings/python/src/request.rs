@@ -66,7 +66,7 @@ impl RequestArguments<'_> {
             choice("feed", &self.feed, &[FeedOrder::InOrder, FeedOrder::Random].map(|feed| (feed.name(), feed)))?;
         let prepared = prepare(&specs, rows.map(|rows| Feed { rows, order }), seed).map_err(input_error)?;
         let overrides = self.overrides()?;
-        let target = py.detach(|| Target::of(prepared.requests, prepared.origin, &overrides));
+        let target = py.detach(|| Target::of_origins(prepared.requests, prepared.origins, &overrides));
         let mut target = target.map_err(target_error)?;
         if self.http2 {
             target.use_http2().map_err(target_error)?;
@@ -156,8 +156,9 @@ impl TlsArguments {
             ("cert", self.cert.is_some()),
             ("key", self.key.is_some()),
         ];
-        if let Some((name, _)) = given.iter().find(|(_, given)| *given && !target.origin().is_https()) {
-            return Err(value_error(name, format!("it is for TLS, and {} has none; write https://", target.origin())));
+        if let Some((name, _)) = given.iter().find(|(_, given)| *given && !target.uses_tls()) {
+            let names = target.origin_names();
+            return Err(value_error(name, format!("it is for TLS, and {names} has none; write https://")));
         }
         if self.insecure && self.ca.is_some() {
             return Err(value_error("insecure", "it contradicts ca: it accepts any certificate; give one of them"));
@@ -220,7 +221,7 @@ pub fn target_error_of(url: &str, error: TargetError) -> PyErr {
         TargetError::Header(_) => value_error("headers", error),
         TargetError::Method(_) => value_error("method", error),
         TargetError::UnusedResolve { .. } => value_error("resolve", error),
-        TargetError::NotInHttp2 { .. } => value_error("http2", error),
+        TargetError::NotInHttp2 { .. } | TargetError::SchemesInHttp2 { .. } => value_error("http2", error),
     }
 }
 

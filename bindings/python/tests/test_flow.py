@@ -119,6 +119,25 @@ def test_the_books_are_those_of_the_server(server: Server, tmp_path: Path) -> No
     assert "repeats" in page and "completed without" in page and "hash of every request" not in page
 
 
+def test_a_session_may_go_to_several_origins(server: Server) -> None:
+    with Server() as api:
+        threading.Thread(target=api.serve_forever, daemon=True).start()
+
+        async def both(s: Session) -> None:
+            answer = await s.post("/login", step="login")
+            await s.get(f"{api.origin}/list?key={answer.json()['token']}", step="list")
+            await s.get(f"{server.origin}/buy", step="buy")
+
+        result = truetail.flow(both, [server.origin, api.origin], **LOAD)
+        api.shutdown()
+        assert sessions_of(result)["tally"]["completed"] == SESSIONS, result.notes
+        assert (server.paths(), api.paths()) == ({"/login": SESSIONS, "/buy": SESSIONS}, {"/list?key=t": SESSIONS})
+        assert all(fields["Host"] == api.origin[7:] for _, _, fields, _ in api.seen)
+        assert result.to_dict()["scenario"]["url"] == f"{server.origin} and {api.origin}"
+    with pytest.raises(ValueError, match="^origin: none given"):
+        truetail.flow(both, [], **LOAD)
+
+
 def test_runs_are_merged_and_reported_as_those_of_a_flow(server: Server, tmp_path: Path) -> None:
     def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run([sys.executable, "-m", "truetail", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
@@ -290,8 +309,12 @@ async def sleeps_for_ever(s: Session, answer: Response) -> None:
         await s.sleep(1)
 
 
-async def has_no_origin_in_its_path(s: Session, answer: Response) -> None:
-    await s.get("http://127.0.0.1/list", step="list")
+async def has_no_slash(s: Session, answer: Response) -> None:
+    await s.get("list", step="list")
+
+
+async def goes_where_nobody_said(s: Session, answer: Response) -> None:
+    await s.get("http://127.0.0.1:1/list", step="list")
 
 
 async def asks_what_nobody_can_send(s: Session, answer: Response) -> None:
@@ -316,7 +339,8 @@ async def sets_the_length(s: Session, answer: Response) -> None:
         (forgets_to_await, "raised", "RuntimeError", "s.request('GET', '/list') was never awaited; write 'await' before it"),
         (awaits_twice, "raised", "RuntimeError", "s.request('GET', '/list') was awaited before; make a new one"),
         (sleeps_for_ever, "raised", "RuntimeError", "10000 sleeps without a request between them"),
-        (has_no_origin_in_its_path, "raised", "ValueError", "path: 'http://127.0.0.1/list' does not begin with a slash"),
+        (has_no_slash, "raised", "ValueError", "path: 'list' does not begin with a slash"),
+        (goes_where_nobody_said, "request", None, "http://127.0.0.1:1 is none of the origins of the run"),
         (asks_what_nobody_can_send, "raised", "UnicodeEncodeError", "surrogates not allowed"),
         (sets_the_length, "request", None, "the header Content-Length cannot be set: it follows from the body"),
     ],

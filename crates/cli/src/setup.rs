@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use truetail_engine::{Control, Plan};
+use truetail_engine::{Control, Plan, Target};
 use truetail_flow::{Flow, FlowRun};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::time::Nanos;
@@ -81,22 +81,24 @@ impl Setup {
     fn check(&self, mut args: RunArgs) -> Result<ResolvedRun> {
         let stand_in = |name: &String| Variable { name: name.clone(), value: "0".to_owned() };
         args.flow.variable.splice(0..0, self.flow.variable_names().iter().map(stand_in));
-        let checked = resolve::run::resolve(args)?;
-        let (mine, other, file) = (self.flow.origin(), checked.plan.target.origin(), self.file.display());
-        if mine != other {
-            let problem = "a setup and the flows go to one origin";
-            return Err(usage_error(format!("--setup {file} goes to {mine}, and the flow to {other}; {problem}")));
-        }
+        let (mine, checked) = (self.target(&args)?, resolve::run::resolve(args.clone())?);
+        let both = [&mine, &checked.plan.target];
+        request::check_used(&args, &both)?;
+        tls::check_used(&both, &args)?;
         Ok(checked)
+    }
+
+    fn target(&self, args: &RunArgs) -> Result<Target> {
+        let mut target = request::of_flows(args, &self.flow.clone().into())?;
+        tls::secure(&mut target, args)?;
+        Ok(target)
     }
 
     /// Does it, and returns the variables as it left them.
     fn run(self, args: &RunArgs) -> Result<Vec<Variable>> {
         let file = self.file.display();
         let names = self.flow.variable_names().to_vec();
-        let mut target = request::of_flows(args, &self.flow.clone().into())?;
-        tls::secure(&mut target, args)?;
-        let mut plan = Plan::new(one_session(args, &self.flow), target);
+        let mut plan = Plan::new(one_session(args, &self.flow), self.target(args)?);
         plan.threads = Some(1);
         let sessions = flow::sessions(Some(self.flow.into()), args.seed, &mut plan);
         let sessions: FlowRun = sessions.expect("there is a flow");

@@ -45,7 +45,7 @@ pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, Precision, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use protocol::fields::FieldList;
-pub use protocol::observer::{AnswerHead, EndedRequest, Observer, ObserverFactory, SessionScript};
+pub use protocol::observer::{AnswerHead, EndedRequest, NextRequest, Observer, ObserverFactory, SessionScript};
 pub use result::RunOutput;
 pub use run::{EngineError, run};
 pub use target::credentials::{credentials_in, without_credentials};

@@ -141,6 +141,7 @@ impl Plan {
             return EffectiveCap { connections: users, reason: CapReason::Users };
         }
         let files = self.connections_for_files(host::open_file_limits().map(|limit| limit.soft));
+        let files = (files / self.connections_per_session()).max(1);
         let ports = match self.target.endpoint() {
             Endpoint::Tcp(_) => host::local_ports().unwrap_or(DEFAULT_LOCAL_PORTS),
             Endpoint::Unix(_) => u32::MAX,
@@ -150,6 +151,24 @@ impl Plan {
         } else {
             EffectiveCap { connections: ports, reason: CapReason::LocalPorts }
         }
+    }
+
+    /// So many connections a session may have, where each has its own: one to each origin. 1 where it has none.
+    fn connections_per_session(&self) -> u32 {
+        let has_its_own = self.workload.has_connection_per_session();
+        if has_its_own { u32::try_from(self.target.origins().len()).unwrap_or(u32::MAX) } else { 1 }
+    }
+
+    /// Most connections of all workers together that are kept open, where they are neither multiplexed nor those of sessions:
+    /// as many as may be in flight, and no more to all origins together where the user or the open files set that limit. In
+    /// HTTP/2, most connections to each origin.
+    pub(crate) fn most_connections(&self) -> u64 {
+        let cap = self.effective_cap();
+        let origins = match (cap.reason, self.target.http_version()) {
+            (CapReason::Users, HttpVersion::Http1) => self.target.origins().len() as u64,
+            _ => 1,
+        };
+        u64::from(cap.connections) * origins
     }
 
     /// The clock that will take the end of a response time. Linux does not timestamp what comes through a Unix socket.
@@ -215,7 +234,9 @@ impl Plan {
         let limit = host::raise_open_file_limit().map(|limits| limits.soft);
         let room = self.connections_for_files(limit);
         match self.workload_here().limits.connections {
-            Some(asked) if asked > room => Err(TooFewFiles { asked, limit, room }),
+            Some(asked) if asked > room / self.connections_per_session() => {
+                Err(TooFewFiles { asked: asked.saturating_mul(self.connections_per_session()), limit, room })
+            }
             _ => Ok(()),
         }
     }
@@ -249,7 +270,7 @@ impl Plan {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the limit on open files is {}, which allows {room} connections", self.limit_name())]
 pub struct TooFewFiles {
-    /// The user's limit on connections.
+    /// The user's limit on connections: that on sessions times their origins, where each session has its own.
     pub asked: u32,
     /// The limit on open files, as far as it could be raised; `None`: unknown.
     pub limit: Option<u64>,

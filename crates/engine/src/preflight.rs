@@ -80,8 +80,21 @@ pub enum PreflightError {
     },
 }
 
+impl PreflightError {
+    /// The endpoint that it is about, where it is about one.
+    pub fn endpoint(&self) -> Option<&Endpoint> {
+        match self {
+            PreflightError::Connect { endpoint, .. }
+            | PreflightError::TimedOut { endpoint, .. }
+            | PreflightError::Tls { endpoint, .. }
+            | PreflightError::NoAnswer { endpoint, .. } => Some(endpoint),
+            PreflightError::NoTls(_) => None,
+        }
+    }
+}
+
 /// Tries the endpoints of `target` in turn and sends the request of arrival 0 to the first that can be connected to, on a
-/// connection of its own. That endpoint is the one that the run will use.
+/// connection of its own. That endpoint is the one that the run will use. Other origins are only connected to.
 ///
 /// # Errors
 /// See [`PreflightError`].
@@ -95,28 +108,36 @@ pub(crate) fn observed_preflight(
     timeout: Nanos,
     observer: Option<Box<dyn Observer>>,
 ) -> Result<Preflight, PreflightError> {
-    on_connection(target, timeout, |stream, target| ask(stream, target, observer))
+    let first = target.first_requests().origin() as usize;
+    let count = target.destinations().len();
+    for other in (0..count).filter(|nth| *nth != first) {
+        on_connection(target, other, timeout, |_, _| Ok(()))?;
+    }
+    on_connection(target, first, timeout, |stream, target| ask(stream, target, observer))
 }
 
-/// Opens a connection in the same way, TLS included, and sends no request: for answers that may never end.
+/// Opens a connection to each origin in the same way, TLS included, and sends no request: for answers that may never end.
 pub(crate) fn try_connection(target: &mut Target, timeout: Nanos) -> Result<(), PreflightError> {
-    on_connection(target, timeout, |_, _| Ok(()))
+    let mut all = 0..target.destinations().len();
+    all.try_for_each(|nth| on_connection(target, nth, timeout, |_, _| Ok(())))
 }
 
-/// Does `work` on a connection to the first endpoint of `target` that can be connected to.
+/// Does `work` on a connection to the first endpoint of an origin of `target` that can be connected to.
 fn on_connection<T>(
     target: &mut Target,
+    nth: usize,
     timeout: Nanos,
     work: impl FnOnce(Stream, &Target) -> Result<T, Problem>,
 ) -> Result<T, PreflightError> {
-    let tls = target.tls()?;
+    let version = target.http_version();
+    let destination = target.destination_mut(nth);
+    let tls = destination.tls(version)?;
     let until = Instant::now() + Duration::from(timeout);
     let mut failed = None;
-    for endpoint in target.endpoints().to_vec() {
+    for endpoint in destination.endpoints().to_vec() {
         match connect(&endpoint, left_until(until)) {
             Ok(socket) => {
-                target.prefer(&endpoint);
-                let version = target.http_version();
+                destination.prefer(&endpoint);
                 let socket = TimedSocket { socket, until };
                 let done = Stream::open(socket, tls.as_ref(), version).and_then(|stream| work(stream, target));
                 return done.map_err(|problem| problem.at(endpoint, version, timeout));
@@ -130,7 +151,7 @@ fn on_connection<T>(
             }
         }
     }
-    Err(failed.expect("a target has an endpoint"))
+    Err(failed.expect("an origin has an endpoint"))
 }
 
 fn connect(endpoint: &Endpoint, timeout: Duration) -> io::Result<Socket> {

@@ -20,7 +20,8 @@ use crate::protocol::observer::ObserverFactory;
 use crate::protocol::{Events, Protocol};
 use crate::result::{RunOutput, WorkerResult, merge_results, recorder_options};
 use crate::start::Start;
-use crate::tls::{Tls, TlsError};
+use crate::target::destination::Way;
+use crate::tls::TlsError;
 use crate::worker::target_tallies;
 use crate::worker::{Ledger, Worker, WorkerConfig};
 
@@ -108,7 +109,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     control: &Control,
     protocol: &P,
 ) -> Result<(Vec<WorkerResult>, Start), EngineError> {
-    let (threads, tls) = (plan.effective_threads(), plan.target.tls()?);
+    let (threads, ways) = (plan.effective_threads(), plan.target.ways()?);
     // Before the clock is set: to find the end of a schedule takes a moment.
     let shares = (0..threads).map(|index| WorkerShare { index, workers: threads, stripe: plan.stripe });
     let mut drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
@@ -120,7 +121,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     control.set_start(start);
     let mut running = Vec::new();
     for (share, driver) in drivers {
-        let config = config_of(plan, workload, share, tls.as_ref(), start, control);
+        let config = config_of(plan, workload, share, &ways, start, control);
         let ledger = ledger_of(plan, workload, control);
         let events = Events::new(plan.observer.as_ref().map(ObserverFactory::observer));
         let protocol = protocol.clone();
@@ -161,18 +162,16 @@ fn config_of(
     plan: &Plan,
     workload: &Workload,
     share: WorkerShare,
-    tls: Option<&Tls>,
+    ways: &[Way],
     start: Start,
     control: &Control,
 ) -> WorkerConfig {
     WorkerConfig {
         share,
         start,
-        endpoint: plan.target.endpoint().clone(),
-        tls: tls.map(|tls| tls.for_one_worker(!workload.has_connection_per_session())),
+        ways: ways.iter().map(|way| way.for_one_worker(!workload.has_connection_per_session())).collect(),
         requests: plan.target.requests().clone(),
-        most_shared: (!workload.has_connection_per_session())
-            .then(|| share.of(u64::from(workload.limits.connections.unwrap_or(1)))),
+        most_connections: (!workload.has_connection_per_session()).then(|| share.of(plan.most_connections())),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.precision.timing,

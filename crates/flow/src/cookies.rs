@@ -1,4 +1,5 @@
-//! The cookies of a session (RFC 6265), as far as one origin needs them.
+//! The cookies of a session (RFC 6265). No list of public suffixes is asked: a cookie for a whole domain is kept where that has
+//! a dot in it, and the origins of a session are those that its flow names.
 
 use truetail_model::time::{Nanos, Timestamp};
 
@@ -49,13 +50,21 @@ impl<'a> SetCookie<'a> {
     }
 }
 
-/// Where the requests of a run go, as far as cookies are concerned.
+/// An origin, as cookies see it: they know no ports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Site {
+    /// In lower case.
     pub(crate) host: String,
     pub(crate) is_secure: bool,
-    /// When the run began, in seconds since 1970: what expires before has expired.
-    pub(crate) began_unix_s: i64,
+}
+
+impl Site {
+    /// Cookies of `domain`, in lower case, are for this host, too (RFC 6265, section 5.1.3).
+    fn is_in(&self, domain: &str) -> bool {
+        let is_address = self.host.starts_with('[') || self.host.parse::<std::net::Ipv4Addr>().is_ok();
+        let is_below = || self.host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
+        self.host == domain || (!is_address && is_below())
+    }
 }
 
 /// A cookie that is kept.
@@ -63,75 +72,119 @@ pub(crate) struct Site {
 struct Cookie {
     name: String,
     value: String,
+    /// In lower case.
+    domain: String,
+    /// It goes to this host alone, and not to those below it.
+    is_of_host: bool,
     path: String,
+    /// It goes over TLS only.
+    is_secure: bool,
     expires: Timestamp,
 }
 
-/// The cookies of a session, the oldest first.
+impl Cookie {
+    /// A request to this site for this path sends it.
+    fn goes_to(&self, site: &Site, path: &str) -> bool {
+        let is_for_host = if self.is_of_host { self.domain == site.host } else { site.is_in(&self.domain) };
+        is_for_host && (!self.is_secure || site.is_secure) && path_matches(&self.path, path)
+    }
+}
+
+/// The cookies of a session.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct CookieJar(Vec<Cookie>);
+pub(crate) struct CookieJar {
+    /// The oldest first.
+    cookies: Vec<Cookie>,
+    /// When the run began, in seconds since 1970: what expires before has expired.
+    began_unix_s: i64,
+}
 
 impl CookieJar {
+    /// An empty one, in a run that began then.
+    pub(crate) fn new(began_unix_s: i64) -> CookieJar {
+        CookieJar { cookies: Vec::new(), began_unix_s }
+    }
+
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.cookies.clear();
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.cookies.is_empty()
     }
 
     /// An answer to a request for `path` that came at `now` sets this cookie.
     pub(crate) fn set(&mut self, field: &[u8], site: &Site, path: &str, now: Timestamp) {
         let Some(set) = SetCookie::parse(field).filter(|set| is_accepted(set, site)) else { return };
+        let given = set.domain.map(|domain| domain.strip_prefix('.').unwrap_or(domain).to_ascii_lowercase());
+        let Ok(domain) = domain_of(given.as_deref().unwrap_or_default(), site) else { return };
         let path = set.path.filter(|path| path.starts_with('/')).unwrap_or_else(|| default_path(path));
-        let expires = expiry(&set, site, now);
-        let known = self.0.iter().position(|cookie| cookie.name == set.name && cookie.path == path);
+        let expires = self.expiry(&set, now);
+        let is_known = |cookie: &Cookie| {
+            cookie.name == set.name && cookie.path == path && cookie.domain == domain.unwrap_or(&site.host)
+        };
+        let known = self.cookies.iter().position(is_known);
         if expires <= now {
-            known.map(|at| self.0.remove(at));
+            known.map(|at| self.cookies.remove(at));
             return;
         }
         if let Some(at) = known {
-            let cookie = &mut self.0[at];
+            let cookie = &mut self.cookies[at];
             cookie.value.clear();
             cookie.value.push_str(set.value);
-            cookie.expires = expires;
+            (cookie.expires, cookie.is_secure, cookie.is_of_host) = (expires, set.secure, domain.is_none());
             return;
         }
-        if self.0.len() == MOST_COOKIES {
-            self.0.remove(0);
+        if self.cookies.len() == MOST_COOKIES {
+            self.cookies.remove(0);
         }
-        self.0.push(Cookie { name: set.name.to_owned(), value: set.value.to_owned(), path: path.to_owned(), expires });
+        self.cookies.push(Cookie {
+            name: set.name.to_owned(),
+            value: set.value.to_owned(),
+            domain: domain.unwrap_or(&site.host).to_owned(),
+            is_of_host: domain.is_none(),
+            path: path.to_owned(),
+            is_secure: set.secure,
+            expires,
+        });
     }
 
-    /// Hands name and value of each cookie that a request for `path` at `now` sends to `put`: longer paths first.
-    pub(crate) fn each_for(&self, path: &str, now: Timestamp, put: &mut dyn FnMut(&str, &str)) {
+    /// When it is over. `Max-Age` counts more than `Expires`.
+    fn expiry(&self, set: &SetCookie<'_>, now: Timestamp) -> Timestamp {
+        let seconds = |seconds: i64| match u64::try_from(seconds) {
+            Ok(seconds) if seconds > 0 => now + Nanos(seconds.saturating_mul(1_000_000_000)),
+            _ => now,
+        };
+        match (set.max_age, set.expires.and_then(unix_seconds)) {
+            (Some(age), _) => seconds(age),
+            (None, Some(at)) => seconds(at.saturating_sub(self.began_unix_s + (now.0 / 1_000_000_000) as i64)),
+            (None, None) => Timestamp::NEVER,
+        }
+    }
+
+    /// Hands name and value of each cookie that a request to `site` for `path` at `now` sends to `put`: longer paths first.
+    pub(crate) fn each_for(&self, site: &Site, path: &str, now: Timestamp, put: &mut dyn FnMut(&str, &str)) {
         let mut sent: Vec<&Cookie> =
-            self.0.iter().filter(|cookie| cookie.expires > now && path_matches(&cookie.path, path)).collect();
+            self.cookies.iter().filter(|cookie| cookie.expires > now && cookie.goes_to(site, path)).collect();
         sent.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
         sent.into_iter().for_each(|cookie| put(&cookie.name, &cookie.value));
     }
 }
 
 fn is_accepted(set: &SetCookie<'_>, site: &Site) -> bool {
-    let domain =
-        set.domain.map(|domain| domain.strip_prefix('.').unwrap_or(domain)).filter(|domain| !domain.is_empty());
-    let is_ours = domain.is_none_or(|domain| {
-        let (host, domain) = (site.host.to_ascii_lowercase(), domain.to_ascii_lowercase());
-        host == domain || host.strip_suffix(&domain).is_some_and(|rest| rest.ends_with('.'))
-    });
-    is_ours && (!set.secure || site.is_secure) && set.name.len() + set.value.len() <= MOST_COOKIE_BYTES
+    (!set.secure || site.is_secure) && set.name.len() + set.value.len() <= MOST_COOKIE_BYTES
 }
 
-/// When it is over. `Max-Age` counts more than `Expires`.
-fn expiry(set: &SetCookie<'_>, site: &Site, now: Timestamp) -> Timestamp {
-    let seconds = |seconds: i64| match u64::try_from(seconds) {
-        Ok(seconds) if seconds > 0 => now + Nanos(seconds.saturating_mul(1_000_000_000)),
-        _ => now,
-    };
-    match (set.max_age, set.expires.and_then(unix_seconds)) {
-        (Some(age), _) => seconds(age),
-        (None, Some(at)) => seconds(at.saturating_sub(site.began_unix_s + (now.0 / 1_000_000_000) as i64)),
-        (None, None) => Timestamp::NEVER,
+/// Which domain a cookie of this site is for, where `given` is its `Domain` in lower case; `None`: for the host alone.
+///
+/// # Errors
+/// It is for others, or for a domain of everybody.
+fn domain_of<'a>(given: &'a str, site: &Site) -> Result<Option<&'a str>, ()> {
+    match given {
+        "" => Ok(None),
+        host if host == site.host && !host.contains('.') => Ok(None),
+        domain if domain.contains('.') && site.is_in(domain) => Ok(Some(domain)),
+        _ => Err(()),
     }
 }
 

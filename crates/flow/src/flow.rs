@@ -7,12 +7,12 @@ use std::sync::Arc;
 use truetail_engine::{Origin, TargetRequests};
 use truetail_model::random::mix64;
 use truetail_model::time::Timestamp;
-use url::Url;
 
 use crate::cookies::CookieJar;
 use crate::error::FlowError;
 use crate::itinerary::{Itinerary, Place};
 use crate::make::{ReadFile, StepMaker};
+use crate::origins::Origins;
 use crate::parse::{self, typed};
 use crate::request::{Sender, StepRequest};
 use crate::rows::{RowTable, SessionRows};
@@ -42,9 +42,8 @@ pub struct Flow {
     pub(crate) initial: Vec<Option<Value>>,
     /// The values that each session gets of a row.
     pub(crate) rows: Option<Arc<RowTable>>,
-    origin: Origin,
-    /// A URL of the origin.
-    pub(crate) root: Url,
+    /// Where its requests go; with other flows, those of all.
+    pub(crate) origins: Origins,
     /// Its requests are sent in HTTP/2.
     pub(crate) is_http2: bool,
 }
@@ -87,30 +86,22 @@ impl Flow {
         let rows = rows.map(|rows| Arc::new(RowTable::of(rows, &file.names)));
         check_variables(&file, &initial, rows.as_deref())?;
         let mut maker = StepMaker::new(&file, &initial, read_file);
-        let mut names = StepNames::default();
-        let mut steps = Vec::new();
-        for entry in &file.entries {
-            let mut step = maker.step(entry)?;
-            step.name = names.unique(entry, &step);
-            steps.push(step);
+        let mut steps = file.entries.iter().map(|entry| maker.step(entry)).collect::<Result<Vec<_>, _>>()?;
+        let origins = maker.origins();
+        let mut names = StepNames { has_one_origin: origins.iter().count() == 1, counts: HashMap::new() };
+        for (entry, step) in file.entries.iter().zip(&mut steps) {
+            step.name = names.unique(entry, step);
         }
-        let (origin, root) = maker.origin().expect("a flow has a request");
         let (name, moves, weight) = (name.to_owned(), moves(&file)?, file.weight);
         let names = file.names;
-        let flow =
-            Flow { name, weight, first_step: 0, steps, moves, names, initial, rows, origin, root, is_http2: false };
+        let flow = Flow { name, weight, first_step: 0, steps, moves, names, initial, rows, origins, is_http2: false };
         flow.try_first()?;
         Ok(flow)
     }
 
-    /// Where its requests go.
-    pub fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
-    /// The host, for cookies.
-    pub(crate) fn host(&self) -> &str {
-        self.root.host_str().unwrap_or_default()
+    /// Where its requests go: at least one place. The first request of a session alone goes to the first.
+    pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+        self.origins.iter().map(|origin| &origin.origin)
     }
 
     /// What it is called.
@@ -161,6 +152,7 @@ impl Flow {
         let of_step = |(nth, step): (usize, &Step)| {
             let mut target =
                 TargetRequests::new(step.method.clone(), step.url.clone(), self.weight).named(step.name.clone());
+            target = target.at_origin(step.origin);
             match first.as_ref().filter(|_| nth == 0) {
                 Some(first) => target.push(first),
                 None => target.push(&mixed(hash_of(&step.request), self.first_step).to_le_bytes()),
@@ -189,7 +181,8 @@ impl Flow {
         let jar = CookieJar::default();
         let now = Timestamp::ZERO;
         let (body, target, is_http2) = (&mut body, &mut target, self.is_http2);
-        let mut sender = Sender { scope: &mut scope, jar: &jar, now, body, target, is_http2 };
+        let site = &self.origins.get(self.steps[0].origin).site;
+        let mut sender = Sender { scope: &mut scope, jar: &jar, site, now, body, target, is_http2 };
         let is_made = self.steps[0].request.write(&mut sender, &mut out).is_ok();
         (is_set && is_made, out)
     }
@@ -280,16 +273,20 @@ fn moves(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
     Ok(moves)
 }
 
-/// Names of steps, each once.
-#[derive(Default)]
-struct StepNames(HashMap<String, u32>);
+/// Names of steps, each once. Those that their user did not name are called by method and path; where they go to several
+/// origins, by method and URL.
+struct StepNames {
+    has_one_origin: bool,
+    counts: HashMap<String, u32>,
+}
 
 impl StepNames {
     fn unique(&mut self, entry: &Entry, step: &Step) -> String {
         let path = step.url.find("://").and_then(|at| step.url[at + 3..].find('/').map(|slash| at + 3 + slash));
         let path = path.map_or("/", |at| &step.url[at..]);
-        let name = entry.name.clone().unwrap_or_else(|| format!("{} {path}", step.method.as_str()));
-        let count = self.0.entry(name.clone()).or_default();
+        let place = if self.has_one_origin { path } else { &step.url };
+        let name = entry.name.clone().unwrap_or_else(|| format!("{} {place}", step.method.as_str()));
+        let count = self.counts.entry(name.clone()).or_default();
         *count += 1;
         if *count == 1 { name } else { format!("{name} #{count}") }
     }

@@ -6,7 +6,6 @@ use truetail_engine::ObserverFactory;
 use truetail_model::time::Timestamp;
 use truetail_run::SessionFacts;
 
-use crate::cookies::Site;
 use crate::flows::Flows;
 use crate::measured::Found;
 use crate::script::{FlowScript, Plan};
@@ -24,8 +23,7 @@ impl FlowRun {
     pub fn new(flows: impl Into<Flows>, measure_from: Timestamp, seed: u64, began_unix_s: i64) -> FlowRun {
         let flows = flows.into();
         let found = Found::nothing(flows.itineraries());
-        let site = Site { host: flows.get(0).host().to_owned(), is_secure: flows.origin().is_https(), began_unix_s };
-        let plan = Plan { flows, site, measure_from, seed };
+        let plan = Plan { flows, began_unix_s, measure_from, seed };
         FlowRun { plan: Arc::new(plan), found: Arc::new(Mutex::new(found)) }
     }
 

@@ -8,6 +8,7 @@ use truetail_model::random::{Numbered, mix64};
 use crate::course::Beginning;
 use crate::flow::Flow;
 use crate::itinerary::Itinerary;
+use crate::origins::Origins;
 
 /// The random stream of the choice.
 const PURPOSE: u64 = 0x666c_6f77_0000_0004;
@@ -30,9 +31,6 @@ pub enum FlowsError {
     /// Two have the same name.
     #[error("two flows are called {0}, and their steps could not be told apart; rename one of the files")]
     SameName(String),
-    /// They go to different places.
-    #[error("{0}; all flows of a run go to one origin")]
-    Origins(String),
 }
 
 impl From<Flow> for Flows {
@@ -57,13 +55,10 @@ impl Flows {
     /// # Errors
     /// See [`FlowsError`].
     pub fn new(mut flows: Vec<Flow>) -> Result<Flows, FlowsError> {
-        let Some(first) = flows.first() else { return Err(FlowsError::Nothing) };
-        if flows.len() == 1 {
-            return Ok(Flows::from(flows.remove(0)));
-        }
-        if let Some(other) = flows.iter().find(|flow| flow.origin() != first.origin()) {
-            let [(one, here), (two, there)] = [first, other].map(|flow| (flow.name(), flow.origin()));
-            return Err(FlowsError::Origins(format!("{one} goes to {here}, and {two} to {there}")));
+        match flows.len() {
+            0 => return Err(FlowsError::Nothing),
+            1 => return Ok(Flows::from(flows.remove(0))),
+            _ => share_origins(&mut flows),
         }
         let (mut names, mut first_step, mut sum) = (Vec::new(), 0, 0);
         let mut cumulative_weights = Vec::new();
@@ -120,9 +115,9 @@ impl Flows {
         self.iter().map(Flow::itinerary).collect()
     }
 
-    /// Where their requests go.
-    pub fn origin(&self) -> &Origin {
-        self.flows[0].origin()
+    /// Where their requests go, by number: at least one place.
+    pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+        self.flows[0].origins()
     }
 
     /// The requests of the longest session that is completed, redirects apart.
@@ -144,6 +139,16 @@ impl Flows {
         let hash = fed.iter().fold(0, |hash, rows| mix64(hash) ^ rows.hash());
         requests.fed(rows.len() as u32, rows.order, rows.seed, hash)
     }
+}
+
+/// Gives all flows the origins of all, and their steps the numbers among these.
+fn share_origins(flows: &mut [Flow]) {
+    let mut all = Origins::default();
+    for flow in &mut *flows {
+        let numbers: Vec<u32> = flow.origins.iter().map(|origin| all.add(origin.clone())).collect();
+        flow.steps.iter_mut().for_each(|step| step.origin = numbers[step.origin as usize]);
+    }
+    flows.iter_mut().for_each(|flow| flow.origins = all.clone());
 }
 
 /// The name of a file without the ending of its kind.

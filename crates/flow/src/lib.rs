@@ -12,6 +12,7 @@
 //! | `make`, `step`, `flow` | from that to steps that can be run, checked |
 //! | `version` | the version of HTTP that it is run over |
 //! | `template`, `scope`, `value` | texts with `{{…}}` and their filters, and what stands for it |
+//! | `origins` | where requests go |
 //! | `request` | the request of a step, written for a session |
 //! | `redirect` | where a redirect leads, and the request that follows it |
 //! | `rows` | rows of data, one for each session |
@@ -43,6 +44,7 @@ mod itinerary;
 mod judge;
 mod make;
 mod measured;
+mod origins;
 mod parse;
 mod pass;
 mod reading;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use truetail_engine::{Method, Origin, Request, is_header_value};
+use truetail_engine::{Method, Request, is_header_value};
 use truetail_model::random::mix64;
 use truetail_model::time::Nanos;
-use url::{Position, Url};
 
 use crate::error::FlowError;
+use crate::origins::{FlowOrigin, Origins};
 use crate::request::{StepBody, StepRequest, is_name, written_path};
 use crate::scope::VariableId;
 use crate::step::{Further, Step};
@@ -35,7 +35,7 @@ pub(crate) struct StepMaker<'a> {
     changing: BTreeSet<VariableId>,
     read_file: ReadFile<'a>,
     files: BTreeMap<String, Vec<u8>>,
-    origin: Option<(Origin, Url)>,
+    origins: Origins,
 }
 
 /// Where the path of a URL begins, or its query, where there is one.
@@ -57,13 +57,13 @@ impl<'a> StepMaker<'a> {
             changing: set.chain(captured).collect(),
             read_file,
             files: BTreeMap::new(),
-            origin: None,
+            origins: Origins::default(),
         }
     }
 
-    /// The origin of all steps, also as a URL; `None` before the first step was made.
-    pub(crate) fn origin(self) -> Option<(Origin, Url)> {
-        self.origin
+    /// The origins of the steps that were made.
+    pub(crate) fn origins(self) -> Origins {
+        self.origins
     }
 
     /// A step, whose name is still to be found.
@@ -74,14 +74,9 @@ impl<'a> StepMaker<'a> {
     fn make(&mut self, entry: &Entry) -> Made<Step> {
         let method: Method = entry.method.parse().map_err(|error| format!("{error}"))?;
         let (authority, rest) = self.split_url(&entry.url)?;
-        let (origin, root, host_field) = origin_of(&authority)?;
-        match &self.origin {
-            Some((first, _)) if *first != origin => {
-                return Err(format!("this request goes to {origin}, the first one to {first}; a flow has one origin"));
-            }
-            Some(_) => {}
-            None => self.origin = Some((origin, root)),
-        }
+        let origin = origin_of(&authority)?;
+        let host_field = origin.host_field().to_owned();
+        let origin = self.origins.add(origin);
         let path = written_path(rest);
         let url = format!("{authority}{}", self.for_people(&path));
         let request = self.request(entry, path, &method, &host_field)?;
@@ -101,6 +96,7 @@ impl<'a> StepMaker<'a> {
             name: String::new(),
             line: entry.line,
             method,
+            origin,
             url,
             request,
             delay: entry.options.delay,
@@ -301,16 +297,16 @@ fn type_of(file_name: &str) -> &'static str {
 fn further(options: &Options) -> Further {
     Further {
         most_redirects: options.location.then(|| options.max_redirects.unwrap_or(USUAL_REDIRECTS)),
+        trusts_redirects: options.trusts_redirects,
         retries: options.retries,
         retry_interval: options.retry_interval.unwrap_or(USUAL_RETRY_INTERVAL),
     }
 }
 
-/// The origin of a URL, the URL itself, and what `Host` says of it.
-fn origin_of(url: &str) -> Result<(Origin, Url, String), String> {
+/// The origin of a URL.
+fn origin_of(url: &str) -> Result<FlowOrigin, String> {
     let request = Request::new(Method::Get, url, &[], Vec::new()).map_err(|error| error.to_string())?;
-    let field = request.url()[Position::BeforeHost..Position::AfterPort].to_owned();
-    Ok((request.origin(), request.url().clone(), field))
+    Ok(FlowOrigin::new(request.origin(), request.url().clone()))
 }
 
 impl Entry {

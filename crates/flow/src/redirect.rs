@@ -5,6 +5,7 @@ use url::{Position, Url};
 
 use crate::cookies::CookieJar;
 use crate::evaluate::answer::Answer;
+use crate::origins::{FlowOrigin, Origins};
 use crate::request::{Marks, write_jar};
 
 /// Longer ones lead nowhere: 8 KiB.
@@ -20,26 +21,36 @@ pub(crate) fn location<'a>(answer: &Answer<'a>) -> Option<&'a [u8]> {
     answer.fields.all("location").next()
 }
 
-/// Path and query of where a redirect leads, from a request for `target` of the origin of `root`.
+/// Where a redirect leads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Hop {
+    /// The number of the origin.
+    pub(crate) origin: u32,
+    /// Path and query.
+    pub(crate) target: String,
+}
+
+/// Where a redirect leads, from a request for `target` of this one of `origins`.
 ///
 /// # Errors
-/// Why nothing is to be asked for there.
-pub(crate) fn target(root: &Url, target: &str, location: &[u8]) -> Result<String, String> {
+/// Why nothing is to be asked for there. To an origin that the flow does not name nothing is sent.
+pub(crate) fn hop(origins: &Origins, from: u32, target: &str, location: &[u8]) -> Result<Hop, String> {
     if location.len() > MOST_LOCATION_BYTES {
         return Err(format!("the Location has {} bytes, and the limit is {MOST_LOCATION_BYTES}", location.len()));
     }
     let text = std::str::from_utf8(location).ok().filter(|text| !text.contains(char::is_control));
     let text = text.ok_or("the Location has a character that no URL has")?;
     // Not by joining the target, which may begin with two slashes.
-    let current = Url::parse(&format!("{}{target}", &root[..Position::AfterPort]));
+    let current = Url::parse(&format!("{}{target}", &origins.get(from).root[..Position::AfterPort]));
     let url = current.and_then(|current| current.join(text)).map_err(|error| format!("the Location: {error}"))?;
-    if url.origin() != root.origin() {
-        return Err(format!("the redirect leads to another origin, {}", origin_for_people(&url)));
-    }
+    let Some(origin) = origins.of(&url) else {
+        let shown = origin_for_people(&url);
+        return Err(format!("the redirect leads to {shown}, an origin that no request of the flow names"));
+    };
     if url.username() != "" || url.password().is_some() {
         return Err("the Location has a user or a password".to_owned());
     }
-    Ok(url[Position::BeforePath..Position::AfterQuery].to_owned())
+    Ok(Hop { origin, target: url[Position::BeforePath..Position::AfterQuery].to_owned() })
 }
 
 /// Neither path nor query, which may be secret.
@@ -57,6 +68,20 @@ fn origin_for_people(url: &Url) -> String {
     }
 }
 
+/// What follows from a redirect.
+#[derive(Debug)]
+pub(crate) struct FollowUp<'a> {
+    /// The status of the redirect.
+    pub(crate) status: u16,
+    pub(crate) origin: &'a FlowOrigin,
+    /// The origin is not that of the request before.
+    pub(crate) is_elsewhere: bool,
+    /// `Authorization` goes with it to another origin, too.
+    pub(crate) keeps_authorization: bool,
+    /// Path and query.
+    pub(crate) target: &'a str,
+}
+
 /// The request that a session made last, where a redirect may follow it. Its room is used again.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct LastRequest {
@@ -72,28 +97,31 @@ impl LastRequest {
         self.marks = marks;
     }
 
-    /// Writes the request that follows it to `target`, after an answer with this status. Its header lines are the same, its
-    /// cookies are those of the jar. Body and method stay, unless the status is 301, 302 or 303: then it is a GET without a
-    /// body, and a HEAD stays one.
-    pub(crate) fn follow(
-        &self,
-        status: u16,
-        target: &str,
-        jar: &CookieJar,
-        now: Timestamp,
-        out: &mut Vec<u8>,
-    ) -> Marks {
+    /// Writes the request that follows it. Its header lines are the same, its cookies are those of the jar. Body and method stay,
+    /// unless the status is 301, 302 or 303: then it is a GET without a body, and a HEAD stays one. Another origin is not told
+    /// what was for the first one alone.
+    pub(crate) fn follow(&self, next: &FollowUp<'_>, jar: &CookieJar, now: Timestamp, out: &mut Vec<u8>) -> Marks {
         let method = self.bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
-        let keeps_all = !(301..=303).contains(&status);
+        let keeps_all = !(301..=303).contains(&next.status);
         let method = if keeps_all || method == b"HEAD" { method } else { b"GET" };
         out.clear();
-        for part in [method, b" ", target.as_bytes(), b" HTTP/1.1\r\n"] {
+        for part in [method, b" ", next.target.as_bytes(), b" HTTP/1.1\r\n"] {
             out.extend_from_slice(part);
         }
         let lines = self.bytes[..self.marks.cookies].split_inclusive(|byte| *byte == b'\n').skip(1);
-        lines.filter(|line| keeps_all || !is_of_body(line)).for_each(|line| out.extend_from_slice(line));
+        for line in lines.filter(|line| keeps_all || !begins_with(line, "content-")) {
+            match next.is_elsewhere {
+                true if begins_with(line, "host:") => {
+                    [b"Host: ", next.origin.host_field().as_bytes(), b"\r\n"]
+                        .iter()
+                        .for_each(|part| out.extend_from_slice(part));
+                }
+                true if begins_with(line, "authorization:") && !next.keeps_authorization => {}
+                _ => out.extend_from_slice(line),
+            }
+        }
         let cookies = out.len();
-        write_jar(jar, target, now, out);
+        write_jar(jar, &next.origin.site, next.target, now, out);
         if out.len() > cookies {
             out.extend_from_slice(b"\r\n");
         }
@@ -103,20 +131,38 @@ impl LastRequest {
     }
 }
 
-/// The line says something of the body, as those that begin with `Content-` do (RFC 9110, section 15.4).
-fn is_of_body(line: &[u8]) -> bool {
-    const OF_BODY: &[u8] = b"content-";
-    line.get(..OF_BODY.len()).is_some_and(|start| start.eq_ignore_ascii_case(OF_BODY))
+/// A line of a head begins like this. Those of `Content-` say something of the body (RFC 9110, section 15.4).
+fn begins_with(line: &[u8], name: &str) -> bool {
+    line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use truetail_engine::{Method, Request};
 
     use super::*;
 
-    fn root() -> Url {
-        Url::parse("http://127.0.0.1:8080/").unwrap()
+    /// `http://127.0.0.1:8080`, and another one.
+    fn origins() -> Origins {
+        of(&["http://127.0.0.1:8080/", "https://b.example/"])
+    }
+
+    fn of(urls: &[&str]) -> Origins {
+        let mut origins = Origins::default();
+        for url in urls {
+            let request = Request::new(Method::Get, url, &[], Vec::new()).unwrap();
+            origins.add(FlowOrigin::new(request.origin(), request.url().clone()));
+        }
+        origins
+    }
+
+    /// Where a redirect leads that stays at the first origin.
+    fn target(target: &str, location: &[u8]) -> Result<String, String> {
+        hop(&origins(), 0, target, location).map(|hop| {
+            assert_eq!(hop.origin, 0);
+            hop.target
+        })
     }
 
     #[test]
@@ -136,15 +182,20 @@ mod tests {
             ("  /c  ", "/c"),
             ("\\\\127.0.0.1:8080\\c", "/c"),
         ] {
-            let found = target(&root(), "/a/b?q=1", location.as_bytes());
+            let found = target("/a/b?q=1", location.as_bytes());
             assert_eq!(found.as_deref(), Ok(leads_to), "{location}");
         }
         // Two slashes at the beginning of what was asked for are no other host.
-        assert_eq!(target(&root(), "//a/b", b"c").as_deref(), Ok("//a/c"));
-        assert_eq!(
-            target(&Url::parse("https://a.example/").unwrap(), "/", b"https://A.example:443/x").as_deref(),
-            Ok("/x")
-        );
+        assert_eq!(target("//a/b", b"c").as_deref(), Ok("//a/c"));
+    }
+
+    #[test]
+    fn it_may_lead_to_another_origin_of_the_flow() {
+        let to = |origin, target: &str| Ok(Hop { origin, target: target.to_owned() });
+        assert_eq!(hop(&origins(), 0, "/a", b"https://B.example:443/x?y"), to(1, "/x?y"));
+        assert_eq!(hop(&origins(), 1, "/x/y", b"z"), to(1, "/x/z"));
+        assert_eq!(hop(&origins(), 1, "/x", b"http://127.0.0.1:8080"), to(0, "/"));
+        assert!(hop(&origins(), 1, "/x", b"//127.0.0.1:8080/").unwrap_err().contains("https://127.0.0.1:8080"));
     }
 
     #[test]
@@ -167,12 +218,12 @@ mod tests {
             "/a\u{85}secret",
             &long,
         ] {
-            let why = target(&root(), "/a", location.as_bytes()).expect_err(location);
-            let is_line = !why.contains(char::is_control) && why.chars().count() < 150;
+            let why = target("/a", location.as_bytes()).expect_err(location);
+            let is_line = !why.contains(char::is_control) && why.chars().count() < 160;
             assert!(is_line && !why.contains("/secret") && !why.contains("me:"), "{location}: {why}");
         }
-        assert!(target(&root(), "/a", b"/\xff").unwrap_err().contains("character"));
-        assert!(target(&root(), "/a", &[b'a'; MOST_LOCATION_BYTES + 1]).unwrap_err().contains("8193 bytes"));
+        assert!(target("/a", b"/\xff").unwrap_err().contains("character"));
+        assert!(target("/a", &[b'a'; MOST_LOCATION_BYTES + 1]).unwrap_err().contains("8193 bytes"));
     }
 
     #[test]
@@ -182,16 +233,40 @@ mod tests {
         let sent = [&head[..], cookies, b"Content-Length: 2\r\n\r\n\nb"].concat();
         let mut last = LastRequest::default();
         last.keep(&sent, Marks { cookies: head.len(), rest: head.len() + cookies.len() });
-        let (jar, mut out) = (CookieJar::default(), Vec::new());
-        last.follow(302, "/b?c", &jar, Timestamp::ZERO, &mut out);
+        let (jar, mut out, origins) = (CookieJar::default(), Vec::new(), origins());
+        let next = |status| {
+            let (is_elsewhere, keeps_authorization) = (false, false);
+            FollowUp { status, origin: origins.get(0), is_elsewhere, keeps_authorization, target: "/b?c" }
+        };
+        last.follow(&next(302), &jar, Timestamp::ZERO, &mut out);
         assert_eq!(String::from_utf8_lossy(&out), "GET /b?c HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n");
-        let marks = last.follow(308, "/b?c", &jar, Timestamp::ZERO, &mut out);
+        let marks = last.follow(&next(308), &jar, Timestamp::ZERO, &mut out);
         let whole = "POST /b?c HTTP/1.1\r\nHost: h\r\ncontent-Type: x/y\r\nX: y\r\nContent-Length: 2\r\n\r\n\nb";
         assert_eq!(String::from_utf8_lossy(&out), whole);
         // A hop may follow a hop.
         last.keep(&out.clone(), marks);
-        last.follow(307, "/b?c", &jar, Timestamp::ZERO, &mut out);
+        last.follow(&next(307), &jar, Timestamp::ZERO, &mut out);
         assert_eq!(String::from_utf8_lossy(&out), whole);
+    }
+
+    #[test]
+    fn another_origin_is_not_told_what_was_for_the_first_one() {
+        let head = b"GET /a HTTP/1.1\r\nhost: 127.0.0.1:8080\r\nX: y\r\nAUTHORIZATION: Basic secret\r\n";
+        let mut last = LastRequest::default();
+        last.keep(&[&head[..], b"\r\n"].concat(), Marks { cookies: head.len(), rest: head.len() });
+        let (mut jar, mut out, origins) = (CookieJar::default(), Vec::new(), origins());
+        jar.set(b"first=1", &origins.get(0).site, "/", Timestamp::ZERO);
+        jar.set(b"second=2", &origins.get(1).site, "/", Timestamp::ZERO);
+        let mut follow = |nth: u32, is_elsewhere, keeps_authorization| {
+            let next =
+                FollowUp { status: 302, origin: origins.get(nth), is_elsewhere, keeps_authorization, target: "/b" };
+            last.follow(&next, &jar, Timestamp::ZERO, &mut out);
+            String::from_utf8_lossy(&out).into_owned()
+        };
+        assert_eq!(follow(1, true, false), "GET /b HTTP/1.1\r\nHost: b.example\r\nX: y\r\nCookie: second=2\r\n\r\n");
+        assert!(follow(1, true, true).contains("AUTHORIZATION: Basic secret\r\n"));
+        let same = follow(0, false, false);
+        assert!(same.contains("host: 127.0.0.1:8080\r\nX: y\r\nAUTHORIZATION") && same.contains("first=1"), "{same}");
     }
 
     proptest! {
@@ -200,10 +275,10 @@ mod tests {
             text in prop_oneof![".{0,40}", "[/?#.:@\\\\a%\\[\\]]{0,12}", "http://127.0.0.1:8080[/?#.:@a]{0,9}"],
             asked in "/[a/.%?=]{0,9}",
         ) {
-            if let Ok(found) = target(&root(), &asked, text.as_bytes()) {
+            if let Ok(found) = target(&asked, text.as_bytes()) {
                 prop_assert!(found.starts_with('/') && found.bytes().all(|byte| byte.is_ascii_graphic()), "{found:?}");
                 // It leads to itself.
-                prop_assert_eq!(target(&root(), &asked, format!("http://127.0.0.1:8080{found}").as_bytes()), Ok(found));
+                prop_assert_eq!(target(&asked, format!("http://127.0.0.1:8080{found}").as_bytes()), Ok(found));
             }
         }
     }

@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode
 use truetail_engine::{is_allowed_in_http2, is_header_value};
 use truetail_model::time::Timestamp;
 
-use crate::cookies::CookieJar;
+use crate::cookies::{CookieJar, Site};
 use crate::scope::Scope;
 use crate::syntax::Pair;
 use crate::template::{Expression, Piece, RenderError, Template};
@@ -57,6 +57,8 @@ pub(crate) enum StepBody {
 pub(crate) struct Sender<'a> {
     pub(crate) scope: &'a mut Scope,
     pub(crate) jar: &'a CookieJar,
+    /// Where it goes.
+    pub(crate) site: &'a Site,
     pub(crate) now: Timestamp,
     /// Room that is used again.
     pub(crate) body: &'a mut Vec<u8>,
@@ -170,7 +172,7 @@ impl StepRequest {
             return Ok(());
         }
         let start = out.len();
-        write_jar(with.jar, with.target, with.now, out);
+        write_jar(with.jar, with.site, with.target, with.now, out);
         for (name, value) in &self.cookies {
             write_separator(start, out);
             write_field(name, with.scope, out)?;
@@ -219,10 +221,10 @@ fn render_piece(piece: &Piece, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> 
     Ok(())
 }
 
-/// The cookies that go with a request for this path and query: the beginning of a header line, or nothing.
-pub(crate) fn write_jar(jar: &CookieJar, target: &str, now: Timestamp, out: &mut Vec<u8>) {
+/// The cookies that go with a request to this site for this path and query: the beginning of a header line, or nothing.
+pub(crate) fn write_jar(jar: &CookieJar, site: &Site, target: &str, now: Timestamp, out: &mut Vec<u8>) {
     let start = out.len();
-    jar.each_for(path_of(target), now, &mut |name, value| {
+    jar.each_for(site, path_of(target), now, &mut |name, value| {
         write_separator(start, out);
         out.extend_from_slice(name.as_bytes());
         out.push(b'=');

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, EndedRequest, Observer, SessionScript};
+use truetail_engine::{AnswerHead, EndedRequest, NextRequest, Observer, SessionScript};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 
-use crate::cookies::Site;
 use crate::evaluate::answer::Answer;
 use crate::flows::Flows;
 use crate::judge::Disappointment;
@@ -20,7 +19,8 @@ use crate::session::Session;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) flows: Flows,
-    pub(crate) site: Site,
+    /// When the run began, in seconds since 1970.
+    pub(crate) began_unix_s: i64,
     /// Sessions that arrive before this are not counted.
     pub(crate) measure_from: Timestamp,
     pub(crate) seed: u64,
@@ -63,7 +63,7 @@ impl FlowScript {
         let is_whole = reading.is_whole();
         let (plan, session) = (&*self.plan, &mut self.sessions[user as usize]);
         let flow = plan.flows.get(session.course.flow);
-        let disappointment = session.answered(flow, &plan.site, &answer, is_whole, (ended.start, ended.end));
+        let disappointment = session.answered(flow, &answer, is_whole, (ended.start, ended.end));
         if let Some(Disappointment { why, .. }) = disappointment {
             self.measured.disappointed(&session.course, why);
         }
@@ -127,17 +127,17 @@ impl Observer for FlowScript {
 }
 
 impl SessionScript for FlowScript {
-    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<u32> {
+    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<NextRequest> {
         let at = user as usize;
         if self.sessions.len() <= at {
-            self.sessions.resize_with(at + 1, Session::new);
+            self.sessions.resize_with(at + 1, || Session::new(self.plan.began_unix_s));
         }
         let (plan, session) = (&*self.plan, &mut self.sessions[at]);
         session.open(&plan.flows, number, arrival, plan.seed);
-        let step = session.course.step_of_all();
+        let next = NextRequest { target: session.course.step_of_all(), origin: session.origin };
         session.issue(arrival.intended_start, request);
         self.beginning = user;
-        Some(step)
+        Some(next)
     }
 
     fn think(&mut self, user: u32) -> Option<Nanos> {

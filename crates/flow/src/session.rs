@@ -6,13 +6,13 @@ use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
 use truetail_run::EarlyEnd;
 
-use crate::cookies::{CookieJar, Site};
+use crate::cookies::CookieJar;
 use crate::course::Course;
 use crate::evaluate::answer::Answer;
 use crate::flow::Flow;
 use crate::flows::Flows;
 use crate::judge::{Disappointment, judge};
-use crate::redirect::{self, LastRequest};
+use crate::redirect::{self, FollowUp, LastRequest};
 use crate::request::{Sender, path_of};
 use crate::scope::Scope;
 use crate::step::Step;
@@ -23,6 +23,8 @@ pub(crate) struct Session {
     pub(crate) course: Course,
     scope: Scope,
     jar: CookieJar,
+    /// The number of the origin of the request under way, or of the one that is ready.
+    pub(crate) origin: u32,
     /// Path and query of the request under way, or of the one that is ready.
     target: String,
     body: Vec<u8>,
@@ -33,11 +35,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new() -> Session {
+    /// Of a run that began then.
+    pub(crate) fn new(began_unix_s: i64) -> Session {
         Session {
             course: Course::new(),
             scope: Scope::default(),
-            jar: CookieJar::default(),
+            jar: CookieJar::new(began_unix_s),
+            origin: 0,
             target: String::new(),
             body: Vec::new(),
             ready: Vec::new(),
@@ -81,9 +85,11 @@ impl Session {
 
     /// Writes the request of a step whose variables are set.
     fn write(&mut self, flow: &Flow, step: &Step, due: Timestamp) -> bool {
+        self.origin = step.origin;
         let mut sender = Sender {
             scope: &mut self.scope,
             jar: &self.jar,
+            site: &flow.origins.get(step.origin).site,
             now: due,
             body: &mut self.body,
             target: &mut self.target,
@@ -100,13 +106,13 @@ impl Session {
     pub(crate) fn answered(
         &mut self,
         flow: &Flow,
-        site: &Site,
         answer: &Answer<'_>,
         is_whole: bool,
         (start, end): (Timestamp, Timestamp),
     ) -> Option<Disappointment> {
         let step = self.course.last_step(flow);
         self.course.answered(start, end);
+        let site = &flow.origins.get(self.origin).site;
         for field in answer.fields.all("set-cookie") {
             self.jar.set(field, site, path_of(&self.target), end);
         }
@@ -155,8 +161,16 @@ impl Session {
         if self.course.pass.hops_in_a_row >= most {
             return Err(failed(format!("more than {most} redirects, the limit of max-redirs")));
         }
-        self.target = redirect::target(&flow.root, &self.target, location).map_err(failed)?;
-        let marks = self.last.follow(answer.status, &self.target, &self.jar, now, &mut self.ready);
+        let hop = redirect::hop(&flow.origins, self.origin, &self.target, location).map_err(failed)?;
+        let next = FollowUp {
+            status: answer.status,
+            origin: flow.origins.get(hop.origin),
+            is_elsewhere: hop.origin != self.origin,
+            keeps_authorization: step.further.trusts_redirects,
+            target: &hop.target,
+        };
+        let marks = self.last.follow(&next, &self.jar, now, &mut self.ready);
+        (self.origin, self.target) = (hop.origin, hop.target);
         self.last.keep(&self.ready, marks);
         self.course.follow();
         Ok(true)

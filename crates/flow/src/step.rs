@@ -17,6 +17,8 @@ pub(crate) struct Step {
     pub(crate) name: String,
     pub(crate) line: usize,
     pub(crate) method: Method,
+    /// The number of the origin that it goes to.
+    pub(crate) origin: u32,
     /// The URL for people.
     pub(crate) url: String,
     pub(crate) request: StepRequest,
@@ -36,6 +38,8 @@ pub(crate) struct Step {
 pub(crate) struct Further {
     /// So many redirects are followed; `None`: a redirect is an answer like any other.
     pub(crate) most_redirects: Option<u32>,
+    /// One to another origin takes `Authorization` with it.
+    pub(crate) trusts_redirects: bool,
     /// So often it is tried again after it failed.
     pub(crate) retries: u32,
     /// How long after it failed.

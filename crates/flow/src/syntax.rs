@@ -66,6 +66,8 @@ pub(crate) struct Options {
     pub(crate) version: Option<&'static str>,
     /// Redirects are followed.
     pub(crate) location: bool,
+    /// A redirect to another origin takes `Authorization` with it.
+    pub(crate) trusts_redirects: bool,
     /// At most so many of them, where that is said.
     pub(crate) max_redirects: Option<u32>,
     /// How often it is tried again after it failed.

@@ -16,21 +16,20 @@ pub struct Feed<'a> {
     pub order: FeedOrder,
 }
 
-/// The requests of a run, and the origin that they are sent to.
+/// The requests of a run, and the origins that they are sent to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PreparedRequests {
     /// All requests.
     pub requests: RequestSet,
-    /// Scheme, host and port that all of them are sent to.
-    pub origin: Origin,
+    /// Scheme, host and port that they are sent to, each once.
+    pub origins: Vec<Origin>,
 }
 
 /// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Without it braces stand for
 /// themselves, except in a URL: there `{{name}}` can only be meant as a placeholder, and is refused.
 ///
 /// # Errors
-/// What is wrong, with its location: invalid requests, different origins, placeholders without a field, invalid rows, or
-/// more than [`MAX_REQUEST_SET_BYTES`] of requests.
+/// What is wrong, with its location: invalid requests, placeholders without a field, invalid rows, or more than [`MAX_REQUEST_SET_BYTES`] of requests.
 pub fn prepare(specs: &[TargetSpec], feed: Option<Feed<'_>>, seed: u64) -> Result<PreparedRequests, InputError> {
     prepare_within(specs, feed, seed, Size { bytes: 0, most: MAX_REQUEST_SET_BYTES })
 }
@@ -57,8 +56,8 @@ fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<Prep
         }
         let request = Request::new(spec.method.clone(), &spec.url, &spec.headers, spec.body.clone());
         let request = request.map_err(|error| spec.location.invalid(error))?.without_default_headers(&spec.left_out);
-        origins.add(request.origin(), &spec.location)?;
-        let mut target = TargetRequests::new(spec.method.clone(), request.url().to_string(), spec.weight);
+        let mut target = TargetRequests::new(spec.method.clone(), request.url().to_string(), spec.weight)
+            .at_origin(origins.add(request.origin()));
         let bytes = request.http1_bytes();
         size.add(bytes.len(), &spec.location)?;
         target.push(&bytes);
@@ -72,8 +71,8 @@ fn prepare_fed(specs: &[TargetSpec], feed: Feed<'_>, seed: u64, size: Size) -> R
     let mut parts = Vec::new();
     for spec in specs {
         let template = Template::new(spec, &mut fields)?;
-        origins.add(template.origin.clone(), &spec.location)?;
-        let target = TargetRequests::new(template.method.clone(), template.url.clone(), spec.weight);
+        let target = TargetRequests::new(template.method.clone(), template.url.clone(), spec.weight)
+            .at_origin(origins.add(template.origin.clone()));
         parts.push((template, target));
     }
     if fields.is_empty() {
@@ -119,26 +118,26 @@ fn assemble(
     origins: Origins,
 ) -> Result<PreparedRequests, InputError> {
     let nowhere = Location::named("");
-    let origin = origins.origin.ok_or_else(|| nowhere.invalid("there is no request to send"))?;
+    if targets.is_empty() {
+        return Err(nowhere.invalid("there is no request to send"));
+    }
     let requests = RequestSet::new(targets, rows, order, seed).map_err(|error| nowhere.invalid(error))?;
-    Ok(PreparedRequests { requests, origin })
+    Ok(PreparedRequests { requests, origins: origins.0 })
 }
 
-/// The one origin of all targets.
+/// The origins of all targets, each once.
 #[derive(Default)]
-struct Origins {
-    origin: Option<Origin>,
-}
+struct Origins(Vec<Origin>);
 
 impl Origins {
-    fn add(&mut self, origin: Origin, location: &Location) -> Result<(), InputError> {
-        let first = self.origin.get_or_insert_with(|| origin.clone());
-        if *first == origin {
-            return Ok(());
-        }
-        Err(location.invalid(format!(
-            "{origin} differs from {first}; all targets of a run must have the same scheme, host and port"
-        )))
+    /// The number of this one.
+    fn add(&mut self, origin: Origin) -> u32 {
+        let known = self.0.iter().position(|known| *known == origin);
+        let nth = known.unwrap_or_else(|| {
+            self.0.push(origin);
+            self.0.len() - 1
+        });
+        nth as u32
     }
 }
 
@@ -192,14 +191,23 @@ mod tests {
         let prepared = fed("GET http://a:81/x\n# weight: 5\nHEAD http://a:81/{{id}}", "id\n1\n2\n").unwrap();
         let targets = prepared.requests.targets();
         assert_eq!((targets[0].len(), targets[1].len(), targets[1].weight()), (1, 2, 5));
-        assert_eq!((prepared.origin.to_string().as_str(), targets[1].url()), ("http://a:81", "http://a:81/{{id}}"));
+        assert_eq!((prepared.origins.len(), targets[1].url()), (1, "http://a:81/{{id}}"));
+        assert_eq!(prepared.origins[0].to_string(), "http://a:81");
+    }
+
+    #[test]
+    fn targets_may_have_several_origins() {
+        let text = "GET http://a/1\n\nGET https://b/\n\nGET http://a:80/2\n\nGET http://a:81/{{id}}\n";
+        let prepared = fed(text, "id\n1\n").unwrap();
+        let origins: Vec<_> = prepared.origins.iter().map(Origin::to_string).collect();
+        assert_eq!(origins, ["http://a", "https://b", "http://a:81"]);
+        let numbers: Vec<_> = prepared.requests.targets().iter().map(TargetRequests::origin).collect();
+        assert_eq!(numbers, [0, 1, 0, 2]);
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         for (text, csv, wanted) in [
-            ("GET http://a/\nGET http://b/", "", "t:2: http://b differs from http://a"),
-            ("GET http://a/\nGET http://a:81/", "", "t:2: http://a:81 differs"),
             ("GET http://a/{{x}}", "", "t:1: 'http://a/{{x}}': no rows are given"),
             ("GET http://a/", "id\n1", "d.csv: no target uses its fields"),
             ("GET http://a/{{x}}", "id\n1", "d.csv:1: no field 'x' for {{x}} (t:1); the fields are id"),

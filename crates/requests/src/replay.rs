@@ -145,7 +145,7 @@ impl Replay {
         }
         let asked = self.asked.iter().map(|number| ids[*number as usize]).collect();
         let requests = RequestSet::recorded(targets, asked).map_err(|error| base.location.invalid(error))?;
-        Ok(PreparedRequests { requests, origin: probe.origin() })
+        Ok(PreparedRequests { requests, origins: vec![probe.origin()] })
     }
 }
 

@@ -118,7 +118,8 @@ fn refuse_in_origin(spec: &TargetSpec) -> Result<(), InputError> {
     let host = spec.url.find("://").map_or(0, |at| at + 3);
     let path = spec.url[host..].find(['/', '?', '#']).map_or(spec.url.len(), |at| host + at);
     if first_placeholder(spec.url.as_bytes()).is_some_and(|found| found.start < path) {
-        let help = "a placeholder can stand in the path and the query only; all requests go to one host";
+        let help =
+            "a placeholder can stand in the path and the query only; the host of a request is the same in all rows";
         return Err(spec.location.invalid(format!("'{}': {help}", spec.url)));
     }
     Ok(())

@@ -131,7 +131,7 @@ def _why(error: Exception) -> str:
 
 def flow(
     session: SessionFunction,
-    origin: str,
+    origin: Union[str, Iterable[str]],
     rate: Optional[Rate] = None,
     duration: Optional[Time] = "10s",
     warmup: Time = 0,
@@ -170,7 +170,8 @@ def flow(
     itself takes makes its requests late; that is generator lag, and no time of the server's.
 
     ``session``         called with a :class:`Session` once for each session. It can await what that offers, and nothing else
-    ``origin``          scheme, host and port of all requests
+    ``origin``          scheme, host and port of the requests. Where there are several, a list: ``s.get("/items")`` asks the first of
+                        them, and ``s.get("https://api.shop.example/items")`` that one
     ``rate``            sessions per second, or a rate profile; ``duration``, ``warmup``, ``spacing`` and ``seed`` as in :func:`run`
     ``steps``           the names of all steps, in order. Each request belongs to one of them
     ``sessions``        the number of sessions; with ``duration=None`` it alone ends the run
@@ -189,7 +190,7 @@ def flow(
         session={
             "name": _name_of(session),
             "steps": names,
-            "origin": origin,
+            "origins": [origin] if isinstance(origin, str) else list(origin),
             "resolve": list(resolve),
             "http2": http2,
             "make": lambda: Sessions(session, names, fields),

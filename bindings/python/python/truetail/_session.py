@@ -158,7 +158,7 @@ class Session:
     ) -> Awaitable[Response]:
         """Sends a request when it is awaited, and returns the whole answer. Redirects are answers like any other.
 
-        ``path``     path and query, from the first slash on
+        ``path``     path and query, from the first slash on; or a whole URL, of one of the origins that :func:`flow` was told
         ``step``     the step that it counts to, one of those that :func:`flow` was told; default: method and path without the
                      query, such as ``"GET /items"``
         ``params``   added to the query
@@ -166,7 +166,7 @@ class Session:
         ``data``     the body, or the fields of a form
         ``json``     the body as JSON
         """
-        if not isinstance(path, str) or not path.startswith("/"):
+        if not isinstance(path, str) or not path.startswith(("/", "http://", "https://")):
             raise ValueError(f"path: {path!r} does not begin with a slash; the origin is an argument of truetail.flow")
         method = method.upper()
         number = self._step(step if step is not None else f"{method} {path.partition('?')[0].partition('#')[0]}")

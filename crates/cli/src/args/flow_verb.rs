@@ -112,9 +112,10 @@ pub struct FromHarArgs {
     /// Keep images, style sheets, scripts and fonts too. A flow asks for them one after the other, unlike a browser
     #[arg(long)]
     pub assets: bool,
-    /// Take the requests to this origin, such as https://shop.example [default: that of the first page]
+    /// Take the requests to this origin, such as https://shop.example; can be repeated. The first becomes {{host}}, others {{host2}} and
+    /// so on [default: that of the first page]
     #[arg(long, value_name = "URL")]
-    pub origin: Option<String>,
+    pub origin: Vec<String>,
 }
 
 /// Write the operations of an OpenAPI description as targets, for --targets of 'truetail run'

@@ -45,7 +45,12 @@ pub fn of_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
 }
 
 fn target_of(args: &RunArgs, ask: PreparedRequests) -> Result<Target> {
-    let mut target = Target::of(ask.requests, ask.origin, &way(args)?).map_err(refused)?;
+    let mut way = way(args)?;
+    // Beside a setup, they may be for the other one of the two.
+    if args.flow.setup.is_some() {
+        way = way.only_for(&ask.origins);
+    }
+    let mut target = Target::of_origins(ask.requests, ask.origins, &way).map_err(refused)?;
     if args.http2 {
         target.use_http2().map_err(refused)?;
     }
@@ -64,7 +69,16 @@ fn closing(args: &RunArgs) -> &'static [String] {
 /// A host that does not resolve.
 pub fn of_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
-    target_of(args, PreparedRequests { requests: flows.requests(), origin: flows.origin().clone() })
+    target_of(args, PreparedRequests { requests: flows.requests(), origins: flows.origins().cloned().collect() })
+}
+
+/// Refuses addresses of hosts where no target leads to any of these.
+///
+/// # Errors
+/// As it says.
+pub fn check_used(args: &RunArgs, targets: &[&Target]) -> Result<()> {
+    let origins: Vec<_> = targets.iter().flat_map(|target| target.origins().cloned()).collect();
+    way(args)?.check_used(&origins).map_err(refused)
 }
 
 /// The requests as they were written, in arguments, a file, or a curl command.
@@ -177,7 +191,8 @@ fn refused(error: TargetError) -> CliError {
         | TargetError::Scheme { .. }
         | TargetError::Method(_)
         | TargetError::Header(_)
-        | TargetError::NotInHttp2 { .. } => usage_error(error),
+        | TargetError::NotInHttp2 { .. }
+        | TargetError::SchemesInHttp2 { .. } => usage_error(error),
     }
 }
 

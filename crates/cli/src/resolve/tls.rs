@@ -8,12 +8,16 @@ use super::input;
 use crate::args::run::RunArgs;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
-/// Sets up TLS for the target, if its URL is https.
+/// Sets up TLS for the target, if one of its URLs is https.
 ///
 /// # Errors
-/// Flags that contradict each other or the URL, and files without the expected content.
+/// Flags that contradict each other or the URLs, and files without the expected content.
 pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
-    refuse_contradictions(target, args)?;
+    refuse_contradictions(args)?;
+    // Beside a setup, they may be for the other one of the two.
+    if args.flow.setup.is_none() {
+        check_used(&[target], args)?;
+    }
     let options = TlsOptions {
         insecure: args.insecure,
         authorities: args.ca.as_deref().map(input::bytes).transpose()?,
@@ -31,17 +35,27 @@ pub fn notes(args: &RunArgs) -> Vec<String> {
     [note(args.insecure, insecure), note(args.no_keepalive, keepalive)].into_iter().flatten().collect()
 }
 
-fn refuse_contradictions(target: &Target, args: &RunArgs) -> Result<()> {
+/// Refuses flags that are for TLS where none of the targets uses it.
+///
+/// # Errors
+/// As it says.
+pub fn check_used(targets: &[&Target], args: &RunArgs) -> Result<()> {
     let flags = [
         ("--insecure", args.insecure),
         ("--ca", args.ca.is_some()),
         ("--cert", args.cert.is_some()),
         ("--key", args.key.is_some()),
     ];
-    if let Some((flag, _)) = flags.iter().find(|(_, given)| *given && !target.origin().is_https()) {
+    let is_used = targets.iter().any(|target| target.uses_tls());
+    if let Some((flag, _)) = flags.iter().find(|(_, given)| *given && !is_used) {
         let help = "the option is for TLS; write https://, or leave it out";
-        return Err(usage_error(format!("{flag} and {} contradict each other: {help}", target.origin())));
+        let names = targets.iter().map(|target| target.origin_names()).collect::<Vec<_>>().join(", ");
+        return Err(usage_error(format!("{flag} and {names} contradict each other: {help}")));
     }
+    Ok(())
+}
+
+fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     if args.insecure && args.ca.is_some() {
         return Err(usage_error(
             "--insecure and --ca contradict each other: --insecure accepts any certificate; give one of them",

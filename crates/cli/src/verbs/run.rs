@@ -201,7 +201,11 @@ fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
             "is the server running? --no-preflight sends the load all the same"
         }
     };
-    runtime_error(format!("{}: {error}; {help}", target.first_requests()))
+    // With several origins, the one that failed may be none of the first request.
+    let origin =
+        error.endpoint().and_then(|endpoint| target.origin_at(endpoint)).filter(|_| target.origins().len() > 1);
+    let what = origin.map_or_else(|| target.first_requests().to_string(), |origin| origin.to_string());
+    runtime_error(format!("{what}: {error}; {help}"))
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {

@@ -171,7 +171,7 @@ fn one_place_says_what_is_asked_for() {
 fn targets_and_rows() {
     let dir = TestDir::new();
     let url = "http://127.0.0.1:9/{{id}}";
-    dir.file("other", "GET http://127.0.0.1:9/\n\n# second\nGET http://127.0.0.1:8/\n");
+    dir.file("other", "GET http://127.0.0.1:9/\n\n# second\nGET https://127.0.0.1:8/\n");
     dir.file("curl", "# weight: 2\ncurl http://127.0.0.1:9/ \\\n  --location\n");
     dir.file("body", "POST http://127.0.0.1:9/\n@missing\n");
     dir.file("weight", "# weight: lots\nGET http://127.0.0.1:9/\n");
@@ -185,7 +185,16 @@ fn targets_and_rows() {
         &dir,
         &[
             (&["run", "-r", "1", "--targets", "missing"], 1, &["cannot read missing"]),
-            (&["run", "-r", "1", "--targets", "other"], 2, &["other:4: http://127.0.0.1:8 differs from"]),
+            (
+                &["run", "-r", "1", "--targets", "other", "--http2"],
+                2,
+                &["HTTP/2", "http://127.0.0.1:9 and https://127.0.0.1:8"],
+            ),
+            (
+                &["run", "-r", "1", "--targets", "other", "--resolve", "a:9:127.0.0.1"],
+                2,
+                &["127.0.0.1:9 and 127.0.0.1:8"],
+            ),
             (&["run", "-r", "1", "--targets", "curl"], 2, &["curl:2: curl: option --location"]),
             (&["run", "-r", "1", "--targets", "body"], 1, &["body:2: cannot read missing"]),
             (&["run", "-r", "1", "--targets", "weight"], 2, &["weight:1: 'lots' is not a weight"]),

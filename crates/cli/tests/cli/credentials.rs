@@ -64,7 +64,7 @@ fn a_password_reaches_the_server_and_nobody_else() {
 fn no_error_shows_a_password() {
     let dir = TestDir::new();
     dir.file("targets", "GET http://me:se%25cret@127.0.0.1:9/ x\n");
-    dir.file("hosts", "GET http://me:se%25cret@a/\nGET http://me:se%25cret@b/\n");
+    dir.file("hosts", "GET http://me:se%25cret@127.0.0.1:1/\n\nGET http://me:se%25cret@no-such-host.invalid/\n");
     for arguments in [
         &["me:se%25cret@127.0.0.1:9/"][..],
         &["http://me:se%25cret@127.0.0.1:99999/"],

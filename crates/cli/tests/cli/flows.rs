@@ -232,15 +232,52 @@ fn a_setup_is_done_once_and_what_it_captures_is_set_for_every_session() {
     refused(&[&with_nth[..], &["--setup", "none.hurl"]].concat(), 1, "--setup none.hurl: it ended at GET /: line ");
     refused(&["http://127.0.0.1:9/", "--setup", "none.hurl"], 2, "--flow");
     refused(&[&with_nth[..], &["--setup", "-"]].concat(), 2, "- can be read once only: beside --setup");
-    dir.file("elsewhere.hurl", "GET http://127.0.0.1:9/\nHTTP 200\n[Captures]\ntoken: header \"X-Token\"\n");
-    let elsewhere = "--setup elsewhere.hurl goes to http://127.0.0.1:9, and the flow to http://";
-    refused(&[&with_nth[..], &["--setup", "elsewhere.hurl"]].concat(), 2, elsewhere);
+    dir.file("elsewhere.hurl", "GET https://localhost:9/\nHTTP 200\n[Captures]\ntoken: header \"X-Token\"\n");
+    let elsewhere = [&with_nth[..], &["--setup", "elsewhere.hurl"]].concat();
+    refused(&elsewhere, 1, "--setup elsewhere.hurl: it ended at GET /: could not connect");
+    // Options may be for one of the two, and are refused where they are for none.
+    let with = |more: &[&'static str]| [&elsewhere[..], more].concat();
+    let for_setup = with(&["--insecure", "--resolve", "localhost:9:127.0.0.1"]);
+    refused(&for_setup, 1, "--setup elsewhere.hurl: it ended at GET /: could not connect");
+    refused(&with(&["--resolve", "nobody:9:127.0.0.1"]), 2, "--resolve: it names nobody:9");
+    let insecure = [&with_nth[..], &["--setup", "setup.hurl", "--insecure"]].concat();
+    refused(&insecure, 2, "--insecure and http://");
     let nobody = ["--flow", "list.hurl", "--setup", "setup.hurl", "--variable", "host=http://127.0.0.1:9"];
     refused(&nobody, 1, "--setup setup.hurl: it ended at GET /again: could not connect");
     // What is wrong elsewhere is said before anything is sent.
     let before = LOGINS.load(Ordering::Relaxed);
     refused(&[&flow[..], &["--setup", "setup.hurl", "--fail-if", "p99{x} > 1s"]].concat(), 2, "there is no target 'x'");
     assert_eq!(LOGINS.load(Ordering::Relaxed), before);
+}
+
+#[test]
+fn a_flow_may_go_to_several_servers() {
+    let (login, list, dir) = (serve(), serve(), TestDir::new());
+    dir.file("login.hurl", "GET {{login}}/login\nHTTP 200\n[Captures]\nkey: header \"X-Token\"\n");
+    dir.file(
+        "shop.hurl",
+        "GET {{login}}/login\nHTTP 200\n[Captures]\ntoken: header \"X-Token\"\n\n\
+         GET {{list}}/list\nX-Token: {{token}}\nHTTP *\n\nGET {{list}}/list\nX-Token: {{key}}\n",
+    );
+    let variables = [("login", &login), ("list", &list)].map(|(name, url)| format!("{name}={url}"));
+    let load = ["run", "--flow", "shop.hurl", "--setup", "login.hurl", "-r", "50", "-d", "800ms", "--out", "here"];
+    let load = [&load[..], &["--variable", &variables[0], "--variable", &variables[1]]].concat();
+    let output = dir.truetail(&load);
+    assert!(
+        output.stdout.lines().next().unwrap().contains(&format!("{login} and {list}, flow shop.hurl")),
+        "{output:?}"
+    );
+    let run = assert_complete(&dir.path().join("here"));
+    assert_eq!(run["sessions"]["tally"]["completed"], 40, "{output:?}");
+    assert_eq!(run["scenario"]["url"], format!("{login} and {list}"));
+    let names = [format!("GET {login}/login"), format!("GET {list}/list"), format!("GET {list}/list #2")];
+    for (nth, name) in names.iter().enumerate() {
+        assert_eq!(run["sessions"]["steps"][nth]["name"], **name);
+        assert_eq!(run["targets"][nth]["tally"]["responses"], 40, "{run}");
+    }
+    // Of the second server's answers each fourth is an error, and it alone counted 80.
+    let errors = |nth: usize| run["targets"][nth]["statuses"]["500"].as_u64().unwrap_or(0);
+    assert_eq!(errors(1) + errors(2), 20, "{run}");
 }
 
 /// Buyers alone meet the stall, and the refused payments.
@@ -277,10 +314,8 @@ fn a_gate_on_a_flow_is_about_its_sessions_alone() {
 #[test]
 fn two_flows_that_do_not_fit_together_are_refused_in_one_line() {
     let dir = TestDir::new();
-    dir.file("other.hurl", "GET http://127.0.0.1:8/\nHTTP 200\n");
     for (more, says) in [
-        (&["--flow", "other.hurl"][..], "shop.hurl goes to http://127.0.0.1:9, and other.hurl to http://127.0.0.1:8"),
-        (&["--flow", "look.hurl"], "two flows are called look"),
+        (&["--flow", "look.hurl"][..], "two flows are called look"),
         (&["--fail-if", "session-time p99{buy} > 1s"], "there is no flow 'buy'; there is 'shop', 'look'"),
         (
             &["--fail-if", "p99{list} > 1s"],

@@ -1,6 +1,6 @@
 //! The connections of one worker, by slot.
 //!
-//! Idle connections are taken last in, first out, so that few stay warm and the surplus of a burst may age; a slot's
+//! Idle connections to an origin are taken last in, first out, so that few stay warm and the surplus of a burst may age; a slot's
 //! number is used again, with a new generation, so that a late report for its former connection finds nobody.
 
 /// Where a connection is, as the reactor knows it: generation in the high half, slot in the low one.
@@ -25,7 +25,9 @@ impl Token {
 struct Slot<C> {
     generation: u32,
     connection: Option<Box<C>>,
-    /// Where this slot stands in the list of idle ones.
+    /// The number of the origin that its connection leads to.
+    origin: u32,
+    /// Where this slot stands in its origin's list of idle ones.
     idle_at: Option<u32>,
 }
 
@@ -34,7 +36,8 @@ struct Slot<C> {
 pub(crate) struct Pool<C> {
     slots: Vec<Slot<C>>,
     vacant: Vec<u32>,
-    idle: Vec<u32>,
+    /// For each origin, the idle ones that lead to it.
+    idle: Vec<Vec<u32>>,
     open: u64,
     /// Some connection was idle once, so that they are not closed after each answer.
     pub(crate) reuses: bool,
@@ -42,22 +45,23 @@ pub(crate) struct Pool<C> {
     pub(crate) peak: u64,
 }
 
-impl<C> Default for Pool<C> {
-    fn default() -> Pool<C> {
-        Pool { slots: Vec::new(), vacant: Vec::new(), idle: Vec::new(), open: 0, reuses: false, opened: 0, peak: 0 }
-    }
-}
-
 impl<C> Pool<C> {
-    /// Puts a new connection into a slot. Generations stay below 2^31, so a token is never the reactor's own.
-    pub(crate) fn insert(&mut self, connection: C) -> Token {
+    /// Of connections to so many origins.
+    pub(crate) fn new(origins: usize) -> Pool<C> {
+        let idle = vec![Vec::new(); origins];
+        Pool { slots: Vec::new(), vacant: Vec::new(), idle, open: 0, reuses: false, opened: 0, peak: 0 }
+    }
+
+    /// Puts a new connection to this origin into a slot. Generations stay below 2^31, so a token is never the reactor's own.
+    pub(crate) fn insert(&mut self, connection: C, origin: u32) -> Token {
         let slot = self.vacant.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, connection: None, idle_at: None });
+            self.slots.push(Slot { generation: 0, connection: None, origin, idle_at: None });
             (self.slots.len() - 1) as u32
         });
         let place = &mut self.slots[slot as usize];
         place.generation = (place.generation + 1) & 0x7fff_ffff;
         place.connection = Some(Box::new(connection));
+        place.origin = origin;
         self.open += 1;
         self.opened += 1;
         self.peak = self.peak.max(self.open);
@@ -91,6 +95,12 @@ impl<C> Pool<C> {
         self.slots[slot as usize].connection.as_deref_mut()
     }
 
+    /// The number of the origin that the connection in this slot leads to.
+    #[inline]
+    pub(crate) fn origin(&self, slot: u32) -> u32 {
+        self.slots[slot as usize].origin
+    }
+
     /// The connection in this slot is idle.
     pub(crate) fn is_idle(&self, slot: u32) -> bool {
         self.slots[slot as usize].idle_at.is_some()
@@ -98,12 +108,18 @@ impl<C> Pool<C> {
 
     /// There is an idle connection.
     pub(crate) fn has_idle(&self) -> bool {
-        !self.idle.is_empty()
+        self.idle.iter().any(|idle| !idle.is_empty())
     }
 
-    /// Takes the idle connection that was used last.
-    pub(crate) fn take_idle(&mut self) -> Option<u32> {
-        let slot = self.idle.pop()?;
+    /// An idle connection that can be spared: of the origin that has most of them, the one that was idle for longest.
+    pub(crate) fn spare(&self) -> Option<u32> {
+        self.idle.iter().max_by_key(|idle| idle.len())?.first().copied()
+    }
+
+    /// Takes the idle connection to this origin that was used last.
+    #[inline]
+    pub(crate) fn take_idle(&mut self, origin: u32) -> Option<u32> {
+        let slot = self.idle[origin as usize].pop()?;
         self.slots[slot as usize].idle_at = None;
         Some(slot)
     }
@@ -111,15 +127,19 @@ impl<C> Pool<C> {
     /// Makes a connection available for the next request.
     pub(crate) fn make_idle(&mut self, slot: u32) {
         self.reuses = true;
-        self.slots[slot as usize].idle_at = Some(self.idle.len() as u32);
-        self.idle.push(slot);
+        let place = &mut self.slots[slot as usize];
+        let idle = &mut self.idle[place.origin as usize];
+        place.idle_at = Some(idle.len() as u32);
+        idle.push(slot);
     }
 
     /// Takes a connection out, idle or not; dropping it closes it.
     pub(crate) fn remove(&mut self, slot: u32) -> Box<C> {
-        if let Some(at) = self.slots[slot as usize].idle_at.take() {
-            self.idle.swap_remove(at as usize);
-            if let Some(moved) = self.idle.get(at as usize) {
+        let place = &mut self.slots[slot as usize];
+        if let Some(at) = place.idle_at.take() {
+            let idle = &mut self.idle[place.origin as usize];
+            idle.swap_remove(at as usize);
+            if let Some(moved) = idle.get(at as usize) {
                 self.slots[*moved as usize].idle_at = Some(at);
             }
         }

@@ -62,16 +62,25 @@ pub trait Observer: Send {
     }
 }
 
+/// What a session asks for next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NextRequest {
+    /// Its step, a target of the requests of the run.
+    pub target: u32,
+    /// The number of the origin that it goes to. An answer may lead a step to another one.
+    pub origin: u32,
+}
+
 /// Decides what sessions of users ask for, one request after the other. A user stands for one session from its first request
 /// to its end, and for another one after that.
 pub trait SessionScript {
     /// A request of the session of `user` begins: `request` is overwritten with its bytes in HTTP/1.1, whichever version is
-    /// spoken. Returns its step, a target of the requests of the run. Where the last session of this user has ended, this is the
-    /// first request of session `number`. [`Observer::begin`] follows at once.
+    /// spoken. Where the last session of this user has ended, this is the first request of session `number`.
+    /// [`Observer::begin`] follows at once.
     ///
     /// `None`: a session that was to begin asks for nothing. [`SessionScript::never_issued`] follows at once, and the session
     /// has ended.
-    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<u32>;
+    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<NextRequest>;
 
     /// The request of this user has ended, and [`Observer::end`] was called for it: how long the user thinks before the next
     /// one; `None`: the session has ended.

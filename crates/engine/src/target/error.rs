@@ -45,6 +45,14 @@ pub enum TargetError {
         /// What is wrong.
         problem: String,
     },
+    /// Of several origins some use TLS and some do not, which would have requests of two schemes in HTTP/2.
+    #[error("HTTP/2 is spoken with TLS or without it in one run, and {one} and {other} differ")]
+    SchemesInHttp2 {
+        /// The first origin.
+        one: String,
+        /// One with the other scheme.
+        other: String,
+    },
     /// The text is not a method.
     #[error("'{0}' is not a method; write GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS")]
     Method(String),

@@ -1,6 +1,7 @@
-//! The target of a run: an origin, the endpoints that reach it, TLS, and the requests.
+//! The target of a run: its origins, the endpoints that reach them, TLS, and the requests.
 
 pub(crate) mod credentials;
+pub(crate) mod destination;
 pub(crate) mod endpoint;
 pub(crate) mod error;
 mod facts;
@@ -13,7 +14,8 @@ pub(crate) mod resolve;
 
 use std::fmt;
 
-use crate::tls::{Tls, TlsError, TlsOptions};
+use crate::tls::{TlsError, TlsOptions};
+use destination::{Destination, Way};
 use endpoint::Endpoint;
 use error::TargetError;
 use fields::Fields;
@@ -42,13 +44,12 @@ impl fmt::Display for HttpVersion {
     }
 }
 
-/// The requests of a run, and the server that they are sent to.
+/// The requests of a run, and the servers that they are sent to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
-    origin: Origin,
-    endpoints: Vec<Endpoint>,
+    /// At least one; requests say by its number which is theirs.
+    destinations: Vec<Destination>,
     requests: RequestSet,
-    tls: Option<Tls>,
     version: HttpVersion,
 }
 
@@ -67,17 +68,42 @@ impl Target {
     /// # Errors
     /// [`TargetError::Resolve`], [`TargetError::UnusedResolve`] and [`TargetError::UnixSocket`].
     pub fn of(requests: RequestSet, origin: Origin, overrides: &AddressOverrides) -> Result<Target, TargetError> {
-        let endpoints = overrides.endpoints(&origin)?;
-        Ok(Target { origin, endpoints, requests, tls: None, version: HttpVersion::Http1 })
+        Target::of_origins(requests, vec![origin], overrides)
+    }
+
+    /// Requests to these origins, at least one, in HTTP/1.1. Which is whose, [`TargetRequests::at_origin`] says, or the script
+    /// of the sessions. Their hosts are looked up unless `overrides` say where connections lead.
+    ///
+    /// # Errors
+    /// As [`Target::of`].
+    ///
+    /// # Panics
+    /// Without an origin, or where a request is for one that there is not.
+    pub fn of_origins(
+        requests: RequestSet,
+        origins: Vec<Origin>,
+        overrides: &AddressOverrides,
+    ) -> Result<Target, TargetError> {
+        let highest = requests.targets().iter().map(|target| target.origin() as usize).max().unwrap_or(0);
+        assert!(highest < origins.len(), "origin {highest} of {}", origins.len());
+        let endpoints = overrides.endpoints(&origins)?;
+        let destinations = origins.into_iter().zip(endpoints);
+        let destinations = destinations.map(|(origin, endpoints)| Destination::new(origin, endpoints)).collect();
+        Ok(Target { destinations, requests, version: HttpVersion::Http1 })
     }
 
     /// Uses HTTP/2 from now on. Over TLS the server has to agree to it; over TCP it has to be known to speak it.
     ///
     /// # Errors
-    /// [`TargetError::NotInHttp2`].
+    /// [`TargetError::NotInHttp2`] and [`TargetError::SchemesInHttp2`].
     pub fn use_http2(&mut self) -> Result<(), TargetError> {
+        let scheme = &self.origin().scheme;
+        if let Some(other) = self.origins().find(|origin| origin.scheme != *scheme) {
+            let (one, other) = (self.origin().to_string(), other.to_string());
+            return Err(TargetError::SchemesInHttp2 { one, other });
+        }
         let of_target = |target: &TargetRequests| {
-            let refused = target.iter().find_map(|request| Fields::of(request, &self.origin.scheme).err());
+            let refused = target.iter().find_map(|request| Fields::of(request, scheme).err());
             refused.map(|header| TargetError::NotInHttp2 { target: target.to_string(), header })
         };
         // Of steps only the first has a request by now.
@@ -101,31 +127,46 @@ impl Target {
     /// # Errors
     /// See [`TlsError`].
     pub fn secure(&mut self, options: &TlsOptions) -> Result<(), TlsError> {
-        if self.origin.is_https() {
-            self.tls = Some(Tls::new(&self.origin, options)?);
-        }
-        Ok(())
+        self.destinations.iter_mut().try_for_each(|destination| destination.secure(options))
     }
 
-    /// How connections are secured: as [`Target::secure`] was told, else with the system's certificate authorities. `None`
-    /// for an http origin.
-    ///
-    /// # Errors
-    /// See [`TlsError`].
-    pub fn tls(&self) -> Result<Option<Tls>, TlsError> {
-        let tls = match &self.tls {
-            None if self.origin.is_https() => Some(Tls::new(&self.origin, &TlsOptions::default())?),
-            tls => tls.clone(),
+    /// How each origin is connected to. TLS is set up as [`Target::secure`] was told, else with the system's certificate
+    /// authorities.
+    pub(crate) fn ways(&self) -> Result<Vec<Way>, TlsError> {
+        let way = |destination: &Destination| {
+            let tls = destination.tls(self.version)?;
+            Ok(Way { endpoint: destination.endpoints()[0].clone(), tls })
         };
-        Ok(match self.version {
-            HttpVersion::Http1 => tls,
-            HttpVersion::Http2 => tls.map(|tls| tls.for_http2()),
-        })
+        self.destinations.iter().map(way).collect()
     }
 
-    /// The server that the requests are for.
+    /// The server that the requests are for; of several, the first.
     pub fn origin(&self) -> &Origin {
-        &self.origin
+        &self.destinations[0].origin
+    }
+
+    /// Every server that requests are for.
+    pub fn origins(&self) -> impl ExactSizeIterator<Item = &Origin> {
+        self.destinations.iter().map(|destination| &destination.origin)
+    }
+
+    /// The origin that this endpoint reaches, if one does.
+    pub fn origin_at(&self, endpoint: &Endpoint) -> Option<&Origin> {
+        let reached = self.destinations.iter().find(|destination| destination.endpoints().contains(endpoint));
+        reached.map(|destination| &destination.origin)
+    }
+
+    /// Connections to some origin use TLS.
+    pub fn uses_tls(&self) -> bool {
+        self.origins().any(Origin::is_https)
+    }
+
+    pub(crate) fn destinations(&self) -> &[Destination] {
+        &self.destinations
+    }
+
+    pub(crate) fn destination_mut(&mut self, nth: usize) -> &mut Destination {
+        &mut self.destinations[nth]
     }
 
     /// The requests.
@@ -139,20 +180,9 @@ impl Target {
         self.requests = self.requests.clone().hashed_as(others);
     }
 
-    /// Where the connections of the run lead.
+    /// Where the connections of the run lead; with several origins, those to the first.
     pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoints[0]
-    }
-
-    /// Every place where connections can lead, the one in use first.
-    pub fn endpoints(&self) -> &[Endpoint] {
-        &self.endpoints
-    }
-
-    /// Uses this one of the endpoints from now on.
-    pub(crate) fn prefer(&mut self, endpoint: &Endpoint) {
-        self.endpoints.retain(|other| other != endpoint);
-        self.endpoints.insert(0, endpoint.clone());
+        &self.destinations[0].endpoints()[0]
     }
 
     /// The requests of the target that arrival 0 gets, which the preflight asks for too.
@@ -165,8 +195,17 @@ impl Target {
         self.requests.only().map(|only| only.method())
     }
 
-    /// The URL with its placeholders if there is only one target, else the origin.
+    /// The URL with its placeholders if there is only one target, else the origins.
     pub fn url(&self) -> String {
-        self.requests.only().map_or_else(|| self.origin.to_string(), |only| only.url().to_owned())
+        self.requests.only().map_or_else(|| self.origin_names(), |only| only.url().to_owned())
+    }
+
+    /// The origins for people: `http://a, http://b and https://c`.
+    pub fn origin_names(&self) -> String {
+        let names: Vec<_> = self.origins().map(Origin::to_string).collect();
+        match &names[..] {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            names => names.concat(),
+        }
     }
 }

@@ -21,6 +21,8 @@ pub struct TargetRequests {
     method: Method,
     url: String,
     weight: u32,
+    /// The number of the origin that they are sent to.
+    origin: u32,
     name: Option<String>,
     bytes: Vec<u8>,
     /// Where each request ends in `bytes`.
@@ -30,13 +32,32 @@ pub struct TargetRequests {
 impl TargetRequests {
     /// A target that has no request yet. `url` is for people and may have placeholders. A weight of 0 counts as 1.
     pub fn new(method: Method, url: String, weight: u32) -> TargetRequests {
-        TargetRequests { method, url, weight: weight.max(1), name: None, bytes: Vec::new(), ends: Vec::new() }
+        TargetRequests {
+            method,
+            url,
+            weight: weight.max(1),
+            origin: 0,
+            name: None,
+            bytes: Vec::new(),
+            ends: Vec::new(),
+        }
     }
 
     /// The same, called by this name and not by method and path.
     #[must_use]
     pub fn named(self, name: String) -> TargetRequests {
         TargetRequests { name: Some(name), ..self }
+    }
+
+    /// The same, sent to origin number `origin` of the run; without this it is the first, number 0.
+    #[must_use]
+    pub fn at_origin(self, origin: u32) -> TargetRequests {
+        TargetRequests { origin, ..self }
+    }
+
+    /// The number of the origin that they are sent to.
+    pub fn origin(&self) -> u32 {
+        self.origin
     }
 
     /// What its user calls it; `None`: by method and path.
@@ -285,6 +306,12 @@ impl RequestSet {
     #[inline]
     pub fn bytes(&self, id: RequestId) -> &[u8] {
         self.targets[id.target as usize].request(id.row)
+    }
+
+    /// The number of the origin that a request is sent to, where no script says it.
+    #[inline]
+    pub(crate) fn origin(&self, id: RequestId) -> u32 {
+        self.targets[id.target as usize].origin
     }
 
     /// It is a HEAD request: its answer has no body.

@@ -62,22 +62,44 @@ pub struct AddressOverrides {
 }
 
 impl AddressOverrides {
-    /// Where connections to `origin` can lead, at least one place. The first is to be tried first.
+    /// For each of `origins`, where connections to it can lead, at least one place. The first is to be tried first. An origin
+    /// that no entry applies to is looked up, as long as one applies to another.
     ///
     /// # Errors
     /// [`TargetError::Resolve`], [`TargetError::UnusedResolve`] and [`TargetError::UnixSocket`].
-    pub fn endpoints(&self, origin: &Origin) -> Result<Vec<Endpoint>, TargetError> {
+    pub fn endpoints(&self, origins: &[Origin]) -> Result<Vec<Vec<Endpoint>>, TargetError> {
         if let Some(path) = &self.unix_socket {
-            return unix_socket(path.clone()).map(|endpoint| vec![endpoint]);
+            let endpoint = unix_socket(path.clone())?;
+            return Ok(origins.iter().map(|_| vec![endpoint.clone()]).collect());
         }
-        if self.resolve.is_empty() {
-            return look_up(origin);
+        self.check_used(origins)?;
+        origins.iter().map(|origin| self.given(origin).map_or_else(|| look_up(origin), Ok)).collect()
+    }
+
+    /// Refuses entries of which none applies to any of `origins`.
+    ///
+    /// # Errors
+    /// [`TargetError::UnusedResolve`].
+    pub fn check_used(&self, origins: &[Origin]) -> Result<(), TargetError> {
+        if self.resolve.is_empty() || origins.iter().any(|origin| self.given(origin).is_some()) {
+            return Ok(());
         }
-        let entry = self.resolve.iter().find(|entry| entry.applies_to(origin)).ok_or_else(|| {
-            let given = self.resolve.iter().map(Resolve::to_string).collect::<Vec<_>>().join(" and ");
-            TargetError::UnusedResolve { given, wanted: format!("{}:{}", origin.host, origin.port) }
-        })?;
-        Ok(entry.addresses.iter().map(|address| SocketAddr::new(*address, origin.port).into()).collect())
+        let given = self.resolve.iter().map(Resolve::to_string).collect::<Vec<_>>().join(" and ");
+        let wanted = origins.iter().map(|origin| format!("{}:{}", origin.host, origin.port));
+        Err(TargetError::UnusedResolve { given, wanted: wanted.collect::<Vec<_>>().join(" and ") })
+    }
+
+    /// The same without the entries that apply to none of `origins`: where they may be for others.
+    #[must_use]
+    pub fn only_for(mut self, origins: &[Origin]) -> AddressOverrides {
+        self.resolve.retain(|entry| origins.iter().any(|origin| entry.applies_to(origin)));
+        self
+    }
+
+    /// Where connections to `origin` lead by the first entry that applies to it.
+    fn given(&self, origin: &Origin) -> Option<Vec<Endpoint>> {
+        let entry = self.resolve.iter().find(|entry| entry.applies_to(origin))?;
+        Some(entry.addresses.iter().map(|address| SocketAddr::new(*address, origin.port).into()).collect())
     }
 }
 
@@ -110,7 +132,8 @@ mod tests {
     }
 
     fn endpoints(overrides: &AddressOverrides, origin: &Origin) -> Vec<String> {
-        overrides.endpoints(origin).unwrap().iter().map(Endpoint::to_string).collect()
+        let of_each = overrides.endpoints(std::slice::from_ref(origin)).unwrap();
+        of_each[0].iter().map(Endpoint::to_string).collect()
     }
 
     #[test]
@@ -119,8 +142,21 @@ mod tests {
         assert_eq!(endpoints(&overrides, &origin("example.test", 81)), ["127.0.0.2:81", "[::1]:81"]);
         assert_eq!(endpoints(&overrides, &origin("any.test", 82)), ["127.0.0.3:82"]);
         assert_eq!(endpoints(&self::overrides(&["[::2]:80:::1"]), &origin("[::2]", 80)), ["[::1]:80"]);
-        let unused = overrides.endpoints(&origin("example.test", 83)).unwrap_err();
+        let unused = overrides.endpoints(&[origin("example.test", 83)]).unwrap_err();
         assert!(unused.to_string().contains("example.test:83"), "{unused}");
+    }
+
+    #[test]
+    fn of_several_origins_one_may_have_an_entry() {
+        let overrides = overrides(&["example.test:80:127.0.0.2"]);
+        let (named, other) = (origin("example.test", 80), origin("127.0.0.9", 81));
+        let found = overrides.endpoints(&[other.clone(), named]).unwrap();
+        assert_eq!(
+            found,
+            [vec![Endpoint::Tcp(([127, 0, 0, 9], 81).into())], vec![Endpoint::Tcp(([127, 0, 0, 2], 80).into())]]
+        );
+        let unused = overrides.endpoints(&[other, origin("b", 1)]).unwrap_err().to_string();
+        assert!(unused.contains("127.0.0.9:81 and b:1"), "{unused}");
     }
 
     #[test]
@@ -132,11 +168,11 @@ mod tests {
         }
         for (path, part) in [("/no/such", "No such file"), (".", "not a socket")] {
             let overrides = AddressOverrides { unix_socket: Some(path.into()), ..AddressOverrides::default() };
-            let error = overrides.endpoints(&origin("a", 1)).unwrap_err().to_string();
+            let error = overrides.endpoints(&[origin("a", 1)]).unwrap_err().to_string();
             assert!(error.contains(path) && error.contains(part), "{error}");
         }
         let long = AddressOverrides { unix_socket: Some("x".repeat(200).into()), ..AddressOverrides::default() };
-        assert!(long.endpoints(&origin("a", 1)).unwrap_err().to_string().contains("too long"));
+        assert!(long.endpoints(&[origin("a", 1)]).unwrap_err().to_string().contains("too long"));
     }
 
     proptest::proptest! {
@@ -149,7 +185,7 @@ mod tests {
     #[test]
     fn addresses_need_no_lookup() {
         assert_eq!(endpoints(&AddressOverrides::default(), &origin("[::1]", 81)), ["[::1]:81"]);
-        let error = AddressOverrides::default().endpoints(&origin("no-such-host.invalid", 80)).unwrap_err();
+        let error = AddressOverrides::default().endpoints(&[origin("no-such-host.invalid", 80)]).unwrap_err();
         assert!(matches!(error, TargetError::Resolve { .. }), "{error}");
     }
 }

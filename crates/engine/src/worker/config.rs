@@ -7,22 +7,20 @@ use truetail_run::Timing;
 
 use crate::control::Control;
 use crate::start::Start;
-use crate::target::endpoint::Endpoint;
+use crate::target::destination::Way;
 use crate::target::request_set::RequestSet;
-use crate::tls::Tls;
 
 /// What a worker needs to know.
 pub(crate) struct WorkerConfig {
     pub(crate) share: WorkerShare,
     /// The clock, and when sending begins.
     pub(crate) start: Start,
-    pub(crate) endpoint: Endpoint,
-    /// How connections are secured, if they are.
-    pub(crate) tls: Option<Tls>,
+    /// How each origin is connected to.
+    pub(crate) ways: Vec<Way>,
     pub(crate) requests: RequestSet,
-    /// Most connections of a worker whose connections are multiplexed; `None`: each session has one of its own, which is
-    /// closed when it is over.
-    pub(crate) most_shared: Option<u64>,
+    /// Most connections of this worker: to all origins together, or where they are multiplexed, to each. `None`: each session
+    /// has its own, which are closed when it is over.
+    pub(crate) most_connections: Option<u64>,
     pub(crate) timeout: Option<Nanos>,
     /// The kernel is to say when answers arrived.
     pub(crate) stamped: bool,

@@ -13,12 +13,17 @@ use crate::protocol::{Protocol, Tag};
 impl<P: Protocol> Worker<P> {
     /// Opens a connection for a request, which waits for it.
     pub(super) fn open_connection(&mut self, tag: Tag) {
-        let user = self.in_flight.get(tag).user;
-        let slot = match self.connections.connect(&self.config.endpoint, &self.protocol, tag, user) {
+        if let Some(spare) = self.connections.spare() {
+            self.drop_connection(spare);
+        }
+        let exchange = self.in_flight.get(tag);
+        let (user, origin) = (exchange.user, exchange.origin);
+        let endpoint = &self.config.ways[origin as usize].endpoint;
+        let slot = match self.connections.connect(endpoint, &self.protocol, tag, (user, origin)) {
             Ok(slot) => slot,
             Err(cause) => {
                 let now = self.clock.now();
-                self.connections.opening_failed(now);
+                self.connections.opening_failed(origin, now);
                 return self.end(tag, CompletionTime::read_at(now), Outcome::ConnectFailed(cause), 0);
             }
         };
@@ -36,10 +41,10 @@ impl<P: Protocol> Worker<P> {
 
     fn opening_failed(&mut self, slot: u32, cause: Cause) {
         let now = self.clock.now();
-        let tag = self.connections.pool.get(slot).opener.expect("a connection that is being opened");
+        let (tag, origin) = (self.connections.opener(slot), self.connections.pool.origin(slot));
         let completion = self.clock.noticed(self.in_flight.get(tag), now);
         self.drop_connection(slot);
-        self.connections.opening_failed(now);
+        self.connections.opening_failed(origin, now);
         self.end(tag, completion, Outcome::ConnectFailed(cause), 0);
         self.update_capacity(now);
     }
@@ -48,8 +53,9 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn finish_connecting(&mut self, token: Token) {
         let now = self.clock.now();
         let since = self.clock.since(now);
+        let tls = &self.config.ways[self.connections.pool.origin(token.slot()) as usize].tls;
         let connection = self.connections.pool.get(token.slot());
-        match (connection.connected(), &self.config.tls) {
+        match (connection.connected(), tls) {
             (None, _) => {}
             (Some(Err(cause)), _) => self.opening_failed(token.slot(), cause),
             (Some(Ok(())), None) => self.opened(token, now),
@@ -80,12 +86,16 @@ impl<P: Protocol> Worker<P> {
         let exchange = self.in_flight.get(tag);
         let connect = exchange.began.elapsed(since);
         exchange.rare().connect = Some(connect);
-        if let Transport::Tls(session) = &self.connections.pool.get(slot).transport {
-            exchange.rare().handshake = Some(session.began.elapsed(since).min(connect));
+        let handshake = match &self.connections.pool.get(slot).transport {
+            Transport::Tls(session) => Some(session.began.elapsed(since).min(connect)),
+            Transport::Plain => None,
+        };
+        if handshake.is_some() {
+            exchange.rare().handshake = handshake;
         }
         self.begin_on(slot, tag, now);
         self.flush(slot, now);
-        if self.config.tls.is_some() {
+        if handshake.is_some() {
             self.receive_early(token, now);
         }
         // A server that speaks first, or has closed already, is not reported again.

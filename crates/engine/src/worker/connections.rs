@@ -16,20 +16,18 @@ use super::session_connections::SessionConnections;
 /// After a connection could not be opened, requests that have room on others are not risked on a new one for so long.
 const REST: Nanos = Nanos::from_secs(1);
 
-/// The connections of one worker. Multiplexed ones share the requests out among themselves in turn; of those that carry one
-/// request at a time, the one that became idle last is used first. Where each session has a connection of its own, it uses no
-/// other.
+/// The connections of one worker. Multiplexed ones to an origin share the requests out among themselves in turn; of those that
+/// carry one request at a time, the one that became idle last is used first. Where sessions have connections of their own, they
+/// use no other.
 #[derive(Debug)]
 pub(super) struct Connections<P: Protocol> {
     pub(super) pool: Pool<Connection<P::Session>>,
     /// Who has which, where each session has one of its own.
     pub(super) of_sessions: Option<SessionConnections>,
     ports: LocalPorts,
-    /// Most multiplexed connections.
+    /// Most connections, or most multiplexed ones to one origin.
     limit: u64,
-    /// Multiplexed connections that take new requests, and whose turn it is among these.
-    live: Vec<u32>,
-    turn: usize,
+    of_origins: Vec<OriginConnections>,
     /// Requests without a connection, until there is room for them.
     pub(super) unassigned: VecDeque<Tag>,
     /// Connections that may have something to send.
@@ -38,27 +36,41 @@ pub(super) struct Connections<P: Protocol> {
     opening: u32,
     /// How many have not taken all that is to be sent.
     blocked: u32,
-    /// No connection could be opened: until this instant others are preferred.
-    opening_rests_until: Timestamp,
     /// What is reported of requests that shared connections.
     pub(super) streams: Http2Stats,
 }
 
+/// Those that lead to one origin.
+#[derive(Clone, Default, Debug)]
+struct OriginConnections {
+    /// Multiplexed connections that take new requests, and whose turn it is among these.
+    live: Vec<u32>,
+    turn: usize,
+    /// No connection could be opened: until this instant others are preferred.
+    opening_rests_until: Timestamp,
+}
+
+impl OriginConnections {
+    /// The multiplexed connection whose turn it is. There is one.
+    fn next(&mut self) -> u32 {
+        self.turn = if self.turn + 1 < self.live.len() { self.turn + 1 } else { 0 };
+        self.live[self.turn]
+    }
+}
+
 impl<P: Protocol> Connections<P> {
-    /// `limit`: of connections that are multiplexed; `None`: each session has one of its own.
-    pub(super) fn new(ports: LocalPorts, limit: Option<u64>) -> Connections<P> {
+    /// To so many origins. `limit`: most connections, or most multiplexed ones to one origin; `None`: each session has its own.
+    pub(super) fn new(origins: usize, ports: LocalPorts, limit: Option<u64>) -> Connections<P> {
         Connections {
-            pool: Pool::default(),
-            of_sessions: limit.is_none().then(SessionConnections::default),
+            pool: Pool::new(origins),
+            of_sessions: limit.is_none().then(|| SessionConnections::new(origins)),
             ports,
             limit: limit.unwrap_or(u64::MAX),
-            live: Vec::new(),
-            turn: 0,
+            of_origins: vec![OriginConnections::default(); origins],
             unassigned: VecDeque::new(),
             dirty: Vec::new(),
             opening: 0,
             blocked: 0,
-            opening_rests_until: Timestamp::ZERO,
             streams: Http2Stats::default(),
         }
     }
@@ -69,9 +81,21 @@ impl<P: Protocol> Connections<P> {
         self.pool.at(slot).filter(|connection| connection.phase == Phase::Open)
     }
 
-    /// Another connection may be opened. Without multiplexing, and where each session has one, the driver's cap is the limit.
-    pub(super) fn may_open(&self) -> bool {
-        !self.are_shared_out() || (self.live.len() as u64) < self.limit
+    /// Another connection to this origin may be opened. Without multiplexing, and where sessions have their own, the driver's
+    /// cap is the limit.
+    pub(super) fn may_open(&self, origin: u32) -> bool {
+        !self.are_shared_out() || (self.of_origins[origin as usize].live.len() as u64) < self.limit
+    }
+
+    /// An idle connection that is to be closed before another one is opened: there are as many as there may be.
+    pub(super) fn spare(&self) -> Option<u32> {
+        let is_full = !P::MULTIPLEXED && self.of_sessions.is_none() && self.pool.open() >= self.limit;
+        if is_full { self.pool.spare() } else { None }
+    }
+
+    /// The request for which the connection in this slot is being opened.
+    pub(super) fn opener(&mut self, slot: u32) -> Tag {
+        self.pool.get(slot).opener.expect("a connection that is being opened")
     }
 
     /// Several requests of several users may be in flight on a connection.
@@ -80,29 +104,28 @@ impl<P: Protocol> Connections<P> {
         P::MULTIPLEXED && self.of_sessions.is_none()
     }
 
-    /// The connection that the session of this user has, where it can take a request.
-    fn own(&mut self, user: u32) -> Option<u32> {
-        let token = self.of_sessions.as_ref()?.of(user)?;
+    /// The connection that the session of this user has to this origin, where it can take a request.
+    fn own(&mut self, user: u32, origin: u32) -> Option<u32> {
+        let token = self.of_sessions.as_ref()?.of(user, origin)?;
         let connection = self.pool.find(token)?;
         let is_usable = connection.phase == Phase::Open && connection.session.has_room();
         is_usable.then_some(token.slot())
     }
 
-    /// A connection for the next request of this user, if it is to use one that is open.
+    /// A connection for the next request of this user to this origin, if it is to use one that is open.
     #[inline]
-    pub(super) fn choose(&mut self, user: u32, now: Timestamp) -> Option<u32> {
+    pub(super) fn choose(&mut self, user: u32, origin: u32, now: Timestamp) -> Option<u32> {
         if self.of_sessions.is_some() {
-            return self.own(user);
+            return self.own(user, origin);
         }
         if !P::MULTIPLEXED {
-            return self.pool.take_idle();
+            return self.pool.take_idle(origin);
         }
-        if self.may_open() && now >= self.opening_rests_until {
+        if self.may_open(origin) && now >= self.of_origins[origin as usize].opening_rests_until {
             return None;
         }
-        for _ in 0..self.live.len() {
-            self.turn = if self.turn + 1 < self.live.len() { self.turn + 1 } else { 0 };
-            let slot = self.live[self.turn];
+        for _ in 0..self.of_origins[origin as usize].live.len() {
+            let slot = self.of_origins[origin as usize].next();
             if self.open(slot).is_some_and(|connection| connection.session.has_room()) {
                 return Some(slot);
             }
@@ -110,31 +133,37 @@ impl<P: Protocol> Connections<P> {
         None
     }
 
-    /// Begins to open a connection for a request of this user.
+    /// Begins to open a connection for a request of this user to this origin.
     ///
     /// # Errors
     /// Why no attempt can be made.
-    pub(super) fn connect(&mut self, endpoint: &Endpoint, protocol: &P, opener: Tag, user: u32) -> Result<u32, Cause> {
+    pub(super) fn connect(
+        &mut self,
+        endpoint: &Endpoint,
+        protocol: &P,
+        opener: Tag,
+        (user, origin): (u32, u32),
+    ) -> Result<u32, Cause> {
         let (open, ports) = (self.pool.open(), &mut self.ports);
         let connection = Connection::open(endpoint, protocol.session(), opener, || ports.pick(open))?;
         self.opening += 1;
-        let token = self.pool.insert(connection);
+        let token = self.pool.insert(connection, origin);
         match &mut self.of_sessions {
-            Some(sessions) => sessions.give(user, token),
-            None if P::MULTIPLEXED => self.live.push(token.slot()),
+            Some(sessions) => sessions.give(user, origin, token),
+            None if P::MULTIPLEXED => self.of_origins[origin as usize].live.push(token.slot()),
             None => {}
         }
         Ok(token.slot())
     }
 
-    /// A connection could not be opened, at `now`.
-    pub(super) fn opening_failed(&mut self, now: Timestamp) {
-        self.opening_rests_until = now + REST;
+    /// A connection to this origin could not be opened, at `now`.
+    pub(super) fn opening_failed(&mut self, origin: u32, now: Timestamp) {
+        self.of_origins[origin as usize].opening_rests_until = now + REST;
     }
 
     /// The connection in this slot is there. Gives the request for which it was opened.
     pub(super) fn opened(&mut self, slot: u32) -> Tag {
-        self.opening_rests_until = Timestamp::ZERO;
+        self.of_origins[self.pool.origin(slot) as usize].opening_rests_until = Timestamp::ZERO;
         self.opening -= 1;
         let connection = self.pool.get(slot);
         connection.phase = Phase::Open;
@@ -168,7 +197,7 @@ impl<P: Protocol> Connections<P> {
     /// A connection takes no new requests any more.
     pub(super) fn retire(&mut self, slot: u32) {
         if self.are_shared_out() {
-            self.live.retain(|live| *live != slot);
+            self.of_origins[self.pool.origin(slot) as usize].live.retain(|live| *live != slot);
         }
     }
 
@@ -190,7 +219,8 @@ impl<P: Protocol> Connections<P> {
     /// Requests that may be in flight at once on all multiplexed connections together. Each that is not open counts as one
     /// request: the one that opens it.
     pub(super) fn capacity(&mut self) -> u64 {
-        let unopened = self.limit.saturating_sub(self.live.len() as u64);
+        let unopened = self.of_origins.iter().map(|of| self.limit.saturating_sub(of.live.len() as u64));
+        let unopened = unopened.fold(0, u64::saturating_add);
         let allowed = self.pool.iter().filter_map(|connection| connection.session.peer_limit()).min();
         self.streams.allowed = [self.streams.allowed, allowed].into_iter().flatten().min();
         self.pool.iter().map(|connection| connection.session.capacity()).fold(unopened, u64::saturating_add)

@@ -158,8 +158,9 @@ impl<P: Protocol> Worker<P> {
             slot => {
                 self.connections.unassigned.retain(|unassigned| *unassigned != tag);
                 if let Some(slot) = slot {
+                    let origin = self.connections.pool.origin(slot);
                     self.drop_connection(slot);
-                    self.connections.opening_failed(now);
+                    self.connections.opening_failed(origin, now);
                 }
                 self.end(tag, completion, outcome, 0);
                 if outcome != Outcome::InFlightAtEnd {

@@ -16,6 +16,8 @@ pub(super) struct Exchange {
     /// The request that this arrival gets.
     pub(super) request: RequestId,
     pub(super) user: u32,
+    /// The number of the origin that it goes to.
+    pub(super) origin: u32,
     /// How long it waited for the cap, or for a connection that takes its bytes.
     pub(super) connection_wait: Nanos,
     /// When the attempt began: to connect, or on an open connection to send.

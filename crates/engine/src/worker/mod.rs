@@ -102,7 +102,7 @@ impl<P: Protocol> Worker<P> {
         Worker {
             clock: WorkerClock::new(config.start.clock),
             sleeper: Sleeper::new(habits),
-            connections: Connections::new(ports, config.most_shared),
+            connections: Connections::new(config.ways.len(), ports, config.most_connections),
             in_flight: InFlight::new(config.timeout),
             receiver: Receiver::new(),
             config,

@@ -10,10 +10,11 @@ impl<P: Protocol> Worker<P> {
     /// Finds a connection for a request that was begun.
     #[inline]
     pub(super) fn place(&mut self, tag: Tag, now: Timestamp) {
-        let user = self.in_flight.get(tag).user;
-        match self.connections.choose(user, now) {
+        let exchange = self.in_flight.get(tag);
+        let (user, origin) = (exchange.user, exchange.origin);
+        match self.connections.choose(user, origin, now) {
             Some(slot) => self.begin_on(slot, tag, now),
-            None if self.connections.may_open() => self.open_connection(tag),
+            None if self.connections.may_open(origin) => self.open_connection(tag),
             // Happens when a connection was lost that had more unsent requests than the others have room for.
             None => self.connections.unassigned.push_back(tag),
         }

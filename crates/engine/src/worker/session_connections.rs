@@ -1,34 +1,46 @@
-//! The connections of sessions that have one each.
+//! The connections of sessions that have their own.
 
 use crate::connection::Token;
 
-/// Which connection each session has, by the user who stands for it, and the connections whose sessions are over.
-#[derive(Debug, Default)]
+/// Which connection each session has to each origin, by the user who stands for it, and the connections whose sessions are
+/// over.
+#[derive(Debug)]
 pub(super) struct SessionConnections {
-    of_user: Vec<Option<Token>>,
+    origins: usize,
+    /// Those of a user stand side by side, in the order of the origins.
+    of_users: Vec<Option<Token>>,
     left: Vec<Token>,
 }
 
 impl SessionConnections {
-    /// The connection of this user, which may have been lost.
-    pub(super) fn of(&self, user: u32) -> Option<Token> {
-        self.of_user.get(user as usize).copied().flatten()
+    /// To so many origins.
+    pub(super) fn new(origins: usize) -> SessionConnections {
+        SessionConnections { origins, of_users: Vec::new(), left: Vec::new() }
     }
 
-    /// This user has a new connection. One that the user had before is left.
-    pub(super) fn give(&mut self, user: u32, connection: Token) {
-        self.leave(user);
-        let place = user as usize;
-        if place >= self.of_user.len() {
-            self.of_user.resize(place + 1, None);
+    /// The connection of this user to this origin, which may have been lost.
+    pub(super) fn of(&self, user: u32, origin: u32) -> Option<Token> {
+        self.of_users.get(self.place(user, origin)).copied().flatten()
+    }
+
+    /// This user has a new connection to this origin. One that the user had to it before is left.
+    pub(super) fn give(&mut self, user: u32, origin: u32, connection: Token) {
+        let place = self.place(user, origin);
+        if place >= self.of_users.len() {
+            self.of_users.resize(self.place(user + 1, 0), None);
         }
-        self.of_user[place] = Some(connection);
+        self.left.extend(self.of_users[place].replace(connection));
     }
 
     /// The session of this user is over.
     pub(super) fn leave(&mut self, user: u32) {
-        let connection = self.of_user.get_mut(user as usize).and_then(Option::take);
-        self.left.extend(connection);
+        let first = self.place(user, 0);
+        let connections = self.of_users.get_mut(first..first + self.origins).unwrap_or_default();
+        self.left.extend(connections.iter_mut().filter_map(Option::take));
+    }
+
+    fn place(&self, user: u32, origin: u32) -> usize {
+        user as usize * self.origins + origin as usize
     }
 
     /// A connection that nobody has any more, once.

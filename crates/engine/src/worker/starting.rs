@@ -62,16 +62,18 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// The request of an arrival: one that was made before the run, or what its session asks for next, if anything.
+    /// The request of an arrival and its origin: one that was made before the run, or what its session asks for next, if
+    /// anything.
     #[inline]
-    fn request_for(&mut self, start: &DueRequest) -> Option<RequestId> {
+    fn request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
         if !P::IS_SCRIPTED {
-            return Some(self.config.requests.choose(start.arrival.index));
+            let request = self.config.requests.choose(start.arrival.index);
+            return Some((request, self.config.requests.origin(request)));
         }
         let (user, number) = (start.user, self.driver.session_number(start.user));
         let room = self.protocol.request_of(user);
-        let target = self.events.script().next_request(user, number, start.arrival, room)?;
-        Some(RequestId { target, row: user })
+        let next = self.events.script().next_request(user, number, start.arrival, room)?;
+        Some((RequestId { target: next.target, row: user }, next.origin))
     }
 
     /// The session of an arrival that was to begin at `now` asks for nothing, and has ended.
@@ -92,13 +94,14 @@ impl<P: Protocol> Worker<P> {
         let asked = self.request_for(&start);
         // What a script takes to say what it asks for is lag of the generator, and no time of the server's.
         let now = if P::IS_SCRIPTED { self.clock.now() } else { now };
-        let Some(request) = asked else { return self.asked_for_nothing(&start, now) };
+        let Some((request, origin)) = asked else { return self.asked_for_nothing(&start, now) };
         self.ledger.plan(request, start.arrival.intended_start);
         let began = self.clock.since(now);
         let tag = self.in_flight.begin(Exchange {
             arrival: start.arrival,
             request,
             user: start.user,
+            origin,
             // What nobody but this machine forbade, the generator was late with.
             connection_wait: if self.config.has_own_cap { Nanos::ZERO } else { start.connection_wait },
             began,

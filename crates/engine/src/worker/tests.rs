@@ -23,6 +23,7 @@ use crate::connection::timestamps;
 use crate::control::Control;
 use crate::protocol::http1::Http1;
 use crate::start::Start;
+use crate::target::destination::Way;
 use crate::target::method::Method;
 use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestSet, TargetRequests};
@@ -80,10 +81,9 @@ impl Stage {
         let config = WorkerConfig {
             share: WorkerShare::WHOLE,
             start: Start::with(MonotonicClock::starting_now()),
-            endpoint: listener.local_addr().unwrap().into(),
-            tls,
+            ways: vec![Way { endpoint: listener.local_addr().unwrap().into(), tls }],
             requests: one_request(),
-            most_shared: Some(1),
+            most_connections: Some(100),
             timeout,
             stamped,
             timing,

@@ -2,6 +2,7 @@
 
 mod callable;
 mod http2;
+mod origins;
 mod outcomes;
 mod parts_of_an_answer;
 mod preflight;

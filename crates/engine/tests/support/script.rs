@@ -1,8 +1,8 @@
 //! The same load as sessions of one request each, which a script makes while the run goes on.
 
 use truetail_engine::{
-    AddressOverrides, AnswerHead, EndedRequest, HttpVersion, Observer, ObserverFactory, Plan, RequestId, RequestSet,
-    SessionScript, Target, TargetRequests,
+    AddressOverrides, AnswerHead, EndedRequest, HttpVersion, NextRequest, Observer, ObserverFactory, Plan, RequestId,
+    RequestSet, SessionScript, Target, TargetRequests,
 };
 use truetail_model::arrival::Arrival;
 use truetail_model::time::{Nanos, Timestamp};
@@ -48,11 +48,11 @@ impl Observer for OneRequestEach {
 }
 
 impl SessionScript for OneRequestEach {
-    fn next_request(&mut self, _: u32, number: u64, _: Arrival, request: &mut Vec<u8>) -> Option<u32> {
+    fn next_request(&mut self, _: u32, number: u64, _: Arrival, request: &mut Vec<u8>) -> Option<NextRequest> {
         let id = self.0.choose(number);
         request.clear();
         request.extend_from_slice(self.0.bytes(id));
-        Some(id.target)
+        Some(NextRequest { target: id.target, origin: 0 })
     }
 
     fn think(&mut self, _: u32) -> Option<Nanos> {

@@ -69,7 +69,7 @@ pub struct GuidedRequest {
     pub think: Nanos,
     /// Its method.
     pub method: String,
-    /// Path and query, from the first slash on.
+    /// Path and query, from the first slash on, at the first origin; or a URL of any of them.
     pub path: String,
     /// Name and value of its header fields.
     pub headers: Vec<(String, String)>,

@@ -2,47 +2,50 @@
 
 use truetail_engine::{HttpVersion, Method, Origin, Request, RequestSet, TargetRequests};
 use truetail_run::ANY_METHOD;
-use url::Url;
 
 use crate::course::Beginning;
 use crate::itinerary::{Itinerary, Place};
+use crate::origins::{FlowOrigin, Origins};
 
 /// Guided sessions: what they are called, where they go, and their steps.
 #[derive(Clone, Debug)]
 pub struct GuidedPlan {
     name: String,
     steps: Vec<String>,
-    origin: Origin,
-    pub(super) root: Url,
+    pub(super) origins: Origins,
     pub(super) is_http2: bool,
 }
 
 impl GuidedPlan {
-    /// `origin`: a URL without a path; `steps`: their names, each once.
+    /// `origins`: URLs without a path, at least one; `steps`: their names, each once.
     ///
     /// # Errors
-    /// What is wrong with the origin or the steps.
-    pub fn new(name: &str, origin: &str, steps: &[String], version: HttpVersion) -> Result<GuidedPlan, PlanError> {
-        let first = Request::new(Method::Get, origin, &[], Vec::new());
-        let first = first.map_err(|error| PlanError::Origin(error.to_string()))?;
-        let url = first.url();
-        if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-            let problem = format!("'{url}' has more than a scheme, a host and a port; paths belong to the requests");
-            return Err(PlanError::Origin(problem));
+    /// What is wrong with an origin or the steps.
+    pub fn new(
+        name: &str,
+        origins: &[String],
+        steps: &[String],
+        version: HttpVersion,
+    ) -> Result<GuidedPlan, PlanError> {
+        let mut of_urls = Origins::default();
+        for url in origins {
+            of_urls.add(origin_of(url).map_err(PlanError::Origin)?);
+        }
+        if origins.is_empty() {
+            return Err(PlanError::Origin("none given; write one such as 'http://127.0.0.1:8080'".to_owned()));
         }
         check(steps).map_err(PlanError::Steps)?;
         Ok(GuidedPlan {
             name: name.to_owned(),
             steps: steps.to_vec(),
-            origin: first.origin(),
-            root: url.clone(),
+            origins: of_urls,
             is_http2: version == HttpVersion::Http2,
         })
     }
 
-    /// Where their requests go.
-    pub fn origin(&self) -> &Origin {
-        &self.origin
+    /// Where their requests go, by number: at least one place.
+    pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+        self.origins.iter().map(|origin| &origin.origin)
     }
 
     /// What they are called.
@@ -53,11 +56,12 @@ impl GuidedPlan {
     /// The targets of a run, one for each step. What is asked for there is known in the run.
     pub fn requests(&self) -> RequestSet {
         // What the first of them is made of, HTTP/2 takes for what requests usually have in common.
-        let first = Request::new(Method::Get, self.root.as_str(), &[], Vec::new()).map(|first| first.http1_bytes());
+        let root = &self.origins.get(0).root;
+        let first = Request::new(Method::Get, root.as_str(), &[], Vec::new()).map(|first| first.http1_bytes());
         let first = first.unwrap_or_default();
         let of_step = |(nth, name): (usize, &String)| {
             let method = Method::Other(ANY_METHOD.to_owned());
-            let mut target = TargetRequests::new(method, self.root.to_string(), 1).named(name.clone());
+            let mut target = TargetRequests::new(method, root.to_string(), 1).named(name.clone());
             target.push(if nth == 0 { &first } else { name.as_bytes() });
             target
         };
@@ -91,6 +95,15 @@ pub enum PlanError {
     /// The steps.
     #[error("{0}")]
     Steps(String),
+}
+
+fn origin_of(url: &str) -> Result<FlowOrigin, String> {
+    let first = Request::new(Method::Get, url, &[], Vec::new()).map_err(|error| error.to_string())?;
+    let url = first.url();
+    if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+        return Err(format!("'{url}' has more than a scheme, a host and a port; paths belong to the requests"));
+    }
+    Ok(FlowOrigin::new(first.origin(), url.clone()))
 }
 
 fn check(steps: &[String]) -> Result<(), String> {

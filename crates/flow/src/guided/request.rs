@@ -6,6 +6,7 @@ use url::{Position, Url};
 
 use super::guide::GuidedRequest;
 use crate::cookies::CookieJar;
+use crate::origins::Origins;
 use crate::request::{is_name, write_jar};
 
 /// Headers that follow from the body.
@@ -14,36 +15,60 @@ const OF_THE_BODY: [&str; 2] = ["content-length", "transfer-encoding"];
 /// What a request is made with.
 #[derive(Debug)]
 pub(super) struct Maker<'a> {
-    /// A URL of the origin.
-    pub(super) root: &'a Url,
+    pub(super) origins: &'a Origins,
     pub(super) is_http2: bool,
     pub(super) jar: &'a CookieJar,
     /// When it is due.
     pub(super) due: Timestamp,
 }
 
+/// A request that can be sent.
+#[derive(Debug)]
+pub(super) struct Made {
+    /// In HTTP/1.1.
+    pub(super) bytes: Vec<u8>,
+    /// The number of its origin.
+    pub(super) origin: u32,
+    /// Its path and query as they are sent.
+    pub(super) target: String,
+}
+
 impl Maker<'_> {
-    /// The bytes of a request in HTTP/1.1, and its path and query as they are sent.
+    /// Makes a request.
     ///
     /// # Errors
     /// Why it cannot be sent.
-    pub(super) fn make(&self, asked: GuidedRequest) -> Result<(Vec<u8>, String), String> {
-        if !asked.path.starts_with('/') {
-            return Err(format!("the path '{}' does not begin with a slash", asked.path));
-        }
+    pub(super) fn make(&self, asked: GuidedRequest) -> Result<Made, String> {
+        let (url, origin) = self.locate(&asked.path)?;
         let method: Method = asked.method.parse().map_err(|error| format!("{error}"))?;
-        let url = format!("{}{}", &self.root[..Position::AfterPort], asked.path);
-        let url = Url::parse(&url).map_err(|error| format!("the path '{}': {error}", asked.path))?;
         let target = url[Position::BeforePath..Position::AfterQuery].to_owned();
-        let headers = self.headers(&asked.headers, &target)?;
+        let headers = self.headers(&asked.headers, origin, &target)?;
         let request = Request::new(method, url.as_str(), &headers, asked.body).map_err(|error| error.to_string())?;
-        Ok((request.http1_bytes(), target))
+        Ok(Made { bytes: request.http1_bytes(), origin, target })
+    }
+
+    /// Its URL, and the number of its origin.
+    fn locate(&self, path: &str) -> Result<(Url, u32), String> {
+        let is_url = path.starts_with("http://") || path.starts_with("https://");
+        if !is_url && !path.starts_with('/') {
+            return Err(format!("the path '{path}' does not begin with a slash"));
+        }
+        let root = &self.origins.get(0).root[..Position::AfterPort];
+        let url = if is_url { path.to_owned() } else { format!("{root}{path}") };
+        let url = Url::parse(&url).map_err(|error| format!("the path '{path}': {error}"))?;
+        if url.username() != "" || url.password().is_some() {
+            return Err("a URL has a user or a password; send the header Authorization".to_owned());
+        }
+        match self.origins.of(&url) {
+            Some(origin) => Ok((url, origin)),
+            None => Err(format!("{} is none of the origins of the run", &url[..Position::AfterPort])),
+        }
     }
 
     /// Its header lines: its own cookies come behind those of the session, in one line.
-    fn headers(&self, own: &[(String, String)], target: &str) -> Result<Vec<String>, String> {
+    fn headers(&self, own: &[(String, String)], origin: u32, target: &str) -> Result<Vec<String>, String> {
         let mut jar = Vec::new();
-        write_jar(self.jar, target, self.due, &mut jar);
+        write_jar(self.jar, &self.origins.get(origin).site, target, self.due, &mut jar);
         let mut cookies = vec![String::from_utf8(jar).map_err(|_| "a cookie is no text".to_owned())?];
         let mut lines = Vec::new();
         for (name, value) in own {
@@ -80,14 +105,18 @@ impl Maker<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cookies::Site;
+    use crate::origins::FlowOrigin;
 
     fn made(asked: GuidedRequest, is_http2: bool) -> Result<(String, String), String> {
-        let (root, mut jar) = (Url::parse("http://127.0.0.1:8080/").unwrap(), CookieJar::default());
-        let site = Site { host: "127.0.0.1".to_owned(), is_secure: false, began_unix_s: 0 };
-        jar.set(b"id=7; Path=/account", &site, "/", Timestamp::ZERO);
-        let maker = Maker { root: &root, is_http2, jar: &jar, due: Timestamp::ZERO };
-        maker.make(asked).map(|(bytes, target)| (String::from_utf8(bytes).unwrap(), target))
+        let first = Request::new(Method::Get, "http://127.0.0.1:8080/", &[], Vec::new()).unwrap();
+        let other = Request::new(Method::Get, "https://api.test", &[], Vec::new()).unwrap();
+        let (mut origins, mut jar) = (Origins::default(), CookieJar::default());
+        for request in [first, other] {
+            origins.add(FlowOrigin::new(request.origin(), request.url().clone()));
+        }
+        jar.set(b"id=7; Path=/account", &origins.get(0).site, "/", Timestamp::ZERO);
+        let maker = Maker { origins: &origins, is_http2, jar: &jar, due: Timestamp::ZERO };
+        maker.make(asked).map(|made| (String::from_utf8(made.bytes).unwrap(), made.target))
     }
 
     fn asked(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> GuidedRequest {
@@ -109,13 +138,18 @@ mod tests {
         assert!(bytes.contains("\r\nCookie: own=2\r\n") && !bytes.contains("id=7"), "{bytes}");
         let (bytes, target) = made(asked("GET", "//elsewhere/x", &[], ""), false).unwrap();
         assert!(bytes.contains("Host: 127.0.0.1:8080\r\n") && target == "//elsewhere/x", "{bytes}");
+        let (bytes, target) = made(asked("GET", "https://API.test:443/account?a", &[], ""), false).unwrap();
+        assert!(bytes.contains("Host: api.test\r\n") && !bytes.contains("id=7"), "{bytes}");
+        assert_eq!(target, "/account?a");
     }
 
     #[test]
     fn what_cannot_be_sent_is_refused() {
         for (wrong, why) in [
             (asked("GET", "account", &[], ""), "slash"),
-            (asked("GET", "http://127.0.0.1:8080/", &[], ""), "slash"),
+            (asked("GET", "http://127.0.0.1:8081/", &[], ""), "http://127.0.0.1:8081 is none of the origins"),
+            (asked("GET", "http://me:pw@127.0.0.1:8080/", &[], ""), "user or a password"),
+            (asked("GET", "ftp://127.0.0.1:8080/", &[], ""), "slash"),
             (asked("G ET", "/", &[], ""), "G ET"),
             (asked("GET", "/", &[("X-A", "1\r\nX-B: 2")], ""), "X-A"),
             (asked("GET", "/", &[("X-A: 1\r\nX-B", "2")], ""), "character"),

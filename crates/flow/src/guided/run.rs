@@ -9,7 +9,6 @@ use truetail_run::SessionFacts;
 use super::guide::MakeGuide;
 use super::plan::GuidedPlan;
 use super::script::{GuidedScript, Shared};
-use crate::cookies::Site;
 use crate::measured::Found;
 
 /// The guided sessions of a run. Clones are of the same run.
@@ -24,9 +23,7 @@ impl GuidedRun {
     /// that cookies that have expired by then are not kept.
     pub fn new(plan: GuidedPlan, make_guide: MakeGuide, measure_from: Timestamp, began_unix_s: i64) -> GuidedRun {
         let found = Mutex::new(Found::nothing(vec![plan.itinerary()]));
-        let host = plan.root.host_str().unwrap_or_default().to_owned();
-        let site = Site { host, is_secure: plan.origin().is_https(), began_unix_s };
-        GuidedRun { shared: Arc::new(Shared { plan, site, measure_from, found }), make_guide }
+        GuidedRun { shared: Arc::new(Shared { plan, began_unix_s, measure_from, found }), make_guide }
     }
 
     /// Makes the scripts that do the work, for [`truetail_engine::Plan::observer`].

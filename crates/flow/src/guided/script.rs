@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, EndedRequest, Observer, SessionScript};
+use truetail_engine::{AnswerHead, EndedRequest, NextRequest, Observer, SessionScript};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -10,7 +10,6 @@ use truetail_model::time::{Nanos, Timestamp};
 use super::guide::{Guide, GuidedAnswer};
 use super::plan::GuidedPlan;
 use super::session::{GuidedSession, With};
-use crate::cookies::Site;
 use crate::measured::{Found, MeasuredFlows};
 use crate::reading::Readings;
 
@@ -18,7 +17,8 @@ use crate::reading::Readings;
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) plan: GuidedPlan,
-    pub(super) site: Site,
+    /// When the run began, in seconds since 1970.
+    pub(super) began_unix_s: i64,
     /// Sessions that arrive before this are not counted.
     pub(super) measure_from: Timestamp,
     pub(super) found: Mutex<Found>,
@@ -51,8 +51,8 @@ impl GuidedScript {
 
     /// The session of a user, and with what it goes on.
     fn session(&mut self, user: u32) -> (&mut GuidedSession, With<'_>) {
-        let (plan, site) = (&self.shared.plan, &self.shared.site);
-        (&mut self.sessions[user as usize], With { plan, site, guide: &mut *self.guide, user })
+        let plan = &self.shared.plan;
+        (&mut self.sessions[user as usize], With { plan, guide: &mut *self.guide, user })
     }
 
     fn answered(&mut self, request: u32, user: u32, status: u16, ended: &EndedRequest) {
@@ -65,9 +65,9 @@ impl GuidedScript {
             is_whole: reading.is_whole(),
             response_time: ended.end.since(ended.arrival.intended_start),
         };
-        let (plan, site) = (&self.shared.plan, &self.shared.site);
+        let plan = &self.shared.plan;
         let session = &mut self.sessions[user as usize];
-        let with = With { plan, site, guide: &mut *self.guide, user };
+        let with = With { plan, guide: &mut *self.guide, user };
         if let Some(why) = session.answered(with, &answer, (ended.start, ended.end)) {
             self.measured.disappointed(&session.course, why);
         }
@@ -115,9 +115,9 @@ impl Observer for GuidedScript {
 }
 
 impl SessionScript for GuidedScript {
-    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<u32> {
+    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<NextRequest> {
         if self.sessions.len() <= user as usize {
-            self.sessions.resize_with(user as usize + 1, GuidedSession::new);
+            self.sessions.resize_with(user as usize + 1, || GuidedSession::new(self.shared.began_unix_s));
         }
         let (session, with) = self.session(user);
         if !session.course.is_open
@@ -129,10 +129,10 @@ impl SessionScript for GuidedScript {
             return None;
         }
         let session = &mut self.sessions[user as usize];
-        let step = session.course.step_of_all();
+        let next = NextRequest { target: session.course.step_of_all(), origin: session.origin };
         session.issue(arrival.intended_start, request);
         self.beginning = user;
-        Some(step)
+        Some(next)
     }
 
     fn think(&mut self, user: u32) -> Option<Nanos> {

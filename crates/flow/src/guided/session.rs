@@ -7,7 +7,7 @@ use truetail_run::EarlyEnd;
 use super::guide::{Guide, GuidedAnswer, GuidedRequest, NextMove};
 use super::plan::GuidedPlan;
 use super::request::Maker;
-use crate::cookies::{CookieJar, Site};
+use crate::cookies::CookieJar;
 use crate::course::Course;
 use crate::request::path_of;
 
@@ -19,6 +19,8 @@ const MOST_REQUESTS: u32 = 100_000;
 pub(super) struct GuidedSession {
     pub(super) course: Course,
     jar: CookieJar,
+    /// The number of the origin of the request under way, or of the one that is ready.
+    pub(super) origin: u32,
     /// Path and query of the request under way, or of the one that is ready.
     target: String,
     /// The next request, where it is ready.
@@ -30,16 +32,17 @@ pub(super) struct GuidedSession {
 /// Of whom it is, and with what it is made.
 pub(super) struct With<'a> {
     pub(super) plan: &'a GuidedPlan,
-    pub(super) site: &'a Site,
     pub(super) guide: &'a mut dyn Guide,
     pub(super) user: u32,
 }
 
 impl GuidedSession {
-    pub(super) fn new() -> GuidedSession {
+    /// Of a run that began then.
+    pub(super) fn new(began_unix_s: i64) -> GuidedSession {
         GuidedSession {
             course: Course::new(),
-            jar: CookieJar::default(),
+            jar: CookieJar::new(began_unix_s),
+            origin: 0,
             target: String::new(),
             ready: Vec::new(),
             is_guided: false,
@@ -82,7 +85,7 @@ impl GuidedSession {
     ) -> Option<String> {
         self.course.answered(start, end);
         for field in answer.fields.all("set-cookie") {
-            self.jar.set(field, with.site, path_of(&self.target), end);
+            self.jar.set(field, &with.plan.origins.get(self.origin).site, path_of(&self.target), end);
         }
         let next = with.guide.answered(with.user, answer);
         self.is_guided = matches!(next, NextMove::Ask(_));
@@ -118,15 +121,15 @@ impl GuidedSession {
     fn ask(&mut self, with: &mut With<'_>, asked: GuidedRequest) -> Result<(), String> {
         let (step, think, plan) = (asked.step, asked.think, with.plan);
         let due = self.course.end + think;
-        let maker = Maker { root: &plan.root, is_http2: plan.is_http2, jar: &self.jar, due };
+        let maker = Maker { origins: &plan.origins, is_http2: plan.is_http2, jar: &self.jar, due };
         let made = match self.course.issued() {
             _ if step as usize >= plan.step_count() => Err(format!("there is no step {step}")),
             MOST_REQUESTS.. => Err(format!("a session has more than {MOST_REQUESTS} requests, the limit")),
             _ => maker.make(asked),
         };
         match made {
-            Ok((ready, target)) => {
-                (self.ready, self.target) = (ready, target);
+            Ok(made) => {
+                (self.ready, self.origin, self.target) = (made.bytes, made.origin, made.target);
                 self.course.think(step, think);
                 Ok(())
             }

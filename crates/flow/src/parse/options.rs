@@ -66,7 +66,11 @@ impl Parser<'_> {
             "max-redirs" => options.max_redirects = Some(redirects(value)?),
             "retry" => options.retries = retries(value)?,
             "retry-interval" => options.retry_interval = Some(time(value)?),
-            "location-trusted" | "compressed" | "insecure" if matches!(value, "false" | "0") => {}
+            "location-trusted" => {
+                options.trusts_redirects = boolean(name, value)?;
+                options.location |= options.trusts_redirects;
+            }
+            "compressed" | "insecure" if matches!(value, "false" | "0") => {}
             name if HARMLESS.contains(&name) => {}
             name => return Err(unsupported(name)),
         }
@@ -208,7 +212,6 @@ fn boolean(name: &str, text: &str) -> std::result::Result<bool, String> {
 
 fn unsupported(name: &str) -> String {
     let help = match name {
-        "location-trusted" => "no redirect is followed to another origin; write location: true",
         "insecure" => "use --insecure for the whole run",
         "cacert" => "use --ca FILE for the whole run",
         "cert" | "key" => "use --cert FILE and --key FILE for the whole run",

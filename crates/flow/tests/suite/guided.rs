@@ -76,7 +76,7 @@ struct Measured {
 fn run(server: &impl Place, limits: Limits, says: Arc<Says>) -> Measured {
     let (address, version) = server.place();
     let steps = ["login", "list", "buy"].map(str::to_owned);
-    let guided = GuidedPlan::new("shop", &format!("http://{address}"), &steps, version).unwrap();
+    let guided = GuidedPlan::new("shop", &[format!("http://{address}")], &steps, version).unwrap();
     let schedule = Schedule {
         profile: Profile::constant("50/s".parse().unwrap()),
         spacing: Spacing::Even,
@@ -84,7 +84,8 @@ fn run(server: &impl Place, limits: Limits, says: Arc<Says>) -> Measured {
         horizon: Horizon { duration: Some(Nanos::from_millis(20 * SESSIONS)), requests: None },
     };
     let model = LoadModel::PartlyOpen { sessions: schedule, requests_per_session: 3, think_time: Nanos::ZERO };
-    let target = Target::of(guided.requests(), guided.origin().clone(), &Default::default()).unwrap();
+    let target =
+        Target::of_origins(guided.requests(), guided.origins().cloned().collect(), &Default::default()).unwrap();
     let mut plan = Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target);
     plan.threads = Some(1);
     if version == HttpVersion::Http2 {
@@ -338,7 +339,8 @@ fn a_slow_guide_is_not_billed_to_the_server() {
 #[test]
 fn origins_and_steps_that_cannot_be_are_refused() {
     let steps = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
-    let plan = |origin: &str, names: &[&str]| GuidedPlan::new("f", origin, &steps(names), HttpVersion::Http1);
+    let plan =
+        |origin: &str, names: &[&str]| GuidedPlan::new("f", &[origin.to_owned()], &steps(names), HttpVersion::Http1);
     for (origin, names, why) in [
         ("127.0.0.1:80", &["a"][..], "no scheme"),
         ("http://127.0.0.1/shop", &["a"], "paths belong to the requests"),
@@ -351,5 +353,10 @@ fn origins_and_steps_that_cannot_be_are_refused() {
         let error = plan(origin, names).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
-    assert_eq!(plan("http://127.0.0.1", &["a"]).unwrap().origin().to_string(), "http://127.0.0.1");
+    let origins = ["http://127.0.0.1", "https://127.0.0.1", "http://127.0.0.1:80/"].map(str::to_owned);
+    let several = GuidedPlan::new("f", &origins, &steps(&["a"]), HttpVersion::Http1).unwrap();
+    assert_eq!(several.origins().map(|origin| origin.to_string()).collect::<Vec<_>>(), origins[..2]);
+    assert!(
+        GuidedPlan::new("f", &[], &steps(&["a"]), HttpVersion::Http1).unwrap_err().to_string().contains("none given")
+    );
 }

@@ -19,4 +19,5 @@ mod runs;
 mod server;
 mod server_http2;
 mod several;
+mod several_origins;
 mod simulated;

@@ -1,6 +1,6 @@
 //! Runs of flows over sockets: what was sent, and what was written down.
 
-use truetail_engine::{Control, HttpVersion, Plan, RunOutput, Target};
+use truetail_engine::{AddressOverrides, Control, HttpVersion, Plan, RunOutput, Target};
 use truetail_flow::{Flow, FlowRun};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::time::{Nanos, Timestamp};
@@ -20,7 +20,7 @@ pub struct Measured {
 }
 
 /// A session every 20 ms, [`SESSIONS`] of them.
-fn plan(flow: &Flow, limits: Limits) -> Plan {
+fn plan(flow: &Flow, limits: Limits, way: &AddressOverrides) -> Plan {
     let schedule = Schedule {
         profile: Profile::constant("50/s".parse().unwrap()),
         spacing: Spacing::Even,
@@ -32,7 +32,7 @@ fn plan(flow: &Flow, limits: Limits) -> Plan {
         requests_per_session: flow.requests_per_session(),
         think_time: Nanos::ZERO,
     };
-    let target = Target::of(flow.requests(), flow.origin().clone(), &Default::default()).unwrap();
+    let target = Target::of_origins(flow.requests(), flow.origins().cloned().collect(), way).unwrap();
     Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
 }
 
@@ -47,10 +47,14 @@ pub fn run_within(server: &impl Place, text: &str, limits: Limits) -> Measured {
     measure(flow, version, limits)
 }
 
-/// Runs the flow, and checks what must be true of every run of one.
 pub fn measure(flow: Flow, version: HttpVersion, limits: Limits) -> Measured {
+    measure_at(flow, version, limits, &AddressOverrides::default())
+}
+
+/// Runs the flow with its hosts at these addresses, and checks what must be true of every run of one.
+pub fn measure_at(flow: Flow, version: HttpVersion, limits: Limits, way: &AddressOverrides) -> Measured {
     let flow = flow.over(version).unwrap();
-    let mut plan = plan(&flow, limits);
+    let mut plan = plan(&flow, limits, way);
     if version == HttpVersion::Http2 {
         plan.target.use_http2().unwrap();
     }

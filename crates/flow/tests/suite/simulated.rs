@@ -45,7 +45,7 @@ fn measured(text: &str, scenario: &Scenario) -> (SessionFacts, Vec<TargetBooks>)
         requests_per_session: flow.requests_per_session(),
         think_time: Nanos::ZERO,
     };
-    let target = Target::of(flow.requests(), flow.origin().clone(), &Default::default()).unwrap();
+    let target = Target::of_origins(flow.requests(), flow.origins().cloned().collect(), &Default::default()).unwrap();
     let mut plan = Plan::new(Workload { model, ..scenario.workload.clone() }, target);
     let run = FlowRun::new(flow, Timestamp(scenario.workload.warmup.0), 1, 1_700_000_000);
     plan.observer = Some(run.observer_factory());

@@ -118,12 +118,22 @@ fn what_is_no_step_is_counted_by_cause() {
                   1 of other origins (https://cdn.example)";
     assert_eq!(flow.notes[0], wanted);
     assert!(flow.notes[1].contains("no recorded answer set are left out: sid, theme"), "{:?}", flow.notes);
-    assert_eq!(made(entries(), &HarOptions { assets: true, origin: None }).unwrap().requests, 2);
+    assert_eq!(made(entries(), &HarOptions { assets: true, origins: Vec::new() }).unwrap().requests, 2);
     for origin in ["https://CDN.example/", "https://cdn.example:443", "HTTPS://me@cdn.example:443/"] {
-        let of_cdn = HarOptions { assets: false, origin: Some(origin.to_owned()) };
+        let of_cdn = HarOptions { assets: false, origins: vec![origin.to_owned()] };
         assert!(steps(&made(entries(), &of_cdn).unwrap()).starts_with("GET {{host}}/a\n"), "{origin}");
     }
-    let nowhere = HarOptions { assets: false, origin: Some("https://nowhere.example".to_owned()) };
+    let origins = ["https://shop.example", "https://cdn.example", "https://shop.example/"].map(str::to_owned).to_vec();
+    let both = made(entries(), &HarOptions { assets: false, origins }).unwrap();
+    assert!(
+        both.notes[0].starts_with("2 requests to https://shop.example and https://cdn.example of a.har;"),
+        "{both:?}"
+    );
+    assert_eq!(both.notes[1], "{{host}} is https://shop.example, {{host2}} is https://cdn.example");
+    assert!(steps(&both).contains("GET {{host}}/\n") && steps(&both).contains("GET {{host2}}/a\n"), "{both:?}");
+    let usage = "--variable host=http://127.0.0.1:8080 --variable host2=http://127.0.0.1:8081";
+    assert!(both.hurl.contains(&format!("# hurl {usage} FILE")), "{both:?}");
+    let nowhere = HarOptions { assets: false, origins: vec!["https://nowhere.example".to_owned()] };
     assert!(made(entries(), &nowhere).unwrap_err().contains("left out: 1 not understood"));
     assert!(made(Vec::new(), &HarOptions::default()).unwrap_err().contains("no request"));
     assert!(flow_of_har(b"{\"log\": 1}", "a.har", &HarOptions::default()).is_err());
@@ -212,7 +222,7 @@ proptest! {
             let data = body.as_ref().map_or(Value::Null, |body| json!({"mimeType": mime, "text": body}));
             entry(nth as u32 * 100, method, path, json!({"request": {"headers": headers(&fields), "postData": data}}))
         });
-        let flow = made(entries.collect(), &HarOptions { assets: true, origin: None }).unwrap();
+        let flow = made(entries.collect(), &HarOptions { assets: true, origins: Vec::new() }).unwrap();
         let read = parsed(&flow);
         prop_assert_eq!(read.requests_per_session() as usize, recorded.len());
         let requests = read.requests();

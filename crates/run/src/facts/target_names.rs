@@ -7,12 +7,22 @@ use super::offered::OfferedLoad;
 
 impl OfferedLoad {
     /// The name of each target, by which gates and findings call it: its own, or method and path with its query, such as
-    /// `GET /items`. The second of the same name is `GET /items #2`. Empty where nothing has a URL.
+    /// `GET /items`; where they have several origins, with the whole URL. The second of the same name is `GET /items #2`. Empty
+    /// where nothing has a URL.
     pub fn target_names(&self) -> Vec<String> {
         let by_path = |method: &str, url: &str| format!("{method} {}", path_of(url));
-        let own = |target: &MixTarget| target.name.clone().unwrap_or_else(|| by_path(&target.method, &target.url));
+        let called = |target: &MixTarget, has_one_origin: bool| match &target.name {
+            Some(name) => name.clone(),
+            None if has_one_origin => by_path(&target.method, &target.url),
+            None => format!("{} {}", target.method, target.url),
+        };
         let several: Vec<String> = match &self.mix {
-            Some(mix) => mix.targets.iter().map(own).collect(),
+            Some(mix) => {
+                let mut origins = mix.targets.iter().map(|target| origin_of(&target.url));
+                let first = origins.next();
+                let has_one_origin = origins.all(|origin| Some(origin) == first);
+                mix.targets.iter().map(|target| called(target, has_one_origin)).collect()
+            }
             None => self.method.iter().zip(&self.url).map(|(method, url)| by_path(method, url)).collect(),
         };
         let (mut taken, mut used) = (HashSet::new(), HashMap::new());
@@ -29,6 +39,12 @@ impl OfferedLoad {
         };
         several.into_iter().map(unique).collect()
     }
+}
+
+/// `http://host:8080` of `http://host:8080/items?page={{n}}`.
+fn origin_of(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or(url, |at| &url[..host + at])
 }
 
 /// `/items?page={{n}}` of `http://host:8080/items?page={{n}}`.
@@ -51,5 +67,6 @@ mod tests {
         ] {
             assert_eq!(path_of(url), path, "{url}");
         }
+        assert_eq!(["http://a:1/b/c", "http://a:1", "/x"].map(origin_of), ["http://a:1", "http://a:1", ""]);
     }
 }

@@ -118,8 +118,12 @@ fn many_targets_of_one_name_are_numbered() {
         OfferedLoad { mix: Some(mix), ..support::offered() }.target_names()
     };
     assert_eq!(
-        names(&["http://a/x", "http://b/x", "/x #3", "/x", "/y", "/x"]),
+        names(&["http://a/x", "http://a/x", "http://a/x #3", "http://a/x", "http://a/y", "http://a/x"]),
         ["GET /x", "GET /x #2", "GET /x #3", "GET /x #4", "GET /y", "GET /x #5"]
+    );
+    assert_eq!(
+        names(&["http://a/x", "http://b/x", "http://b/x"]),
+        ["GET http://a/x", "GET http://b/x", "GET http://b/x #2"]
     );
     // In no time, however many there are.
     assert_eq!(names(&vec!["/x"; 100_000]).last().map(String::as_str), Some("GET /x #100000"));

@@ -16,7 +16,7 @@ pub(super) fn from_har(args: &FromHarArgs) -> Result<ExitCode> {
     let shown = args.file.display();
     let bytes = input::bytes(&args.file)?;
     let name = args.file.file_name().unwrap_or_default().to_string_lossy();
-    let options = HarOptions { assets: args.assets, origin: args.origin.clone() };
+    let options = HarOptions { assets: args.assets, origins: args.origin.clone() };
     let flow = flow_of_har(&bytes, &name, &options)
         .map_err(|error| runtime_error(format!("cannot make a flow of '{shown}': {error}")))?;
     deliver(&flow.hurl, args.out.as_deref(), &flow.notes)

@@ -9,22 +9,39 @@ const ASSETS: [&str; 20] = [
     "avif", "bmp", "css", "eot", "gif", "ico", "jpeg", "jpg", "js", "map", "mjs", "mp3", "mp4", "otf", "png", "svg",
     "ttf", "webm", "woff", "woff2",
 ];
+
+/// An origin, and the variable that stands for it in the flow.
+#[derive(Debug)]
+pub(super) struct Host<'a> {
+    pub(super) variable: String,
+    pub(super) origin: &'a str,
+}
+
 /// The steps of the flow, in their order.
 pub(super) struct Choice {
-    pub(super) origin: String,
+    /// Their origins, each once.
+    pub(super) origins: Vec<String>,
     pub(super) steps: Vec<Recorded>,
     pub(super) left_out: LeftOut,
 }
 
 impl Choice {
-    /// The steps among `all`: those of `origin`, else of the first page, and assets only where they are kept.
-    pub(super) fn of(all: Vec<Recorded>, origin: Option<&str>, keeps_assets: bool, mut left_out: LeftOut) -> Choice {
+    /// The steps among `all`: those of `asked` origins, else of that of the first page, and assets only where they are kept.
+    pub(super) fn of(all: Vec<Recorded>, asked: &[String], keeps_assets: bool, mut left_out: LeftOut) -> Choice {
         let page = all.iter().find(|recorded| recorded.is_page()).or(all.first());
         let of_page = || page.map_or_else(String::new, |recorded| recorded.origin.clone());
-        let origin = origin.map_or_else(of_page, normalised);
+        let mut origins: Vec<String> = Vec::new();
+        for origin in asked.iter().map(|origin| normalised(origin)) {
+            if !origins.contains(&origin) {
+                origins.push(origin);
+            }
+        }
+        if origins.is_empty() {
+            origins.push(of_page());
+        }
         let mut steps = Vec::new();
         for recorded in all {
-            if recorded.origin != origin {
+            if !origins.contains(&recorded.origin) {
                 left_out.count_origin(&recorded.origin);
             } else if !keeps_assets && recorded.is_asset() {
                 left_out.count(Cause::Asset);
@@ -32,7 +49,13 @@ impl Choice {
                 steps.push(recorded);
             }
         }
-        Choice { origin, steps, left_out }
+        Choice { origins, steps, left_out }
+    }
+
+    /// The variable that stands for each origin, and the origin.
+    pub(super) fn hosts(&self) -> Vec<Host<'_>> {
+        let name = |nth: usize| if nth == 1 { "host".to_owned() } else { format!("host{nth}") };
+        (1..).zip(&self.origins).map(|(nth, origin)| Host { variable: name(nth), origin }).collect()
     }
 
     /// Why there is no step.

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde::Deserialize;
 
+use super::choice::Host;
 use super::left_out::Cause;
 use super::text::{self, body_text};
 use crate::rows::instant::instant;
@@ -187,13 +188,14 @@ impl Recorded {
     }
 
     /// Writes it as Hurl does, after so long a think time.
-    pub(super) fn write(&self, origin: &str, think_ms: u64, out: &mut String) {
-        out.push_str(&format!("{} {{{{host}}}}{}\n", self.method, self.path));
+    pub(super) fn write(&self, hosts: &[Host<'_>], think_ms: u64, out: &mut String) {
+        let mine = hosts.iter().find(|host| host.origin == self.origin).map_or("host", |host| &host.variable);
+        out.push_str(&format!("{} {{{{{mine}}}}}{}\n", self.method, self.path));
         for NameValue { name, value, .. } in &self.headers {
             out.push_str(&text::key(name));
             out.push_str(": ");
-            match value.strip_prefix(origin).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-                Some(rest) => out.push_str(&format!("{{{{host}}}}{}", text::value(rest))),
+            match hosts.iter().find_map(|host| host.in_front_of(value)) {
+                Some((variable, rest)) => out.push_str(&format!("{{{{{variable}}}}}{}", text::value(rest))),
                 None => out.push_str(&text::value(value)),
             }
             out.push('\n');
@@ -217,6 +219,14 @@ impl Recorded {
         // Without the cache of a browser, an answer is a whole one.
         let status = if self.status == 304 { "*".to_owned() } else { self.status.to_string() };
         out.push_str(&format!("HTTP {status}\n"));
+    }
+}
+
+impl Host<'_> {
+    /// Its variable and what follows, if a text is a URL of it.
+    fn in_front_of<'v>(&self, text: &'v str) -> Option<(&str, &'v str)> {
+        let rest = text.strip_prefix(self.origin).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+        Some((&self.variable, rest))
     }
 }
 

@@ -28,8 +28,9 @@ use secrets::Secrets;
 pub struct HarOptions {
     /// Also images, style sheets, scripts and fonts.
     pub assets: bool,
-    /// The requests of this origin, such as `https://shop.example`; else those of the first page, or of the first request.
-    pub origin: Option<String>,
+    /// The requests of these origins, such as `https://shop.example`; if there are none, of that of the first page, or of the
+    /// first request.
+    pub origins: Vec<String>,
 }
 
 /// A flow that was made of an archive.
@@ -57,7 +58,7 @@ pub fn flow_of_har(bytes: &[u8], name: &str, options: &HarOptions) -> Result<Har
         }
     }
     all.sort_by_key(|recorded| recorded.start_ns);
-    let choice = Choice::of(all, options.origin.as_deref(), options.assets, left_out);
+    let choice = Choice::of(all, &options.origins, options.assets, left_out);
     if choice.steps.is_empty() {
         return Err(ImportError::content(place_of(bytes, 0), choice.nothing()));
     }
@@ -67,19 +68,20 @@ pub fn flow_of_har(bytes: &[u8], name: &str, options: &HarOptions) -> Result<Har
 fn write(name: &str, choice: &Choice) -> HarFlow {
     let secrets = Secrets::of(&choice.steps);
     let (mut steps, mut overlapping, mut end_ns) = (String::new(), 0, None);
+    let hosts = choice.hosts();
     for step in &choice.steps {
         let think_ns = end_ns.map_or(0, |end: u64| step.start_ns.saturating_sub(end));
         overlapping += usize::from(end_ns.is_some_and(|end| step.start_ns < end));
         end_ns = end_ns.max(Some(step.end_ns));
         steps.push('\n');
-        step.write(&choice.origin, think_ns / 1_000_000, &mut steps);
+        step.write(&hosts, think_ns / 1_000_000, &mut steps);
     }
     let notes = notes(name, choice, overlapping, &secrets);
     let mut hurl = String::new();
-    let usage = [
-        "truetail run --flow FILE -r 1 -d 10s --variable host=http://127.0.0.1:8080".to_owned(),
-        "hurl --variable host=http://127.0.0.1:8080 FILE".to_owned(),
-    ];
+    let variables =
+        (8080..).zip(&hosts).map(|(port, host)| format!(" --variable {}=http://127.0.0.1:{port}", host.variable));
+    let variables: String = variables.collect();
+    let usage = [format!("truetail run --flow FILE -r 1 -d 10s{variables}"), format!("hurl{variables} FILE")];
     for line in notes.iter().chain(&usage) {
         hurl.push_str("# ");
         hurl.push_str(line);
@@ -91,11 +93,16 @@ fn write(name: &str, choice: &Choice) -> HarFlow {
 fn notes(name: &str, choice: &Choice, overlapping: usize, secrets: &Secrets) -> Vec<String> {
     let left_out = choice.left_out.text().map_or_else(String::new, |text| format!("; left out: {text}"));
     let requests = counted(choice.steps.len() as u64, "request");
-    let whole = format!("{requests} to {} of {name}{left_out}", choice.origin);
+    let whole = format!("{requests} to {} of {name}{left_out}", choice.origins.join(" and "));
+    let hosts = choice.hosts();
+    let named = (hosts.len() > 1).then(|| {
+        let named = hosts.iter().map(|host| format!("{{{{{}}}}} is {}", host.variable, host.origin));
+        named.collect::<Vec<_>>().join(", ")
+    });
     let together = (overlapping > 0).then(|| {
         format!("{overlapping} of them began before the one before had ended; a flow sends them one after the other, without think time")
     });
-    [Some(whole), together, secrets.cookies_note(), secrets.note()]
+    [Some(whole), named, together, secrets.cookies_note(), secrets.note()]
         .into_iter()
         .flatten()
         .map(|note| shown(&note))

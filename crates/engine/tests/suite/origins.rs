@@ -1,0 +1,134 @@
+//! Targets at several origins: each request goes to its own, over connections that lead there.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::support::http2::{Honest, in_http2};
+use crate::support::tls::{self, TlsPuppet, secured, trusting, usual};
+use crate::support::{Act, Puppet, closed, nobody, ok, open, run};
+use truetail_engine::{
+    AddressOverrides, FeedOrder, Method, Origin, Plan, PreflightError, Request, RequestSet, Target, TargetError,
+    TargetRequests, preflight,
+};
+use truetail_model::record::Metric;
+use truetail_model::time::Nanos;
+
+/// One target for each URL and weight, each at an origin of its own.
+fn mixed(urls: &[(&str, u32)]) -> Target {
+    let (mut targets, mut origins): (Vec<TargetRequests>, Vec<Origin>) = (Vec::new(), Vec::new());
+    for (nth, (url, weight)) in (0..).zip(urls) {
+        let request = Request::new(Method::Get, url, &[], Vec::new()).unwrap();
+        let mut target = TargetRequests::new(Method::Get, (*url).to_owned(), *weight).at_origin(nth);
+        target.push(&request.http1_bytes());
+        targets.push(target);
+        origins.push(request.origin());
+    }
+    let requests = RequestSet::new(targets, 0, FeedOrder::InOrder, 1).unwrap();
+    Target::of_origins(requests, origins, &AddressOverrides::default()).unwrap()
+}
+
+fn at(plan: Plan, target: Target) -> Plan {
+    Plan { target, ..plan }
+}
+
+/// How many of so many arrivals the choice gives to each target.
+fn expected(target: &Target, arrivals: u64) -> Vec<u64> {
+    (0..arrivals).fold(vec![0; target.origins().len()], |mut counts, index| {
+        counts[target.requests().choose(index).target as usize] += 1;
+        counts
+    })
+}
+
+#[test]
+fn one_with_tls_and_one_without_get_what_the_choice_says() {
+    let (plain, secure) = (Puppet::start(|_| Act::Send(ok())), TlsPuppet::start(usual(), |_| tls::Act::Send(ok())));
+    let target = mixed(&[(&plain.url(), 3), (&secure.url(), 1)]);
+    let expected = expected(&target, 600);
+    let mut plan = secured(at(open(&plain.url(), 1500.0, 600), target), &trusting());
+    plan.threads = Some(2);
+    let measured = run(&plan);
+    assert_eq!(measured.snapshot.tally.responses, 600, "{:?}", measured.snapshot.causes);
+    assert_eq!([plain.seen(), secure.requests.load(Ordering::SeqCst)], expected[..]);
+    let of_targets: Vec<u64> = measured.by_target.iter().map(|target| target.tally.responses).collect();
+    assert_eq!(of_targets, expected);
+    // Only connections that are secured have a handshake.
+    let handshakes = measured.snapshot.metric(Metric::TlsHandshakeTime).count();
+    assert_eq!(handshakes, secure.connections.load(Ordering::SeqCst));
+    assert!(handshakes < measured.generator.connections_opened);
+}
+
+#[test]
+fn users_who_change_the_origin_keep_their_connections() {
+    let [one, two] = [(); 2].map(|()| Puppet::start(|_| Act::Send(ok())));
+    let target = mixed(&[(&one.url(), 1), (&two.url(), 1)]);
+    let mut plan = at(closed(&one.url(), 3, 600), target.clone());
+    plan.threads = Some(1);
+    let measured = run(&plan);
+    assert_eq!([one.seen(), two.seen()], expected(&target, 600)[..]);
+    assert!(measured.generator.connections_opened <= 6, "{}", measured.generator.connections_opened);
+    // A limit that was asked for holds for both together.
+    plan.workload.limits.connections = Some(3);
+    let limited = run(&plan).generator;
+    assert!(limited.connections_peak <= 3 && limited.connections_opened > 6, "{limited:?}");
+}
+
+#[test]
+fn in_http2_each_origin_has_connections_that_its_requests_share() {
+    let [one, two] = [(); 2].map(|()| Honest::start(100, Duration::from_millis(5), b"ok".to_vec()));
+    let target = mixed(&[(&one.url(), 2), (&two.url(), 1)]);
+    let expected = expected(&target, 600);
+    let mut plan = in_http2(at(open(&one.url(), 2000.0, 600), target));
+    plan.threads = Some(1);
+    let measured = run(&plan);
+    assert_eq!(measured.snapshot.tally.responses, 600, "{:?}", measured.snapshot.causes);
+    assert_eq!([one.seen(), two.seen()], expected[..]);
+    assert_eq!([&one, &two].map(|server| server.connections.load(Ordering::SeqCst)), [1, 1]);
+    for server in [&one, &two] {
+        let authority = server.address.to_string();
+        assert!(server.asked.lock().unwrap().iter().all(|asked| asked.contains(&authority)));
+    }
+}
+
+#[test]
+fn what_one_origin_allows_at_once_holds_up_its_own_requests_alone() {
+    // Two at a time, 20 ms each, of 200 a second: they queue up in the generator. The other one has room for all.
+    let narrow = Honest::start(2, Duration::from_millis(20), b"ok".to_vec());
+    let wide = Honest::start(200, Duration::from_millis(20), b"ok".to_vec());
+    let target = mixed(&[(&narrow.url(), 1), (&wide.url(), 1)]);
+    let mut plan = in_http2(at(open(&narrow.url(), 400.0, 200), target));
+    plan.threads = Some(1);
+    let measured = run(&plan);
+    assert_eq!(measured.snapshot.tally.responses, 200, "{:?}", measured.snapshot.causes);
+    assert!(narrow.at_once.load(Ordering::SeqCst) <= 2);
+    let slowest = |nth: usize| {
+        let times = &measured.snapshot.targets[nth];
+        times.metric(Metric::ResponseTime).unwrap().max().unwrap()
+    };
+    // A hundred, two at a time, are through after a second. Those of the other one waited for none of them.
+    assert!(slowest(0) >= Nanos::from_millis(400), "{} {}", slowest(0), slowest(1));
+    assert!(slowest(1) < slowest(0), "{} {}", slowest(0), slowest(1));
+    let waited = measured.snapshot.metric(Metric::ConnectionWait).max().unwrap();
+    assert!(waited >= Nanos::from_millis(300), "{waited}");
+}
+
+#[test]
+fn origins_of_two_schemes_do_not_go_together_in_http2() {
+    let refused = mixed(&[("http://127.0.0.1:1/", 1), ("https://127.0.0.1:2/", 1)]).use_http2().unwrap_err();
+    assert!(matches!(refused, TargetError::SchemesInHttp2 { .. }), "{refused}");
+    assert!(refused.to_string().contains("http://127.0.0.1:1 and https://127.0.0.1:2"), "{refused}");
+}
+
+#[test]
+fn each_origin_is_tried_before_the_load() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let (_held, address) = nobody();
+    let mut target = mixed(&[(&puppet.url(), 1), (&format!("http://{address}/"), 1)]);
+    match preflight(&mut target, Nanos::from_secs(10)) {
+        Err(PreflightError::Connect { endpoint, .. }) => {
+            assert_eq!(endpoint, address.into());
+            assert_eq!(target.origin_at(&endpoint).unwrap().to_string(), format!("http://{address}"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(puppet.seen(), 0, "nothing is asked for where one is missing");
+}
