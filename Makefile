@@ -88,7 +88,7 @@ $(SCENARIOS): scenario-%: lab-ready
 # Its tools are those that measure streams, eight gigabytes of them.
 .PHONY: scenario-06
 scenario-06:
-	tools/install.sh k6 locust guidellm aiperf inference_perf || echo "some tools could not be installed; they are left out"
+	tools/install.sh k6 locust guidellm aiperf inference_perf sglang || echo "some tools could not be installed; they are left out"
 	$(CARGO) build --release --locked -p truetail
 	$${CARGO_TARGET_DIR:-target}/release/truetail lab run 06 --out $(LAB)
 

@@ -16,8 +16,10 @@ readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/
 readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0]}"))
 
 readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
-# With what they depend on: guidellm takes 5.9 GB (torch with its libraries for CUDA), aiperf 1.2 GB, inference_perf 0.8 GB.
-readonly large=(guidellm aiperf inference_perf) inference_perf_version=0.7.0 guidellm_version=0.8.1 aiperf_version=0.13.0
+# With what they depend on: guidellm takes 5.9 GB (torch with its libraries for CUDA), aiperf 1.2 GB, inference_perf 0.8 GB,
+# sglang 0.7 GB.
+readonly large=(guidellm aiperf inference_perf sglang) inference_perf_version=0.7.0 guidellm_version=0.8.1 aiperf_version=0.13.0
+readonly sglang_version=0.5.9
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
 readonly mdbook_version=0.5.4 hurl_version=8.0.1
 
@@ -162,6 +164,23 @@ install_inference_perf() {
     needs "$python" "Python 3.12 or later" 3.12 "$python" --version
     from_pypi inference-perf "$inference_perf_version" "$python"
     touch "$folder/inference-perf/installed-$inference_perf_version"
+}
+
+# Its bench_serving without its server: what the server depends on is gigabytes for GPUs. These are what the client imports, and the
+# version of transformers is the one that sglang asks for.
+install_sglang() {
+    local home="$folder/sglang"
+    if [[ -e "$home/installed-$sglang_version" ]]; then return; fi
+    needs python3 "Python 3.10 or later" 3.10 python3 --version
+    rm -rf "$home"
+    python3 -m venv "$home"
+    "$home/bin/pip" install --quiet --disable-pip-version-check \
+        aiohttp datasets IPython numpy orjson pillow pybase64 pydantic requests tqdm transformers==4.57.1
+    "$home/bin/pip" install --quiet --disable-pip-version-check --no-deps "sglang==$sglang_version"
+    printf '#!/bin/sh\nexec "%s/bin/python" -m sglang.bench_serving "$@"\n' "$home" >"$home/bin/sglang-bench-serving"
+    chmod +x "$home/bin/sglang-bench-serving"
+    link sglang-bench-serving "$home/bin/sglang-bench-serving"
+    touch "$home/installed-$sglang_version"
 }
 
 # from_pypi PACKAGE VERSION [PYTHON]: in an environment of its own, which has a program of that name.

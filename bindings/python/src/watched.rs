@@ -59,7 +59,7 @@ pub fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
             "is the server running? preflight=False sends the load all the same"
         }
     };
-    let message = format!("{}: {error}; {help}", target.first_requests());
+    let message = format!("{}: {error}; {help}", error.asked_for(target));
     match error {
         PreflightError::TimedOut { .. } => PyTimeoutError::new_err(message),
         PreflightError::Connect { .. }

@@ -81,8 +81,17 @@ pub enum PreflightError {
 }
 
 impl PreflightError {
+    /// What `target` was asked for, for people: the first request, or where there are several origins, the one that failed.
+    pub fn asked_for(&self, target: &Target) -> String {
+        let origin = self.endpoint().and_then(|endpoint| target.origin_at(endpoint));
+        match origin.filter(|_| target.origins().len() > 1) {
+            Some(origin) => origin.to_string(),
+            None => target.first_requests().to_string(),
+        }
+    }
+
     /// The endpoint that it is about, where it is about one.
-    pub fn endpoint(&self) -> Option<&Endpoint> {
+    fn endpoint(&self) -> Option<&Endpoint> {
         match self {
             PreflightError::Connect { endpoint, .. }
             | PreflightError::TimedOut { endpoint, .. }

@@ -63,8 +63,9 @@ impl SharedState {
     pub(crate) fn begin(&mut self, route: Route, path: &str, now: Timestamp, form: ResponseForm) -> ServerExchange {
         match route {
             Route::AboutModel if self.streams() => self.health_check(now, form),
+            Route::AboutSglang if self.streams() => self.bare(404, now, form),
             Route::Service if self.streams() => self.admit_stream(now, form, StreamFormat::Plain, None),
-            Route::Service | Route::AboutModel => self.admit(path, now, form),
+            Route::Service | Route::AboutModel | Route::AboutSglang => self.admit(path, now, form),
             Route::Stream(own) => self.admit_stream(now, form, StreamFormat::Plain, Some(own)),
             Route::Model(format) => self.admit_stream(now, form, format, None),
             Route::Health => self.health_check(now, form),

@@ -35,6 +35,7 @@ mod model;
 mod output;
 mod output_reader;
 mod report;
+mod sglang;
 mod tool;
 pub mod units;
 
@@ -71,6 +72,7 @@ pub fn all() -> &'static [&'static dyn Tool] {
         &guidellm::GuideLlm,
         &aiperf::AiPerf,
         &inference_perf::InferencePerf,
+        &sglang::Sglang,
         &k6::K6Model,
         &locust::LocustModel,
     ]

@@ -201,11 +201,7 @@ fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
             "is the server running? --no-preflight sends the load all the same"
         }
     };
-    // With several origins, the one that failed may be none of the first request.
-    let origin =
-        error.endpoint().and_then(|endpoint| target.origin_at(endpoint)).filter(|_| target.origins().len() > 1);
-    let what = origin.map_or_else(|| target.first_requests().to_string(), |origin| origin.to_string());
-    runtime_error(format!("{what}: {error}; {help}"))
+    runtime_error(format!("{}: {error}; {help}", error.asked_for(target)))
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {

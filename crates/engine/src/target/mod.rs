@@ -151,7 +151,7 @@ impl Target {
     }
 
     /// The origin that this endpoint reaches, if one does.
-    pub fn origin_at(&self, endpoint: &Endpoint) -> Option<&Origin> {
+    pub(crate) fn origin_at(&self, endpoint: &Endpoint) -> Option<&Origin> {
         let reached = self.destinations.iter().find(|destination| destination.endpoints().contains(endpoint));
         reached.map(|destination| &destination.origin)
     }

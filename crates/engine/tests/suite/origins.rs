@@ -124,9 +124,8 @@ fn each_origin_is_tried_before_the_load() {
     let (_held, address) = nobody();
     let mut target = mixed(&[(&puppet.url(), 1), (&format!("http://{address}/"), 1)]);
     match preflight(&mut target, Nanos::from_secs(10)) {
-        Err(PreflightError::Connect { endpoint, .. }) => {
-            assert_eq!(endpoint, address.into());
-            assert_eq!(target.origin_at(&endpoint).unwrap().to_string(), format!("http://{address}"));
+        Err(error @ PreflightError::Connect { .. }) => {
+            assert_eq!(error.asked_for(&target), format!("http://{address}"));
         }
         other => panic!("{other:?}"),
     }

@@ -22,7 +22,9 @@ pub enum Variation {
 /// Paths that a server answers by itself: a request for one never comes to the service.
 pub const CONTROL_PATHS: [&str; 2] = ["/clock", "/healthy"];
 /// The same where answers are streams: what clients of language models ask besides.
-pub const ABOUT_MODEL_PATHS: [&str; 3] = ["/health", "/metrics", "/v1/models"];
+pub const ABOUT_MODEL_PATHS: [&str; 4] = ["/health", "/metrics", "/v1/models", SGLANG_PATH];
+/// What only sglang's server knows: no other has it.
+pub const SGLANG_PATH: &str = "/get_server_info";
 
 /// The description of a service.
 #[derive(Clone, PartialEq, Debug)]

@@ -185,7 +185,7 @@ fn a_path_that_never_comes_to_the_service_is_refused() {
     for path in ["/healthy", "/clock", "/healthy?x=1"] {
         refused(&with(path, ""), 1, &["'path': the server answers", path, "use another path"]);
     }
-    for path in ["/health", "/metrics", "/v1/models", "/v1/models?limit=1"] {
+    for path in ["/health", "/metrics", "/v1/models", "/v1/models?limit=1", "/get_server_info"] {
         refused(&with(path, "[service.stream]"), 1, &["a server of streams answers", path]);
         assert_eq!(parse(&with(path, "")).map(|scenario| scenario.path), Ok(path.to_owned()));
     }

@@ -1,7 +1,9 @@
-//! The league as CSV: a row a tool. Times are in nanoseconds; an empty field is not known.
+//! The league as CSV: a row a tool. Times are in nanoseconds; an empty field is not known. Columns about streams are there where
+//! the service's answers are streams.
 
-use truetail_analysis::league::{LeagueRow, QUANTILES};
-use truetail_run::LatencyFrom;
+use truetail_analysis::league::{LeagueRow, QUANTILES, StreamRow};
+use truetail_analysis::truth::StreamTruth;
+use truetail_run::{GapOf, LatencyFrom};
 
 use super::table::LeagueTable;
 
@@ -10,7 +12,7 @@ const NAMES: [&str; 6] = ["p50", "p90", "p99", "p999", "p9999", "max"];
 
 /// The table; the first line names the columns, the second is the truth.
 pub fn csv(league: &LeagueTable<'_>) -> String {
-    let cells: Vec<Vec<(String, String)>> = league.rows.iter().map(cells).collect();
+    let cells: Vec<Vec<(String, String)>> = league.rows.iter().map(|row| cells(row, league)).collect();
     let heads = cells.first().map_or(Vec::new(), |row| row.iter().map(|(head, _)| head.clone()).collect());
     let truth = heads.iter().map(|head| truth_cell(head, league)).collect();
     let rows = cells.into_iter().map(|row| row.into_iter().map(|(_, cell)| cell).collect());
@@ -29,12 +31,24 @@ fn truth_cell(head: &str, league: &LeagueTable<'_>) -> String {
             league.rows.first().map_or(String::new(), |row| row.planned_in_fault.to_string())
         }
         (_, Some(index)) => known(league.truth.quantile(QUANTILES[index]).map(|value| value.0)),
-        _ => String::new(),
+        _ => league.streams.map_or(String::new(), |(truth, _)| known(stream_truth(head, truth))),
+    }
+}
+
+fn stream_truth(head: &str, truth: &StreamTruth) -> Option<u64> {
+    match head {
+        "first_p50_ns" => truth.first_at(0.5),
+        "first_p99_ns" => truth.first_at(0.99),
+        "first_max_ns" => truth.first_at(1.0),
+        "gap_p50_ns" => truth.gap_at(0.5),
+        "gap_p99_ns" => truth.gap_at(0.99),
+        "gap_max_ns" => truth.gap_at(1.0),
+        _ => None,
     }
 }
 
 /// The head and the cell of each column.
-fn cells(row: &LeagueRow) -> Vec<(String, String)> {
+fn cells(row: &LeagueRow, league: &LeagueTable<'_>) -> Vec<(String, String)> {
     let reported = row.reported.as_ref();
     let arrivals = row.arrivals.as_ref();
     let mut cells = Vec::new();
@@ -76,7 +90,38 @@ fn cells(row: &LeagueRow) -> Vec<(String, String)> {
     add("cpu_seconds", known(row.cpu_seconds));
     add("peak_memory_bytes", known(row.peak_memory_bytes));
     add("message", known(row.message.as_ref()));
+    if let Some((_, streams)) = league.streams {
+        cells.extend(stream_cells(streams.iter().find(|stream| stream.tool == row.tool)));
+    }
     cells
+}
+
+/// The same of what a tool says of streams: the time to the first token, gaps between tokens, and the books.
+fn stream_cells(row: Option<&StreamRow>) -> Vec<(String, String)> {
+    let claims = row.and_then(|row| row.claims.as_ref());
+    let first = |q| claims.and_then(|claims| claims.first_at(q)).map(|quantile| quantile.value_ns);
+    let gap = |q| claims.and_then(|claims| claims.gap_at(q)).map(|quantile| quantile.value_ns);
+    let gap_of = claims.filter(|claims| !claims.gaps.is_empty()).map(|claims| match claims.gap_of {
+        GapOf::Event => "gap",
+        GapOf::Answer => "mean_of_an_answer",
+    });
+    let cells = [
+        ("first_p50_ns", known(first(0.5))),
+        ("first_p99_ns", known(first(0.99))),
+        ("first_max_ns", known(claims.and_then(|claims| claims.first_max_ns))),
+        ("first_error_p99_pct", known(row.and_then(|row| row.error_first_p99_pct))),
+        ("first_served_p99_ns", known(row.and_then(|row| row.served_first_ns[1]))),
+        ("first_measured", known(claims.and_then(|claims| claims.measured))),
+        ("first_left_out", known(row.and_then(|row| row.left_out))),
+        ("gap_of", known(gap_of)),
+        ("gap_p50_ns", known(gap(0.5))),
+        ("gap_p99_ns", known(gap(0.99))),
+        ("gap_max_ns", known(claims.and_then(|claims| claims.gap_max_ns))),
+        ("gap_error_p99_pct", known(row.and_then(|row| row.error_gap_p99_pct))),
+        ("gap_served_p99_ns", known(row.and_then(|row| row.served_gap_ns[1]))),
+        ("sent", known(row.and_then(|row| row.sent))),
+    ];
+    cells.into_iter().map(|(head, cell)| (head.to_owned(), cell)).collect()
 }
 
 fn name_of(from: LatencyFrom) -> &'static str {

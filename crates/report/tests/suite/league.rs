@@ -1,7 +1,8 @@
 //! Load tools beside each other: tables for people and programs, and pictures.
 
 use truetail_analysis::league::{
-    Certificate, GeneratorKind, LeagueRow, ReportView, ServerView, ToolState, ToolUnderTest, rank, row, window,
+    Certificate, GeneratorKind, LeagueRow, ReportView, ServerView, ToolState, ToolUnderTest, rank, row, stream_row,
+    window,
 };
 use truetail_analysis::truth::{StreamTruth, Truth, truth};
 use truetail_model::record::Snapshot;
@@ -10,7 +11,7 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModelKind;
 use truetail_report::Style;
 use truetail_report::league::{LeagueTable, ToolData, csv, html, markdown, pictures, text};
-use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
 
 const MS: u64 = 1_000_000;
 
@@ -101,6 +102,32 @@ fn every_row_of_the_csv_has_every_column() {
     assert!(plain.clone().all(|line| line.split(',').count() == heads), "{text}");
     assert_eq!((plain.count(), text.lines().count()), (4, 5), "{text}");
     assert!(text.contains("\"<script>alert(1)</script> | **x**, \"\"y\"\"\""), "{text}");
+}
+
+#[test]
+fn where_answers_are_streams_the_csv_has_their_times() {
+    let (league, truth) = (League::new(), StreamTruth::default());
+    let first = vec![ClaimedQuantile { q: 0.99, value_ns: 7 * MS, printed: true }];
+    let gaps = vec![ClaimedQuantile { q: 0.5, value_ns: 2 * MS, printed: true }];
+    let (measured, gap_of) = (Some(12), GapOf::Answer);
+    let claims = StreamClaims { first, first_max_ns: Some(9 * MS), measured, gaps, gap_max_ns: None, gap_of };
+    let row = stream_row(&league.rows[0], Some(&claims), None, &truth);
+    let table = LeagueTable { streams: Some((&truth, std::slice::from_ref(&row))), ..league.table() };
+    let text = csv(&table);
+    let mut read = ::csv::Reader::from_reader(text.as_bytes());
+    let heads = read.headers().unwrap().clone();
+    let rows: Vec<::csv::StringRecord> = read.records().map(Result::unwrap).collect();
+    let of = |nth: usize, head: &str| rows[nth][heads.iter().position(|known| known == head).unwrap()].to_owned();
+    assert_eq!(
+        (of(1, "tool"), of(1, "first_p99_ns"), of(1, "first_max_ns")),
+        (row.tool.clone(), "7000000".into(), "9000000".into())
+    );
+    assert_eq!(
+        (of(1, "gap_of"), of(1, "gap_p50_ns"), of(1, "gap_max_ns")),
+        ("mean_of_an_answer".into(), "2000000".into(), String::new())
+    );
+    assert_eq!((of(1, "first_measured"), of(2, "first_measured")), ("12".into(), String::new()));
+    assert!(!csv(&league.table()).contains("first_p99_ns"), "columns that say nothing are not there");
 }
 
 #[test]

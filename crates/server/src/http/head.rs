@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use httparse::{Header, Request, Status};
-use truetail_model::service::{ABOUT_MODEL_PATHS, StreamDescription, StreamFormat};
+use truetail_model::service::{ABOUT_MODEL_PATHS, SGLANG_PATH, StreamDescription, StreamFormat};
 
 use super::{Body, Refusal};
 use crate::response_form::Framing;
@@ -25,6 +25,8 @@ pub(crate) enum Route {
     Model(StreamFormat),
     /// What clients of language models ask besides: a health check where the service's answers are streams, else the service.
     AboutModel,
+    /// A question that sglang's server alone would answer.
+    AboutSglang,
     /// A health check or preflight.
     Health,
     /// Start the fault clock.
@@ -96,6 +98,7 @@ pub(crate) fn route(method: &str, target: &str, preflight: bool) -> Route {
         "/clock" => Route::Refused(Refusal::MethodNotAllowed),
         "/healthy" => Route::Health,
         _ if preflight => Route::Health,
+        SGLANG_PATH => Route::AboutSglang,
         path if ABOUT_MODEL_PATHS.contains(&path) => Route::AboutModel,
         "/stream" => parse_query(query(target)).map_or(Route::Refused(Refusal::Malformed), Route::Stream),
         path => match StreamFormat::of_path(path) {
@@ -215,6 +218,7 @@ mod tests {
             ("GET /a://healthy", Route::Service),
             ("GET /healthy", Route::Health),
             ("GET /v1/models?limit=1", Route::AboutModel),
+            ("GET /get_server_info", Route::AboutSglang),
             ("HEAD /healthy?x=1", Route::Health),
             ("GET http://127.0.0.1:80/healthy", Route::Health),
             ("GET http://127.0.0.1:80", Route::Service),

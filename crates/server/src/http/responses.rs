@@ -59,6 +59,7 @@ impl Responses {
                 made.add(Kind::Bare(status), keep_alive, &head(status, keep_alive, Some(0)), 0);
             }
             made.add(Kind::Bare(204), keep_alive, &head(204, keep_alive, None), 0);
+            made.add(Kind::Bare(404), keep_alive, &head(404, keep_alive, Some(0)), 0);
             let promised = body_length.max(1);
             made.add(Kind::Short, keep_alive, &head(200, keep_alive, Some(promised)), promised / 2);
             made.add(Kind::Garbage, keep_alive, "\x15\x03garbage: this is not HTTP\r\n\r\n", 0);
@@ -86,7 +87,7 @@ impl Responses {
         self.find(Kind::Service(status), keep_alive)
     }
 
-    /// An answer of the server itself, without a body: 204, or the status of a refusal.
+    /// An answer of the server itself, without a body: 204, 404, or the status of a refusal.
     pub(crate) fn bare(&self, status: u16, keep_alive: bool) -> ResponseId {
         self.find(Kind::Bare(status), keep_alive)
     }

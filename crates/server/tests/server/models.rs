@@ -142,8 +142,9 @@ fn questions_about_the_model_are_no_load() {
     assert_eq!(server.admitted(), 0);
     body(&server, &post("/v1/completions", "{\"stream\": true}"));
     assert_eq!(client.ask(get("/health")).status, 200);
+    assert_eq!(client.ask(get("/get_server_info")).status, 404);
     let truth = server.stop();
-    assert_eq!((truth.rows.len(), truth.rows[0].arrived_ns, truth.totals.control), (1, 0, 4));
+    assert_eq!((truth.rows.len(), truth.rows[0].arrived_ns, truth.totals.control), (1, 0, 5));
     let plain = start(faulty(vec![]));
     Client::of(&plain).ask(get("/health"));
     assert_eq!(plain.stop().rows.len(), 1);

@@ -19,6 +19,7 @@ mod locust_model;
 mod oha;
 mod outcomes;
 mod properties;
+mod sglang;
 mod support;
 mod vegeta;
 mod wrk;
@@ -46,6 +47,7 @@ const SUITES: &[(&str, &[Case])] = &[
     ("locust", &locust::CASES),
     ("locust-llm", &locust_model::CASES),
     ("oha", &oha::CASES),
+    ("sglang", &sglang::CASES),
     ("vegeta", &vegeta::CASES),
     ("wrk", &wrk::CASES),
     ("wrk2", &wrk2::CASES),

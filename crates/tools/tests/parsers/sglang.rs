@@ -1,0 +1,38 @@
+//! sglang's bench_serving.
+
+use truetail_tools::ToolOutput;
+
+use crate::support::{Case, PLAIN, check, parse};
+
+#[test]
+fn what_sglang_says() {
+    check("sglang", &CASES);
+}
+
+pub(crate) const CASES: [Case; 2] = [
+    Case { folder: "0.5.9/stall", stdout: "", files: &[("results.jsonl", "results.jsonl")], says: "", ..PLAIN },
+    Case {
+        folder: "0.5.9/stall",
+        stdout: "",
+        says: "error: results.jsonl: no result of bench_serving; exit code 0",
+        ..PLAIN
+    },
+];
+
+#[test]
+fn what_it_does_not_say_is_absent() {
+    let report = |text: &str| {
+        let files = [("results.jsonl".to_owned(), text.as_bytes().to_vec())].into();
+        parse("sglang", &ToolOutput { stdout: Vec::new(), stderr: Vec::new(), exit_code: Some(0), files })
+    };
+    // Results are added to the file: the last one is that of this run. Without details nobody knows how many failed.
+    let summary = report("{\"completed\": 1}\n{\"completed\": 3, \"p99_ttft_ms\": 2.5}\n").expect("a result");
+    let (claims, streams) = (summary.claims, summary.streams.expect("of streams"));
+    assert_eq!((claims.measured, claims.requests, claims.failed), (Some(3), None, None));
+    assert_eq!((streams.first_at(0.99).map(|claimed| claimed.value_ns), streams.first_max_ns), (Some(2_500_000), None));
+    let failed =
+        report("{\"completed\": 1, \"ttfts\": [0.5, 0.0], \"errors\": [\"\", \"Traceback\"]}").expect("a result");
+    assert_eq!((failed.claims.requests, failed.claims.failed), (Some(2), Some(1)));
+    assert_eq!(failed.streams.expect("of streams").first_max_ns, Some(500_000_000));
+    assert!(report("{\"completed\": 1").is_err() && report("").is_err());
+}
