@@ -55,9 +55,8 @@ pub use target::fields::is_allowed_in_http2;
 pub use target::method::Method;
 pub use target::origin::Origin;
 pub use target::request::{Request, is_header_value};
-pub use target::request_set::{
-    FeedOrder, MAX_REQUEST_SET_BYTES, RequestId, RequestSet, RequestSetError, TargetRequests,
-};
+pub use target::request_set::{FeedOrder, MAX_REQUEST_SET_BYTES, RequestId, RequestSet, RequestSetError};
 pub use target::resolve::{AddressOverrides, Resolve};
+pub use target::target_requests::TargetRequests;
 pub use target::{HttpVersion, Target};
 pub use tls::{Identity, Tls, TlsError, TlsFault, TlsOptions};

@@ -13,7 +13,8 @@ use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::{EndedRequest, Observer};
 use crate::protocol::{Closed, Event, Events, Protocol, Session};
 use crate::target::endpoint::Endpoint;
-use crate::target::request_set::{FeedOrder, RequestId, RequestSet, TargetRequests};
+use crate::target::request_set::{FeedOrder, RequestId, RequestSet};
+use crate::target::target_requests::TargetRequests;
 use crate::target::{HttpVersion, Target};
 use crate::tls::{HTTP2, Tls, TlsError, TlsFault};
 

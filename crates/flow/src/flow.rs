@@ -152,7 +152,7 @@ impl Flow {
         let of_step = |(nth, step): (usize, &Step)| {
             let mut target =
                 TargetRequests::new(step.method.clone(), step.url.clone(), self.weight).named(step.name.clone());
-            target = target.at_origin(step.origin);
+            target = target.at_origin(step.request.origin);
             match first.as_ref().filter(|_| nth == 0) {
                 Some(first) => target.push(first),
                 None => target.push(&mixed(hash_of(&step.request), self.first_step).to_le_bytes()),
@@ -181,7 +181,7 @@ impl Flow {
         let jar = CookieJar::default();
         let now = Timestamp::ZERO;
         let (body, target, is_http2) = (&mut body, &mut target, self.is_http2);
-        let site = &self.origins.get(self.steps[0].origin).site;
+        let site = &self.origins.get(self.steps[0].request.origin).site;
         let mut sender = Sender { scope: &mut scope, jar: &jar, site, now, body, target, is_http2 };
         let is_made = self.steps[0].request.write(&mut sender, &mut out).is_ok();
         (is_set && is_made, out)

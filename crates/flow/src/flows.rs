@@ -146,7 +146,7 @@ fn share_origins(flows: &mut [Flow]) {
     let mut all = Origins::default();
     for flow in &mut *flows {
         let numbers: Vec<u32> = flow.origins.iter().map(|origin| all.add(origin.clone())).collect();
-        flow.steps.iter_mut().for_each(|step| step.origin = numbers[step.origin as usize]);
+        flow.steps.iter_mut().for_each(|step| step.request.origin = numbers[step.request.origin as usize]);
     }
     flows.iter_mut().for_each(|flow| flow.origins = all.clone());
 }

@@ -79,7 +79,7 @@ impl<'a> StepMaker<'a> {
         let origin = self.origins.add(origin);
         let path = written_path(rest);
         let url = format!("{authority}{}", self.for_people(&path));
-        let request = self.request(entry, path, &method, &host_field)?;
+        let request = self.request(entry, path, &method, (origin, &host_field))?;
         let needs_body = entry.response.as_ref().is_some_and(|expected| {
             let mut queries =
                 expected.captures.iter().map(|capture| &capture.look).chain(expected.asserts.iter().map(|a| &a.look));
@@ -96,7 +96,6 @@ impl<'a> StepMaker<'a> {
             name: String::new(),
             line: entry.line,
             method,
-            origin,
             url,
             request,
             delay: entry.options.delay,
@@ -167,7 +166,13 @@ impl<'a> StepMaker<'a> {
         template.0.iter().map(of).collect()
     }
 
-    fn request(&mut self, entry: &Entry, path: Template, method: &Method, host: &str) -> Made<StepRequest> {
+    fn request(
+        &mut self,
+        entry: &Entry,
+        path: Template,
+        method: &Method,
+        (origin, host): (u32, &str),
+    ) -> Made<StepRequest> {
         let (body, content_type) = self.body(entry)?;
         let mut fixed = Vec::new();
         let mut line = |name: &str, value: &str| fixed.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
@@ -200,6 +205,7 @@ impl<'a> StepMaker<'a> {
         }
         Ok(StepRequest {
             method: method.as_str().to_owned(),
+            origin,
             path,
             query: entry.parts.query.clone(),
             fixed,

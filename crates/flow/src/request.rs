@@ -30,6 +30,8 @@ const IN_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 #[derive(Clone, Debug)]
 pub(crate) struct StepRequest {
     pub(crate) method: String,
+    /// The number of the origin that it goes to.
+    pub(crate) origin: u32,
     /// What stands behind the origin.
     pub(crate) path: Template,
     pub(crate) query: Vec<Pair>,

@@ -85,11 +85,11 @@ impl Session {
 
     /// Writes the request of a step whose variables are set.
     fn write(&mut self, flow: &Flow, step: &Step, due: Timestamp) -> bool {
-        self.origin = step.origin;
+        self.origin = step.request.origin;
         let mut sender = Sender {
             scope: &mut self.scope,
             jar: &self.jar,
-            site: &flow.origins.get(step.origin).site,
+            site: &flow.origins.get(step.request.origin).site,
             now: due,
             body: &mut self.body,
             target: &mut self.target,

@@ -17,8 +17,6 @@ pub(crate) struct Step {
     pub(crate) name: String,
     pub(crate) line: usize,
     pub(crate) method: Method,
-    /// The number of the origin that it goes to.
-    pub(crate) origin: u32,
     /// The URL for people.
     pub(crate) url: String,
     pub(crate) request: StepRequest,

@@ -2,8 +2,8 @@
 
 use crate::tls::{Tls, TlsError, TlsOptions};
 
-use super::HttpVersion;
 use super::endpoint::Endpoint;
+use super::http_version::HttpVersion;
 use super::origin::Origin;
 
 /// An origin, the endpoints that reach it, and TLS.

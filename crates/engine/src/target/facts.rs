@@ -3,7 +3,8 @@
 use truetail_model::record::TargetLedger;
 use truetail_run::{Mix, MixTarget, TargetBooks};
 
-use super::request_set::{RequestSet, TargetRequests};
+use super::request_set::RequestSet;
+use super::target_requests::TargetRequests;
 
 impl TargetRequests {
     /// Its books in the form in which they are kept.

@@ -6,13 +6,13 @@ pub(crate) mod endpoint;
 pub(crate) mod error;
 mod facts;
 pub(crate) mod fields;
+mod http_version;
 pub(crate) mod method;
 pub(crate) mod origin;
 pub(crate) mod request;
 pub(crate) mod request_set;
 pub(crate) mod resolve;
-
-use std::fmt;
+pub(crate) mod target_requests;
 
 use crate::tls::{TlsError, TlsOptions};
 use destination::{Destination, Way};
@@ -22,27 +22,11 @@ use fields::Fields;
 use method::Method;
 use origin::Origin;
 use request::Request;
-use request_set::{RequestSet, TargetRequests};
+use request_set::RequestSet;
 use resolve::AddressOverrides;
+use target_requests::TargetRequests;
 
-/// The version of HTTP that a run uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HttpVersion {
-    /// HTTP/1.1: one request at a time on a connection.
-    Http1,
-    /// HTTP/2: many requests at a time on a connection.
-    Http2,
-}
-
-/// `HTTP/1.1` or `HTTP/2`.
-impl fmt::Display for HttpVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            HttpVersion::Http1 => "HTTP/1.1",
-            HttpVersion::Http2 => "HTTP/2",
-        })
-    }
-}
+pub use http_version::HttpVersion;
 
 /// The requests of a run, and the servers that they are sent to.
 #[derive(Clone, PartialEq, Eq, Debug)]

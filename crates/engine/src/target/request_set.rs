@@ -4,122 +4,16 @@
 //! arrival's index and a seed: together, the stripes of a schedule get the same requests as the whole schedule, and a run can
 //! be replayed.
 
-use std::fmt;
 use std::sync::Arc;
 
 use truetail_model::random::mix64;
 
 use super::method::Method;
 use super::request::Request;
+use super::target_requests::TargetRequests;
 
 /// Most bytes that all requests of a run may have together: 1 GiB.
 pub const MAX_REQUEST_SET_BYTES: u64 = 1 << 30;
-
-/// The requests of one target: one that is always the same, or one for each row of data.
-#[derive(Clone, PartialEq, Eq)]
-pub struct TargetRequests {
-    method: Method,
-    url: String,
-    weight: u32,
-    /// The number of the origin that they are sent to.
-    origin: u32,
-    name: Option<String>,
-    bytes: Vec<u8>,
-    /// Where each request ends in `bytes`.
-    ends: Vec<usize>,
-}
-
-impl TargetRequests {
-    /// A target that has no request yet. `url` is for people and may have placeholders. A weight of 0 counts as 1.
-    pub fn new(method: Method, url: String, weight: u32) -> TargetRequests {
-        TargetRequests {
-            method,
-            url,
-            weight: weight.max(1),
-            origin: 0,
-            name: None,
-            bytes: Vec::new(),
-            ends: Vec::new(),
-        }
-    }
-
-    /// The same, called by this name and not by method and path.
-    #[must_use]
-    pub fn named(self, name: String) -> TargetRequests {
-        TargetRequests { name: Some(name), ..self }
-    }
-
-    /// The same, sent to origin number `origin` of the run; without this it is the first, number 0.
-    #[must_use]
-    pub fn at_origin(self, origin: u32) -> TargetRequests {
-        TargetRequests { origin, ..self }
-    }
-
-    /// The number of the origin that they are sent to.
-    pub fn origin(&self) -> u32 {
-        self.origin
-    }
-
-    /// What its user calls it; `None`: by method and path.
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
-    /// Adds the request of the next row, head and body.
-    pub fn push(&mut self, request: &[u8]) {
-        self.bytes.extend_from_slice(request);
-        self.ends.push(self.bytes.len());
-    }
-
-    /// The method of all its requests.
-    pub fn method(&self) -> &Method {
-        &self.method
-    }
-
-    /// The URL for people, with its placeholders.
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Its share of the arrivals is its weight divided by the sum of all weights.
-    pub fn weight(&self) -> u32 {
-        self.weight
-    }
-
-    /// The number of its requests.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// It has no request.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The bytes of each request, in the order of the rows.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len() as u32).map(|row| self.request(row))
-    }
-
-    fn request(&self, row: u32) -> &[u8] {
-        let row = row as usize;
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.bytes[start..self.ends[row]]
-    }
-}
-
-/// `GET http://127.0.0.1/`.
-impl fmt::Display for TargetRequests {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.method.as_str(), self.url)
-    }
-}
-
-impl fmt::Debug for TargetRequests {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self} × {} ({} requests)", self.weight, self.ends.len())
-    }
-}
 
 /// In which order arrivals use the rows of data.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -192,8 +86,7 @@ impl RequestSet {
             return Err(RequestSetError::Rows { found: other.len(), rows });
         }
         for target in &mut targets {
-            target.bytes.shrink_to_fit();
-            target.ends.shrink_to_fit();
+            target.shrink_to_fit();
         }
         let targets: Arc<[TargetRequests]> = targets.into();
         Ok(RequestSet { hash: hash(&targets, rows), choice: Choice::new(&targets, rows, order, seed), targets })
@@ -311,7 +204,7 @@ impl RequestSet {
     /// The number of the origin that a request is sent to, where no script says it.
     #[inline]
     pub(crate) fn origin(&self, id: RequestId) -> u32 {
-        self.targets[id.target as usize].origin
+        self.targets[id.target as usize].origin()
     }
 
     /// It is a HEAD request: its answer has no body.

@@ -26,7 +26,8 @@ use crate::start::Start;
 use crate::target::destination::Way;
 use crate::target::method::Method;
 use crate::target::origin::Origin;
-use crate::target::request_set::{FeedOrder, RequestSet, TargetRequests};
+use crate::target::request_set::{FeedOrder, RequestSet};
+use crate::target::target_requests::TargetRequests;
 use crate::tls::{Tls, TlsOptions};
 
 mod noticing;

@@ -18,10 +18,24 @@ const FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULTS);
 struct Document {
     completed: u64,
     request_throughput: Option<f64>,
+    #[serde(flatten)]
+    whole: WholeAnswers,
+    #[serde(flatten)]
+    streams: Streams,
+    /// Empty where a request succeeded.
+    errors: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct WholeAnswers {
     mean_e2e_latency_ms: Option<f64>,
     median_e2e_latency_ms: Option<f64>,
     p90_e2e_latency_ms: Option<f64>,
     p99_e2e_latency_ms: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Streams {
     median_ttft_ms: Option<f64>,
     p99_ttft_ms: Option<f64>,
     median_itl_ms: Option<f64>,
@@ -33,8 +47,6 @@ struct Document {
     /// In seconds.
     #[serde(default)]
     itls: Vec<Vec<f64>>,
-    /// Empty where a request succeeded.
-    errors: Option<Vec<String>>,
 }
 
 /// Parses the last result.
@@ -45,19 +57,20 @@ pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(RESULTS).ok_or_else(|| FILE.no_result(output, "result of bench_serving"))?;
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let document: Document = FILE.json(lines.next_back().unwrap_or_default())?;
-    Ok(ToolReport { streams: Some(streams(&document)), ..ToolReport::from_claims(claims(&document)) })
+    Ok(ToolReport {
+        streams: Some(streams(&document.streams, document.completed)),
+        ..ToolReport::from_claims(claims(&document))
+    })
 }
 
 fn claims(document: &Document) -> Claims {
     let failed = document.errors.as_ref().map(|errors| errors.iter().filter(|error| !error.is_empty()).count() as u64);
-    let stated = [
-        (0.5, document.median_e2e_latency_ms),
-        (0.9, document.p90_e2e_latency_ms),
-        (0.99, document.p99_e2e_latency_ms),
-    ];
+    let whole = &document.whole;
+    let stated =
+        [(0.5, whole.median_e2e_latency_ms), (0.9, whole.p90_e2e_latency_ms), (0.99, whole.p99_e2e_latency_ms)];
     Claims {
         quantiles: quantiles(&stated),
-        mean_ns: millis(document.mean_e2e_latency_ms),
+        mean_ns: millis(whole.mean_e2e_latency_ms),
         measured: Some(document.completed),
         requests: document.errors.as_ref().map(|errors| errors.len() as u64),
         failed,
@@ -66,15 +79,15 @@ fn claims(document: &Document) -> Claims {
     }
 }
 
-fn streams(document: &Document) -> StreamClaims {
-    let of_first = [(0.5, document.median_ttft_ms), (0.99, document.p99_ttft_ms)];
-    let of_gaps = [(0.5, document.median_itl_ms), (0.95, document.p95_itl_ms), (0.99, document.p99_itl_ms)];
+fn streams(said: &Streams, completed: u64) -> StreamClaims {
+    let of_first = [(0.5, said.median_ttft_ms), (0.99, said.p99_ttft_ms)];
+    let of_gaps = [(0.5, said.median_itl_ms), (0.95, said.p95_itl_ms), (0.99, said.p99_itl_ms)];
     StreamClaims {
         first: quantiles(&of_first),
-        first_max_ns: largest(document.ttfts.iter()),
-        measured: Some(document.completed),
+        first_max_ns: largest(said.ttfts.iter()),
+        measured: Some(completed),
         gaps: quantiles(&of_gaps),
-        gap_max_ns: largest(document.itls.iter().flatten()),
+        gap_max_ns: largest(said.itls.iter().flatten()),
         gap_of: GapOf::Event,
     }
 }

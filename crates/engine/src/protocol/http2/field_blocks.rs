@@ -208,7 +208,8 @@ mod tests {
     use super::*;
     use crate::target::method::Method;
     use crate::target::request::Request;
-    use crate::target::request_set::{FeedOrder, TargetRequests};
+    use crate::target::request_set::FeedOrder;
+    use crate::target::target_requests::TargetRequests;
 
     fn requests(list: &[(&str, &[&str])]) -> RequestSet {
         let prepared = list.iter().map(|(url, headers)| {

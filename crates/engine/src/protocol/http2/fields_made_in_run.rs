@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::protocol::http2::hpack::Decoder;
     use crate::target::method::Method;
-    use crate::target::request_set::TargetRequests;
+    use crate::target::target_requests::TargetRequests;
 
     const FIRST: &str = "GET /a HTTP/1.1\r\nHost: a.test\r\nUser-Agent: t\r\nAccept: */*\r\n\r\n";
 

@@ -1,6 +1,7 @@
 //! Which entries are steps of the flow.
 
 use super::entry::Recorded;
+use super::host::Host;
 use super::left_out::{Cause, LeftOut};
 use super::text::split_url;
 
@@ -9,13 +10,6 @@ const ASSETS: [&str; 20] = [
     "avif", "bmp", "css", "eot", "gif", "ico", "jpeg", "jpg", "js", "map", "mjs", "mp3", "mp4", "otf", "png", "svg",
     "ttf", "webm", "woff", "woff2",
 ];
-
-/// An origin, and the variable that stands for it in the flow.
-#[derive(Debug)]
-pub(super) struct Host<'a> {
-    pub(super) variable: String,
-    pub(super) origin: &'a str,
-}
 
 /// The steps of the flow, in their order.
 pub(super) struct Choice {

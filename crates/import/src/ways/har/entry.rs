@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde::Deserialize;
 
-use super::choice::Host;
+use super::host::Host;
 use super::left_out::Cause;
 use super::text::{self, body_text};
 use crate::rows::instant::instant;
@@ -219,14 +219,6 @@ impl Recorded {
         // Without the cache of a browser, an answer is a whole one.
         let status = if self.status == 304 { "*".to_owned() } else { self.status.to_string() };
         out.push_str(&format!("HTTP {status}\n"));
-    }
-}
-
-impl Host<'_> {
-    /// Its variable and what follows, if a text is a URL of it.
-    fn in_front_of<'v>(&self, text: &'v str) -> Option<(&str, &'v str)> {
-        let rest = text.strip_prefix(self.origin).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
-        Some((&self.variable, rest))
     }
 }
 

@@ -3,6 +3,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `entry` | an entry of the archive, and the request in it |
+//! | `host` | an origin, and the variable that stands for it |
 //! | `choice` | which entries are steps of the flow |
 //! | `left_out` | why others are not |
 //! | `text` | texts as Hurl writes them |
@@ -10,6 +11,7 @@
 
 mod choice;
 mod entry;
+mod host;
 mod left_out;
 mod secrets;
 mod text;
