@@ -39,7 +39,7 @@ def least_privileges():
     kubectl("create", "rolebinding", "loader", f"--role={name}", "--user=loader")
     for words, may in [
         (("create", "jobs"), "yes"), (("delete", "jobs"), "yes"), (("get", "pods/log"), "yes"),
-        (("patch", "jobs"), "no"), (("create", "pods"), "no"), (("get", "secrets"), "no"), (("list", "pods", "-n", "default"), "no"),
+        (("patch", "jobs"), "no"), (("create", "pods"), "no"), (("get", "secrets"), "no"), (("list", "secrets"), "no"), (("list", "pods", "-n", "default"), "no"),
     ]:
         said = sh("kubectl", "-n", "load", "auth", "can-i", "--as=loader", *words, check=False).stdout.strip()
         assert said == may, f"loader {words}: {said}"
@@ -56,6 +56,7 @@ class Naming:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 if "truetail-preflight" not in self.headers:
                     paths.append(self.path)
                 self.send_response(200)
@@ -129,7 +130,7 @@ class Load:
 
     def __init__(self, case, server, *more):
         self.out = WORK / f"run-{case}"
-        words = [TRUETAIL, "k8s", "run", server.url, "--shards", SHARDS, "--image", IMAGE, "--namespace", "load", "--cpu", "100m"]
+        words = [TRUETAIL, "k8s", "run", *([server.url] if server else []), "--shards", SHARDS, "--image", IMAGE, "--namespace", "load", "--cpu", "100m"]
         words += ["--memory", "128Mi", "--name", case, "--out", self.out, "--drain", "5s", *more]
         self.log = open(WORK / f"log/case-{case}", "w+")
         self.process = subprocess.Popen(
@@ -159,7 +160,7 @@ class Load:
 def nothing_left(within=10):
     """No Job, no pod, and no process of one; what was told to end may take a moment."""
     until = time.monotonic() + within
-    while left := kubectl("get", "jobs,pods", "-o", "name").split() + processes("/truetail run", "--pack"):
+    while left := kubectl("get", "jobs,pods,secrets", "-o", "name").split() + processes("/truetail run", "--pack"):
         assert time.monotonic() < until, f"left behind: {left}"
         time.sleep(0.2)
 
@@ -242,6 +243,34 @@ def case_rendered(port):
     assert seen == Counter(f"/row/{row}" for row in range(1, 1801)), f"{seen.total()} requests, {len(seen)} rows"
     nothing_left()
     return f"{len(seen)} rows came, each once"
+
+
+def case_flow(port):
+    """Sessions of a flow, whose files, rows and setup come in a Secret that is gone afterwards"""
+    server = Naming(port)
+    folder = WORK / "flow"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "rows.csv").write_text("id\n" + "".join(f"{row}\n" for row in range(1, 301)))
+    (folder / "login.hurl").write_text("GET {{host}}/login\nHTTP 200\n[Captures]\nseen: status\n")
+    (folder / "parts/body").write_text("x" * 10)
+    (folder / "shop.hurl").write_text(
+        "GET {{host}}/row/{{id}}/{{seen}}\nfile,parts/body;\nHTTP 200\n\nGET {{host}}/bye/{{id}}\nHTTP 200\n")
+    load = Load("flow", None, "--flow", folder / "shop.hurl", "--setup", folder / "login.hurl", "--data-from", folder / "rows.csv",
+                "--variable", f"host={server.url}", "-r", 50, "-d", "6s")
+    load.wait_for("all 3 pods are ready")
+    assert kubectl("get", "secret", "flow", "-o", "jsonpath={.immutable}") == "true"
+    code = load.end()
+    run = load.run()
+    tally = balanced(run)
+    sessions = run["sessions"]["tally"]
+    assert (sessions["planned"], sessions["completed"], tally["planned"]) == (300, 300, 600), (run["sessions"], load.said())
+    assert code == (4 if run["verdict"]["state"] == "INVALID" else 0), load.said()
+    seen = Counter(server.seen())
+    setups = seen.pop("/login")
+    wanted = Counter(path for row in range(1, 301) for path in (f"/row/{row}/200", f"/bye/{row}"))
+    assert setups == SHARDS and seen == wanted, (setups, (seen - wanted).most_common(3), (wanted - seen).most_common(3))
+    nothing_left()
+    return f"{setups} setups, and each of 300 rows went through both steps once"
 
 
 def case_late(port):
@@ -351,7 +380,7 @@ def case_lost_node(port):
 
 
 CASES = [
-    case_exact, case_rendered, case_late, case_failing, case_evicted, case_ctrl_c, case_no_server, case_silent_node, case_lost_node,
+    case_exact, case_rendered, case_flow, case_late, case_failing, case_evicted, case_ctrl_c, case_no_server, case_silent_node, case_lost_node,
 ]
 
 

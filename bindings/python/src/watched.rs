@@ -53,18 +53,20 @@ pub fn too_few_files_error(error: TooFewFiles) -> PyErr {
 
 /// What went wrong before the load.
 pub fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
-    let help = match error {
+    let help = match error.innermost() {
         PreflightError::Tls { .. } | PreflightError::NoTls(_) => "ca='FILE' names certificates to trust",
-        PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {
-            "is the server running? preflight=False sends the load all the same"
-        }
+        PreflightError::Connect { .. }
+        | PreflightError::TimedOut { .. }
+        | PreflightError::NoAnswer { .. }
+        | PreflightError::At { .. } => "is the server running? preflight=False sends the load all the same",
     };
     let message = format!("{}: {error}; {help}", error.asked_for(target));
-    match error {
+    match error.innermost() {
         PreflightError::TimedOut { .. } => PyTimeoutError::new_err(message),
         PreflightError::Connect { .. }
         | PreflightError::NoTls(_)
         | PreflightError::Tls { .. }
-        | PreflightError::NoAnswer { .. } => PyConnectionError::new_err(message),
+        | PreflightError::NoAnswer { .. }
+        | PreflightError::At { .. } => PyConnectionError::new_err(message),
     }
 }

@@ -43,10 +43,23 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     // It may outlast the instant, and the run is late then: it is not refused any more.
     found.machines.start_at = None;
     let mut resolved = resolve::run::resolve(found)?;
-    resolved.plan.start_at_unix_ns = checked.plan.start_at_unix_ns;
+    (resolved.plan.start_at_unix_ns, resolved.start_file) = (checked.plan.start_at_unix_ns, checked.start_file);
     // Another token makes no other load.
     resolved.plan.target.same_requests_as(checked.plan.target.requests());
     Ok(resolved)
+}
+
+/// Sets what the setup, if there is one, will set: values that stand for those that it will find, so that what is said of the load can
+/// be checked without sending anything.
+///
+/// # Errors
+/// What is wrong with its file.
+pub fn stand_in(args: &mut RunArgs) -> Result<()> {
+    if args.flow.setup.is_some() {
+        refuse_what_is_read_once(args)?;
+        Setup::of(args)?.stand_in(args);
+    }
+    Ok(())
 }
 
 /// Files are read before the setup and after it.
@@ -79,13 +92,17 @@ impl Setup {
 
     /// What the run will be, with values that stand for those that it will find. Nothing is sent.
     fn check(&self, mut args: RunArgs) -> Result<ResolvedRun> {
-        let stand_in = |name: &String| Variable { name: name.clone(), value: "0".to_owned() };
-        args.flow.variable.splice(0..0, self.flow.variable_names().iter().map(stand_in));
+        self.stand_in(&mut args);
         let (mine, checked) = (self.target(&args)?, resolve::run::resolve(args.clone())?);
         let both = [&mine, &checked.plan.target];
         request::check_used(&args, &both)?;
         tls::check_used(&both, &args)?;
         Ok(checked)
+    }
+
+    fn stand_in(&self, args: &mut RunArgs) {
+        let of = |name: &String| Variable { name: name.clone(), value: "0".to_owned() };
+        args.flow.variable.splice(0..0, self.flow.variable_names().iter().map(of));
     }
 
     fn target(&self, args: &RunArgs) -> Result<Target> {

@@ -11,8 +11,26 @@ const LOOK_EVERY: Nanos = Nanos::from_millis(250);
 /// So many looks until pods that are left are removed without the word of their node, and until they are given up.
 const LOOKS: u32 = 60;
 
-/// Removes the Job and its pods. What may still be there, by name.
+/// Removes the Job, its pods and its files. What may still be there, by name.
 pub(crate) fn clean(job: &Job, kubectl: &impl Kubectl) -> Vec<String> {
+    let mut left = clean_job(job, kubectl);
+    left.extend(remove_files(job, kubectl).err());
+    left
+}
+
+/// Removes the Secret with the files, where there is one.
+///
+/// # Errors
+/// It may still be there: by name, and why.
+pub(crate) fn remove_files(job: &Job, kubectl: &impl Kubectl) -> Result<(), String> {
+    if job.files.is_empty() {
+        return Ok(());
+    }
+    let removed = kubectl.call(&words(["delete", "secret", &job.name, "--wait=false", "--ignore-not-found"]), "");
+    removed.map(|_| ()).map_err(|why| format!("secret/{} ({why})", job.name))
+}
+
+fn clean_job(job: &Job, kubectl: &impl Kubectl) -> Vec<String> {
     let removed = kubectl.call(&words(["delete", "job", &job.name, "--wait=false", "--ignore-not-found"]), "");
     if let Err(why) = &removed {
         return vec![format!("job/{} ({why})", job.name)];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::clean::clean;
+use crate::clean::{clean, remove_files};
 use crate::clock::{ClockOffset, Exchange};
 use crate::kubectl::{Event, Kubectl, Order, words};
 use crate::manifest::Job;
@@ -16,7 +16,7 @@ use crate::watch::Watch;
 /// # Errors
 /// [`DriveError`]. Whatever was created is removed then too.
 pub fn drive(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Outcome, DriveError> {
-    kubectl.call(&words(["create", "-f", "-"]), &job.manifest().to_string()).map_err(DriveError::Refused)?;
+    create(job, kubectl)?;
     kubectl.tell(Event::Created);
     let outcome = offered(job, patience, kubectl);
     let left = clean(job, kubectl);
@@ -24,6 +24,20 @@ pub fn drive(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Ou
         kubectl.tell(Event::Left(left));
     }
     outcome
+}
+
+/// Creates all of it, or leaves nothing behind.
+fn create(job: &Job, kubectl: &impl Kubectl) -> Result<(), DriveError> {
+    for manifest in job.manifests() {
+        if let Err(why) = kubectl.call(&words(["create", "-f", "-"]), &manifest.to_string()) {
+            // What is there already under this name is somebody else's.
+            if manifest["kind"] == "Job" {
+                remove_files(job, kubectl).err().into_iter().for_each(|left| kubectl.tell(Event::Left(vec![left])));
+            }
+            return Err(DriveError::Refused(why));
+        }
+    }
+    Ok(())
 }
 
 fn offered(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Outcome, DriveError> {

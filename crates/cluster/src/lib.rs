@@ -7,7 +7,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `manifest`, `yaml` | the Job, and how it is written |
+//! | `manifest`, `files`, `yaml` | the Job, the files of its options, and how both are written |
 //! | `pods` | what `kubectl get pods` says, as facts |
 //! | `shard_line` | what a pod says about itself in its log |
 //! | `clock` | how far a pod's clock is from ours |
@@ -18,6 +18,7 @@
 mod clean;
 mod clock;
 mod drive;
+mod files;
 mod kubectl;
 mod manifest;
 mod outcome;
@@ -29,6 +30,7 @@ mod yaml;
 
 pub use clock::{ClockOffset, Exchange};
 pub use drive::drive;
+pub use files::{FILES_FOLDER, JobFile, MOST_FILE_BYTES};
 pub use kubectl::{Event, Kubectl, Order, Progress};
 pub use manifest::{CONTAINER, Job, PROGRAM, Resources, START_FILE, Start, is_name};
 pub use outcome::{DriveError, Fate, Outcome, Patience, ShardOutcome};

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::files::{FILES_FOLDER, JobFile, secret, volume};
+
 /// Where the program is in the image.
 pub const PROGRAM: &str = "/truetail";
 /// The only container of each pod.
@@ -46,6 +48,8 @@ pub struct Job {
     pub shards: u32,
     /// The words that follow `truetail run` for the whole load.
     pub words: Vec<String>,
+    /// Files that the words name.
+    pub files: Vec<JobFile>,
     /// When the pods begin.
     pub start: Start,
     /// What each asks for.
@@ -81,12 +85,22 @@ impl Job {
         json!({"app.kubernetes.io/name": "truetail", "app.kubernetes.io/instance": self.name})
     }
 
-    /// What is handed to Kubernetes.
-    pub fn manifest(&self) -> Value {
+    /// All that is handed to Kubernetes, in this order: a Secret with the files, where there are any, and the Job.
+    pub fn manifests(&self) -> Vec<Value> {
+        let files = (!self.files.is_empty()).then(|| secret(self.metadata(), &self.files));
+        files.into_iter().chain([self.manifest()]).collect()
+    }
+
+    fn metadata(&self) -> Value {
         let mut metadata = json!({"name": self.name, "labels": self.labels()});
         if let Some(namespace) = &self.namespace {
             metadata["namespace"] = json!(namespace);
         }
+        metadata
+    }
+
+    /// The Job itself.
+    pub fn manifest(&self) -> Value {
         let mut spec = json!({
             "completionMode": "Indexed",
             "completions": self.shards,
@@ -98,7 +112,7 @@ impl Job {
         if let Some(seconds) = self.deadline_s {
             spec["activeDeadlineSeconds"] = json!(seconds);
         }
-        json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
+        json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": self.metadata(), "spec": spec})
     }
 
     fn pod(&self) -> Value {
@@ -121,8 +135,12 @@ impl Job {
             }],
             "containers": [self.container()],
         });
-        if self.start == Start::Told {
-            pod["volumes"] = json!([{"name": "start", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}]);
+        let start = json!({"name": "start", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}});
+        let start = (self.start == Start::Told).then_some(start);
+        let files = (!self.files.is_empty()).then(|| volume(&self.name, &self.files));
+        let volumes: Vec<Value> = start.into_iter().chain(files).collect();
+        if !volumes.is_empty() {
+            pod["volumes"] = json!(volumes);
         }
         pod
     }
@@ -145,9 +163,16 @@ impl Job {
                 "capabilities": {"drop": ["ALL"]},
             },
         });
-        if self.start == Start::Told {
-            let folder = START_FILE.rsplit_once('/').map_or("/", |(folder, _)| folder);
-            container["volumeMounts"] = json!([{"name": "start", "mountPath": folder}]);
+        let folder = START_FILE.rsplit_once('/').map_or("/", |(folder, _)| folder);
+        let start = (self.start == Start::Told).then(|| json!({"name": "start", "mountPath": folder}));
+        let files = json!({"name": "files", "mountPath": FILES_FOLDER, "readOnly": true});
+        let files = (!self.files.is_empty()).then_some(files);
+        let mounts: Vec<Value> = start.into_iter().chain(files).collect();
+        if !mounts.is_empty() {
+            container["volumeMounts"] = json!(mounts);
+        }
+        if !self.files.is_empty() {
+            container["workingDir"] = json!(FILES_FOLDER);
         }
         container
     }
@@ -179,6 +204,7 @@ mod tests {
             image: "example/truetail:1".to_owned(),
             shards: 8,
             words: ["http://example.com/$(HOME)$", "--rate", "100"].map(str::to_owned).to_vec(),
+            files: Vec::new(),
             start,
             resources: Resources { cpu: "1".to_owned(), memory: "512Mi".to_owned(), cpu_limit: None },
             deadline_s: None,
@@ -223,6 +249,23 @@ mod tests {
             (&manifest["metadata"]["namespace"], &manifest["spec"]["activeDeadlineSeconds"]),
             (&json!("load"), &json!(300))
         );
+    }
+
+    #[test]
+    fn files_are_in_a_secret_that_is_created_first() {
+        let file = |path: &str, bytes: &[u8]| JobFile { path: path.to_owned(), bytes: bytes.to_vec() };
+        let files = vec![file("targets-1/t.txt", b"GET http://a/"), file("flow-1/parts/b.json", &[0, 255])];
+        let job = Job { files, namespace: Some("load".to_owned()), ..job(Start::Told) };
+        let [secret, main] = &job.manifests()[..] else { panic!("two") };
+        assert_eq!((&secret["kind"], &main["kind"]), (&json!("Secret"), &json!("Job")));
+        assert_eq!(secret["metadata"], main["metadata"], "the same name and labels");
+        assert_eq!(secret["data"], json!({"file-1": "R0VUIGh0dHA6Ly9hLw==", "file-2": "AP8="}));
+        let pod = &main["spec"]["template"]["spec"];
+        assert_eq!(pod["volumes"][1]["secret"]["secretName"], "load-1");
+        assert_eq!(pod["volumes"][1]["secret"]["items"][1], json!({"key": "file-2", "path": "flow-1/parts/b.json"}));
+        let container = &pod["containers"][0];
+        assert_eq!(container["volumeMounts"][1]["mountPath"], container["workingDir"]);
+        assert_eq!(self::job(Start::Told).manifests().len(), 1);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use truetail_cluster::{
-    ClockOffset, DriveError, Event, Exchange, Fate, Job, Kubectl, Order, Outcome, Patience, Resources, Sent, ShardLine,
-    Start, drive,
+    ClockOffset, DriveError, Event, Exchange, Fate, Job, JobFile, Kubectl, Order, Outcome, Patience, Resources, Sent,
+    ShardLine, Start, drive,
 };
 use truetail_model::time::Nanos;
 
@@ -36,6 +36,10 @@ struct Cluster {
     created: Cell<bool>,
     deleted: Cell<bool>,
     forced: Cell<bool>,
+    /// The Secret with files: none yet, there, or removed.
+    secret: Cell<Option<bool>>,
+    /// The Job is refused.
+    refuses: bool,
     began_at: Cell<Option<u64>>,
     stopped_at: Cell<Option<u64>>,
     stop_at: Vec<u64>,
@@ -54,6 +58,8 @@ impl Cluster {
             created: Cell::new(false),
             deleted: Cell::new(false),
             forced: Cell::new(false),
+            secret: Cell::new(None),
+            refuses: false,
             began_at: Cell::new(None),
             stopped_at: Cell::new(None),
             stop_at: Vec::new(),
@@ -127,8 +133,17 @@ impl Kubectl for Cluster {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words[..] {
             ["create", "-f", "-"] => {
-                assert_eq!(serde_json::from_str::<Value>(input).unwrap()["kind"], "Job");
-                self.created.set(true);
+                let manifest: Value = serde_json::from_str(input).unwrap();
+                match manifest["kind"].as_str() {
+                    Some("Secret") => self.secret.set(Some(true)),
+                    Some("Job") if self.refuses => return Err("exceeded quota".to_owned()),
+                    Some("Job") => self.created.set(true),
+                    _ => panic!("{manifest}"),
+                }
+                Ok(String::new())
+            }
+            ["delete", "secret", "load", ..] => {
+                self.secret.set(Some(false));
                 Ok(String::new())
             }
             ["get", "pods", ..] => Ok(self.pods()),
@@ -185,12 +200,19 @@ impl Kubectl for Cluster {
 }
 
 fn drive_on(cluster: &Cluster) -> Result<Outcome, DriveError> {
+    let outcome = drive_with(cluster, Vec::new());
+    assert_eq!(cluster.secret.get(), None, "there were no files");
+    outcome
+}
+
+fn drive_with(cluster: &Cluster, files: Vec<JobFile>) -> Result<Outcome, DriveError> {
     let job = Job {
         name: "load".to_owned(),
         namespace: None,
         image: "i".to_owned(),
         shards: cluster.pods.len() as u32,
         words: vec!["http://127.0.0.1/".to_owned()],
+        files,
         start: Start::Told,
         resources: Resources { cpu: "1".to_owned(), memory: "1Gi".to_owned(), cpu_limit: None },
         deadline_s: None,
@@ -203,8 +225,20 @@ fn drive_on(cluster: &Cluster) -> Result<Outcome, DriveError> {
         end_within: Nanos::from_secs(40),
     };
     let outcome = drive(&job, patience, cluster);
-    assert!(cluster.deleted.get() && cluster.pods.iter().all(|pod| !cluster.is_there(pod)), "something stayed behind");
+    let is_clean = cluster.deleted.get() || !cluster.created.get();
+    assert!(is_clean && cluster.pods.iter().all(|pod| !cluster.is_there(pod)), "something stayed behind");
     outcome
+}
+
+#[test]
+fn files_come_before_the_job_and_go_with_it() {
+    let files = vec![JobFile { path: "a.csv".to_owned(), bytes: b"a".to_vec() }];
+    let cluster = Cluster::of([GOOD]);
+    assert!(drive_with(&cluster, files.clone()).is_ok());
+    assert_eq!(cluster.secret.get(), Some(false));
+    let refused = Cluster { refuses: true, ..Cluster::of([GOOD]) };
+    assert_eq!(drive_with(&refused, files), Err(DriveError::Refused("exceeded quota".to_owned())));
+    assert_eq!((refused.secret.get(), refused.created.get()), (Some(false), false));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The plan of a run: load, target and options, and what follows from them on this machine.
 
 use truetail_model::arrival::RateProfile;
-use truetail_model::driver::Stripe;
+use truetail_model::driver::{Stripe, WorkerShare};
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
@@ -154,21 +154,24 @@ impl Plan {
     }
 
     /// So many connections a session may have, where each has its own: one to each origin. 1 where it has none.
-    fn connections_per_session(&self) -> u32 {
+    pub(crate) fn connections_per_session(&self) -> u32 {
         let has_its_own = self.workload.has_connection_per_session();
         if has_its_own { u32::try_from(self.target.origins().len()).unwrap_or(u32::MAX) } else { 1 }
     }
 
-    /// Most connections of all workers together that are kept open, where they are neither multiplexed nor those of sessions:
-    /// as many as may be in flight, and no more to all origins together where the user or the open files set that limit. In
-    /// HTTP/2, most connections to each origin.
-    pub(crate) fn most_connections(&self) -> u64 {
-        let cap = self.effective_cap();
-        let origins = match (cap.reason, self.target.http_version()) {
-            (CapReason::Users, HttpVersion::Http1) => self.target.origins().len() as u64,
-            _ => 1,
-        };
-        u64::from(cap.connections) * origins
+    /// Most connections of a worker with this share that are kept open, where they are not those of sessions: as many as requests
+    /// may be in flight, to all origins together. Users who were given no limit may have one to each, as far as the open files
+    /// go. In HTTP/2, most connections to each origin.
+    pub(crate) fn most_connections(&self, cap: EffectiveCap, share: WorkerShare) -> u64 {
+        let mine = share.of(u64::from(cap.connections));
+        match (cap.reason, self.target.http_version()) {
+            (CapReason::Users, HttpVersion::Http1) => {
+                let files = self.connections_for_files(host::open_file_limits().map(|limit| limit.soft));
+                let of_each = mine.saturating_mul(self.target.origins().len() as u64);
+                of_each.min(share.of(u64::from(files))).max(mine)
+            }
+            _ => mine,
+        }
     }
 
     /// The clock that will take the end of a response time. Linux does not timestamp what comes through a Unix socket.

@@ -13,6 +13,7 @@ use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::{EndedRequest, Observer};
 use crate::protocol::{Closed, Event, Events, Protocol, Session};
 use crate::target::endpoint::Endpoint;
+use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestId, RequestSet};
 use crate::target::target_requests::TargetRequests;
 use crate::target::{HttpVersion, Target};
@@ -69,6 +70,14 @@ pub enum PreflightError {
         /// Why it failed.
         fault: TlsFault,
     },
+    /// One of several origins failed.
+    #[error("{error}")]
+    At {
+        /// Which one.
+        origin: Origin,
+        /// What went wrong there.
+        error: Box<PreflightError>,
+    },
     /// The connection ended without an answer, or what came was not one.
     #[error("{endpoint} did not answer in {version}: {}", cause.describe())]
     NoAnswer {
@@ -84,21 +93,22 @@ pub enum PreflightError {
 impl PreflightError {
     /// What `target` was asked for, for people: the first request, or where there are several origins, the one that failed.
     pub fn asked_for(&self, target: &Target) -> String {
-        let origin = self.endpoint().and_then(|endpoint| target.origin_at(endpoint));
-        match origin.filter(|_| target.origins().len() > 1) {
-            Some(origin) => origin.to_string(),
-            None => target.first_requests().to_string(),
+        match self {
+            PreflightError::At { origin, .. } => origin.to_string(),
+            _ => target.first_requests().to_string(),
         }
     }
 
-    /// The endpoint that it is about, where it is about one.
-    fn endpoint(&self) -> Option<&Endpoint> {
-        match self {
-            PreflightError::Connect { endpoint, .. }
-            | PreflightError::TimedOut { endpoint, .. }
-            | PreflightError::Tls { endpoint, .. }
-            | PreflightError::NoAnswer { endpoint, .. } => Some(endpoint),
-            PreflightError::NoTls(_) => None,
+    /// What went wrong, wherever.
+    pub fn innermost(&self) -> &PreflightError {
+        if let PreflightError::At { error, .. } = self { error.innermost() } else { self }
+    }
+
+    /// The same, with its origin where there are several.
+    fn of(self, target: &Target, nth: usize) -> PreflightError {
+        match target.origins().nth(nth).filter(|_| target.origins().len() > 1) {
+            Some(origin) => PreflightError::At { origin: origin.clone(), error: Box::new(self) },
+            None => self,
         }
     }
 }
@@ -121,15 +131,16 @@ pub(crate) fn observed_preflight(
     let first = target.first_requests().origin() as usize;
     let count = target.destinations().len();
     for other in (0..count).filter(|nth| *nth != first) {
-        on_connection(target, other, timeout, |_, _| Ok(()))?;
+        on_connection(target, other, timeout, |_, _| Ok(())).map_err(|error| error.of(target, other))?;
     }
     on_connection(target, first, timeout, |stream, target| ask(stream, target, observer))
+        .map_err(|error| error.of(target, first))
 }
 
 /// Opens a connection to each origin in the same way, TLS included, and sends no request: for answers that may never end.
 pub(crate) fn try_connection(target: &mut Target, timeout: Nanos) -> Result<(), PreflightError> {
     let mut all = 0..target.destinations().len();
-    all.try_for_each(|nth| on_connection(target, nth, timeout, |_, _| Ok(())))
+    all.try_for_each(|nth| on_connection(target, nth, timeout, |_, _| Ok(())).map_err(|error| error.of(target, nth)))
 }
 
 /// Does `work` on a connection to the first endpoint of an origin of `target` that can be connected to.

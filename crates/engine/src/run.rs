@@ -15,6 +15,7 @@ use crate::connection::timestamps;
 use crate::control::Control;
 use crate::host::{self, surroundings};
 use crate::live::Live;
+use crate::plan::EffectiveCap;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::ObserverFactory;
 use crate::protocol::{Events, Protocol};
@@ -85,7 +86,7 @@ impl WithProtocol for RunPlan<'_> {
         // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
         let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(timestamps::switch_on);
         let before = surroundings::read();
-        let (results, start) = run_workers(plan, &workload, control, &protocol)?;
+        let (results, start) = run_workers(plan, &workload, cap, control, &protocol)?;
         let tallies = results.iter().map(|result| &result.target_tallies);
         let (by_target, targets) = target_tallies::merge_tallies(plan.target.requests(), tallies);
         let mut output = RunOutput { by_target, ..merge_results(results, start) };
@@ -96,7 +97,8 @@ impl WithProtocol for RunPlan<'_> {
         output.generator.end_clock = plan.effective_end_clock();
         output.generator.timing = plan.precision.timing;
         output.generator.realtime = plan.precision.realtime;
-        output.generator.connections_available = cap.of_this_machine();
+        output.generator.connections_available =
+            cap.of_this_machine().map(|available| available * u64::from(plan.connections_per_session()));
         output.generator.surroundings = surroundings::since(&before);
         Ok(output)
     }
@@ -106,6 +108,7 @@ impl WithProtocol for RunPlan<'_> {
 fn run_workers<P: Protocol + Clone + Send + 'static>(
     plan: &Plan,
     workload: &Workload,
+    cap: EffectiveCap,
     control: &Control,
     protocol: &P,
 ) -> Result<(Vec<WorkerResult>, Start), EngineError> {
@@ -121,7 +124,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     control.set_start(start);
     let mut running = Vec::new();
     for (share, driver) in drivers {
-        let config = config_of(plan, workload, share, &ways, start, control);
+        let config = config_of(plan, workload, share, (cap, &ways), start, control);
         let ledger = ledger_of(plan, workload, control);
         let events = Events::new(plan.observer.as_ref().map(ObserverFactory::observer));
         let protocol = protocol.clone();
@@ -162,7 +165,7 @@ fn config_of(
     plan: &Plan,
     workload: &Workload,
     share: WorkerShare,
-    ways: &[Way],
+    (cap, ways): (EffectiveCap, &[Way]),
     start: Start,
     control: &Control,
 ) -> WorkerConfig {
@@ -171,12 +174,12 @@ fn config_of(
         start,
         ways: ways.iter().map(|way| way.for_one_worker(!workload.has_connection_per_session())).collect(),
         requests: plan.target.requests().clone(),
-        most_connections: (!workload.has_connection_per_session()).then(|| share.of(plan.most_connections())),
+        most_connections: (!workload.has_connection_per_session()).then(|| plan.most_connections(cap, share)),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.precision.timing,
         model: workload.model.kind(),
-        has_own_cap: plan.effective_cap().of_this_machine().is_some(),
+        has_own_cap: cap.of_this_machine().is_some(),
         control: control.clone(),
     }
 }

@@ -68,7 +68,7 @@ pub use flows::{Flows, FlowsError};
 pub use guided::{Guide, GuidedAnswer, GuidedPlan, GuidedRequest, GuidedRun, MakeGuide, NextMove, PlanError};
 pub use itinerary::{Itinerary, Place};
 pub use make::ReadFile;
-pub use parse::{MOST_FLOW_BYTES, variables_of};
+pub use parse::{MOST_FLOW_BYTES, files_of, variables_of};
 pub use reading::MOST_BODY_BYTES;
 pub use rows::SessionRows;
 pub use simulated::{SimulateError, simulate};

@@ -21,6 +21,9 @@ pub(crate) fn location<'a>(answer: &Answer<'a>) -> Option<&'a [u8]> {
     answer.fields.all("location").next()
 }
 
+/// Header lines that another origin does not get. Those of the session's cookies are made anew for it anyway.
+const OF_WHO_ASKS: [&str; 3] = ["authorization:", "proxy-authorization:", "cookie:"];
+
 /// Where a redirect leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
@@ -45,7 +48,7 @@ pub(crate) fn hop(origins: &Origins, from: u32, target: &str, location: &[u8]) -
     let url = current.and_then(|current| current.join(text)).map_err(|error| format!("the Location: {error}"))?;
     let Some(origin) = origins.of(&url) else {
         let shown = origin_for_people(&url);
-        return Err(format!("the redirect leads to {shown}, an origin that no request of the flow names"));
+        return Err(format!("the redirect leads to {shown}, an origin that no request names"));
     };
     if url.username() != "" || url.password().is_some() {
         return Err("the Location has a user or a password".to_owned());
@@ -76,7 +79,7 @@ pub(crate) struct FollowUp<'a> {
     pub(crate) origin: &'a FlowOrigin,
     /// The origin is not that of the request before.
     pub(crate) is_elsewhere: bool,
-    /// `Authorization` goes with it to another origin, too.
+    /// What says who asks, such as `Authorization`, goes with it to another origin, too.
     pub(crate) keeps_authorization: bool,
     /// Path and query.
     pub(crate) target: &'a str,
@@ -116,7 +119,7 @@ impl LastRequest {
                         .iter()
                         .for_each(|part| out.extend_from_slice(part));
                 }
-                true if begins_with(line, "authorization:") && !next.keeps_authorization => {}
+                true if OF_WHO_ASKS.iter().any(|name| begins_with(line, name)) && !next.keeps_authorization => {}
                 _ => out.extend_from_slice(line),
             }
         }
@@ -251,7 +254,8 @@ mod tests {
 
     #[test]
     fn another_origin_is_not_told_what_was_for_the_first_one() {
-        let head = b"GET /a HTTP/1.1\r\nhost: 127.0.0.1:8080\r\nX: y\r\nAUTHORIZATION: Basic secret\r\n";
+        let head =
+            b"GET /a HTTP/1.1\r\nhost: 127.0.0.1:8080\r\nX: y\r\nAUTHORIZATION: Basic secret\r\ncookie: written=secret\r\n";
         let mut last = LastRequest::default();
         last.keep(&[&head[..], b"\r\n"].concat(), Marks { cookies: head.len(), rest: head.len() });
         let (mut jar, mut out, origins) = (CookieJar::default(), Vec::new(), origins());
@@ -264,7 +268,7 @@ mod tests {
             String::from_utf8_lossy(&out).into_owned()
         };
         assert_eq!(follow(1, true, false), "GET /b HTTP/1.1\r\nHost: b.example\r\nX: y\r\nCookie: second=2\r\n\r\n");
-        assert!(follow(1, true, true).contains("AUTHORIZATION: Basic secret\r\n"));
+        assert!(follow(1, true, true).contains("AUTHORIZATION: Basic secret\r\ncookie: written=secret\r\n"));
         let same = follow(0, false, false);
         assert!(same.contains("host: 127.0.0.1:8080\r\nX: y\r\nAUTHORIZATION") && same.contains("first=1"), "{same}");
     }

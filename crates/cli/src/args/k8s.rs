@@ -33,7 +33,7 @@ Example:
 /// Offer a load from the pods of a Kubernetes Job
 ///
 /// Each pod offers one stripe of the load (see --stripe of 'truetail run'). All options of 'truetail run' that describe the load are
-/// taken; a file that one of them names is one in the image.
+/// taken. Files that they name are carried to the pods in a Secret, 1 MiB in all; a file that is not here is one in the image.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
 pub struct K8sArgs {
@@ -80,7 +80,7 @@ pub struct RenderArgs {
 /// Create the Job with kubectl, begin when all pods are ready, and report one merged run
 ///
 /// Calls kubectl with its own context, credentials and plugins. Ctrl-C stops sending in all pods, waits for answers, and reports;
-/// Ctrl-C again gives up. Either way the Job and its pods are removed. The logs of the pods are kept beside the run, in DIR.shards.
+/// Ctrl-C again gives up. Either way the Job, its pods and its files are removed. The logs of the pods are kept beside the run, in DIR.shards.
 #[derive(Args, Debug)]
 #[command(before_help = RUN_EXAMPLE)]
 pub struct K8sRunArgs {
@@ -169,7 +169,7 @@ fn quantity(text: &str) -> Result<String, String> {
 macro_rules! omitted_by_both {
     ($($more:literal),*) => {
         &["url", "config", "baseline", "baseline_fail_if", "write_baseline", "command", "unix_socket", "until", "stripe", "start_at",
-          "stop_when_saturated", "live", "otlp", "watch", "pack", "vllm_json", "flow", "setup", "variable", "replay", "speed", "realtime",
+          "stop_when_saturated", "live", "otlp", "watch", "pack", "vllm_json", "replay", "speed", "realtime",
           $($more),*]
     };
 }

@@ -164,7 +164,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "ORDER", help_heading = "Request")]
     pub feed: Option<FeedName>,
     /// Use HTTP/2. With https:// the server must agree to it; with http:// it must accept HTTP/2 at once (prior
-    /// knowledge). Each worker opens one connection, or as many as --connections allows
+    /// knowledge). Each worker opens one connection to each origin, or as many as --connections allows
     #[arg(long, help_heading = "Request")]
     pub http2: bool,
     /// Maximum number of concurrent requests on one HTTP/2 connection [default: what the server allows]

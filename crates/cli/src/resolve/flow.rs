@@ -70,6 +70,14 @@ pub fn read(
         .map_err(|error| wrong(file, &error))
 }
 
+/// The files that the flow in `file` names.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn files_of(file: &Path) -> Result<Vec<String>> {
+    truetail_flow::files_of(&input::text(file)?).map_err(|error| wrong(file, &error))
+}
+
 /// What is wrong in a flow, with its place.
 pub fn wrong(file: &Path, error: &FlowError) -> CliError {
     usage_error(format!("{}:{}: {}", file.display(), error.line, error.problem))

@@ -29,6 +29,10 @@ pub fn target(args: &RunArgs) -> Result<Target> {
     let data = data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: order(args) });
     let ask = prepare(&specs, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;
+    if let (Some(_), [one, other, ..]) = (&args.user, &ask.origins[..]) {
+        let help = "write the header Authorization at the targets that it is for";
+        return Err(usage_error(format!("--user would go to {one} and to {other}; {help}")));
+    }
     target_of(args, ask)
 }
 

@@ -49,7 +49,10 @@ pub fn check_used(targets: &[&Target], args: &RunArgs) -> Result<()> {
     let is_used = targets.iter().any(|target| target.uses_tls());
     if let Some((flag, _)) = flags.iter().find(|(_, given)| *given && !is_used) {
         let help = "the option is for TLS; write https://, or leave it out";
-        let names = targets.iter().map(|target| target.origin_names()).collect::<Vec<_>>().join(", ");
+        let mut names: Vec<String> =
+            targets.iter().flat_map(|target| target.origins()).map(ToString::to_string).collect();
+        names.dedup();
+        let names = names.join(", ");
         return Err(usage_error(format!("{flag} and {names} contradict each other: {help}")));
     }
     Ok(())

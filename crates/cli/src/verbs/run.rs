@@ -193,13 +193,14 @@ fn try_request(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>
 }
 
 fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
-    let help = match error {
+    let help = match error.innermost() {
         PreflightError::NoTls(_) => "install ca-certificates, use --ca FILE, or accept any certificate with --insecure",
         PreflightError::Tls { fault, .. } => tls_help(fault),
         PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "leave out --http2 to use HTTP/1.1",
-        PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {
-            "is the server running? --no-preflight sends the load all the same"
-        }
+        PreflightError::Connect { .. }
+        | PreflightError::TimedOut { .. }
+        | PreflightError::NoAnswer { .. }
+        | PreflightError::At { .. } => "is the server running? --no-preflight sends the load all the same",
     };
     runtime_error(format!("{}: {error}; {help}", error.asked_for(target)))
 }

@@ -195,6 +195,11 @@ fn targets_and_rows() {
                 2,
                 &["127.0.0.1:9 and 127.0.0.1:8"],
             ),
+            (
+                &["run", "-r", "1", "--targets", "other", "--user", "me:pw"],
+                2,
+                &["--user would go to http://127.0.0.1:9"],
+            ),
             (&["run", "-r", "1", "--targets", "curl"], 2, &["curl:2: curl: option --location"]),
             (&["run", "-r", "1", "--targets", "body"], 1, &["body:2: cannot read missing"]),
             (&["run", "-r", "1", "--targets", "weight"], 2, &["weight:1: 'lots' is not a weight"]),

@@ -38,6 +38,8 @@ pub(crate) struct Pool<C> {
     vacant: Vec<u32>,
     /// For each origin, the idle ones that lead to it.
     idle: Vec<Vec<u32>>,
+    /// For each origin, how many lead to it.
+    open_to: Vec<u32>,
     open: u64,
     /// Some connection was idle once, so that they are not closed after each answer.
     pub(crate) reuses: bool,
@@ -49,7 +51,8 @@ impl<C> Pool<C> {
     /// Of connections to so many origins.
     pub(crate) fn new(origins: usize) -> Pool<C> {
         let idle = vec![Vec::new(); origins];
-        Pool { slots: Vec::new(), vacant: Vec::new(), idle, open: 0, reuses: false, opened: 0, peak: 0 }
+        let open_to = vec![0; origins];
+        Pool { slots: Vec::new(), vacant: Vec::new(), idle, open_to, open: 0, reuses: false, opened: 0, peak: 0 }
     }
 
     /// Puts a new connection to this origin into a slot. Generations stay below 2^31, so a token is never the reactor's own.
@@ -62,6 +65,7 @@ impl<C> Pool<C> {
         place.generation = (place.generation + 1) & 0x7fff_ffff;
         place.connection = Some(Box::new(connection));
         place.origin = origin;
+        self.open_to[origin as usize] += 1;
         self.open += 1;
         self.opened += 1;
         self.peak = self.peak.max(self.open);
@@ -106,12 +110,13 @@ impl<C> Pool<C> {
         self.slots[slot as usize].idle_at.is_some()
     }
 
-    /// There is an idle connection.
-    pub(crate) fn has_idle(&self) -> bool {
-        self.idle.iter().any(|idle| !idle.is_empty())
+    /// There are connections to some origin, and none of them is idle.
+    #[inline]
+    pub(crate) fn an_origin_has_no_idle(&self) -> bool {
+        self.open_to.iter().zip(&self.idle).any(|(open, idle)| *open > 0 && idle.is_empty())
     }
 
-    /// An idle connection that can be spared: of the origin that has most of them, the one that was idle for longest.
+    /// An idle connection that can be spared: one to the origin that has most of them.
     pub(crate) fn spare(&self) -> Option<u32> {
         self.idle.iter().max_by_key(|idle| idle.len())?.first().copied()
     }
@@ -135,14 +140,15 @@ impl<C> Pool<C> {
 
     /// Takes a connection out, idle or not; dropping it closes it.
     pub(crate) fn remove(&mut self, slot: u32) -> Box<C> {
-        let place = &mut self.slots[slot as usize];
-        if let Some(at) = place.idle_at.take() {
-            let idle = &mut self.idle[place.origin as usize];
+        let origin = self.origin(slot) as usize;
+        if let Some(at) = self.slots[slot as usize].idle_at.take() {
+            let idle = &mut self.idle[origin];
             idle.swap_remove(at as usize);
             if let Some(moved) = idle.get(at as usize) {
                 self.slots[*moved as usize].idle_at = Some(at);
             }
         }
+        self.open_to[origin] -= 1;
         self.vacant.push(slot);
         self.open -= 1;
         self.slots[slot as usize].connection.take().expect("a slot that is taken")

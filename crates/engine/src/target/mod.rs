@@ -134,12 +134,6 @@ impl Target {
         self.destinations.iter().map(|destination| &destination.origin)
     }
 
-    /// The origin that this endpoint reaches, if one does.
-    pub(crate) fn origin_at(&self, endpoint: &Endpoint) -> Option<&Origin> {
-        let reached = self.destinations.iter().find(|destination| destination.endpoints().contains(endpoint));
-        reached.map(|destination| &destination.origin)
-    }
-
     /// Connections to some origin use TLS.
     pub fn uses_tls(&self) -> bool {
         self.origins().any(Origin::is_https)
@@ -181,7 +175,8 @@ impl Target {
 
     /// The URL with its placeholders if there is only one target, else the origins.
     pub fn url(&self) -> String {
-        self.requests.only().map_or_else(|| self.origin_names(), |only| only.url().to_owned())
+        let only = self.requests.only().filter(|_| self.destinations.len() == 1);
+        only.map_or_else(|| self.origin_names(), |only| only.url().to_owned())
     }
 
     /// The origins for people: `http://a, http://b and https://c`.

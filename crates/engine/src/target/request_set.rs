@@ -221,7 +221,9 @@ impl RequestSet {
 
 fn hash(targets: &[TargetRequests], rows: u32) -> u64 {
     targets.iter().fold(u64::from(rows), |hash, target| {
-        let weighed = mix64(hash ^ u64::from(target.weight));
+        // A set with one origin has the hash that it had before there could be several.
+        let elsewhere = u64::from(target.origin()) << 32;
+        let weighed = mix64(hash ^ u64::from(target.weight) ^ elsewhere);
         let ends = target.ends.iter().fold(weighed, |hash, end| mix64(hash ^ *end as u64));
         hash_bytes(ends, &target.bytes)
     })

@@ -28,8 +28,8 @@ pub(super) struct Connections<P: Protocol> {
     /// Most connections, or most multiplexed ones to one origin.
     limit: u64,
     of_origins: Vec<OriginConnections>,
-    /// Requests without a connection, until there is room for them.
-    pub(super) unassigned: VecDeque<Tag>,
+    /// How many requests wait for room, at all origins.
+    waiting: u64,
     /// Connections that may have something to send.
     dirty: Vec<u32>,
     /// How many are being opened.
@@ -48,6 +48,8 @@ struct OriginConnections {
     turn: usize,
     /// No connection could be opened: until this instant others are preferred.
     opening_rests_until: Timestamp,
+    /// Requests without a connection, until there is room for them, the first first.
+    waiting: VecDeque<Tag>,
 }
 
 impl OriginConnections {
@@ -67,7 +69,7 @@ impl<P: Protocol> Connections<P> {
             ports,
             limit: limit.unwrap_or(u64::MAX),
             of_origins: vec![OriginConnections::default(); origins],
-            unassigned: VecDeque::new(),
+            waiting: 0,
             dirty: Vec::new(),
             opening: 0,
             blocked: 0,
@@ -91,6 +93,40 @@ impl<P: Protocol> Connections<P> {
     pub(super) fn spare(&self) -> Option<u32> {
         let is_full = !P::MULTIPLEXED && self.of_sessions.is_none() && self.pool.open() >= self.limit;
         if is_full { self.pool.spare() } else { None }
+    }
+
+    /// How many origins there are.
+    pub(super) fn origins(&self) -> u32 {
+        self.of_origins.len() as u32
+    }
+
+    /// A request waits for room at this origin.
+    pub(super) fn wait(&mut self, origin: u32, tag: Tag) {
+        self.of_origins[origin as usize].waiting.push_back(tag);
+        self.waiting += 1;
+    }
+
+    /// The request that has waited longest at this origin.
+    pub(super) fn first_waiting(&self, origin: u32) -> Option<Tag> {
+        self.of_origins[origin as usize].waiting.front().copied()
+    }
+
+    /// A request that waits at this origin waits no more.
+    pub(super) fn waits_no_more(&mut self, origin: u32, tag: Tag) {
+        let waiting = &mut self.of_origins[origin as usize].waiting;
+        let at = waiting.iter().position(|known| *known == tag);
+        self.waiting -= u64::from(at.and_then(|at| waiting.remove(at)).is_some());
+    }
+
+    /// How many requests wait for room.
+    #[inline]
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// Somebody waits for the room that the connection in this slot may have.
+    pub(super) fn is_waited_for(&self, slot: u32) -> bool {
+        self.waiting > 0 && self.first_waiting(self.pool.origin(slot)).is_some()
     }
 
     /// The request for which the connection in this slot is being opened.
@@ -210,20 +246,23 @@ impl<P: Protocol> Connections<P> {
         connection
     }
 
-    /// None is idle, and an answer may free one: not where the server closes each, nor where they are multiplexed.
+    /// None that leads to some origin is idle, and an answer may free one: not where the server closes each, nor where they are
+    /// multiplexed.
     #[inline]
     pub(super) fn one_may_become_idle(&self) -> bool {
-        !P::MULTIPLEXED && !self.pool.has_idle() && self.pool.reuses && self.pool.open() > 0
+        !P::MULTIPLEXED && self.pool.reuses && self.pool.an_origin_has_no_idle()
     }
 
     /// Requests that may be in flight at once on all multiplexed connections together. Each that is not open counts as one
-    /// request: the one that opens it.
+    /// request: the one that opens it. With several origins, those that wait at one hold up no other, and count too.
     pub(super) fn capacity(&mut self) -> u64 {
         let unopened = self.of_origins.iter().map(|of| self.limit.saturating_sub(of.live.len() as u64));
         let unopened = unopened.fold(0, u64::saturating_add);
         let allowed = self.pool.iter().filter_map(|connection| connection.session.peer_limit()).min();
         self.streams.allowed = [self.streams.allowed, allowed].into_iter().flatten().min();
-        self.pool.iter().map(|connection| connection.session.capacity()).fold(unopened, u64::saturating_add)
+        let waiting = if self.of_origins.len() > 1 { self.waiting } else { 0 };
+        let open = self.pool.iter().map(|connection| connection.session.capacity());
+        open.fold(unopened.saturating_add(waiting), u64::saturating_add)
     }
 
     /// There may be something to send on the connection in this slot.

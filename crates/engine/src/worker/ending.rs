@@ -42,7 +42,7 @@ impl<P: Protocol> Worker<P> {
                 Event::Ended(ended) => {
                     let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now, remember));
                     self.request_ended(ended, arrived, stamp, now, last_end == Some(nth));
-                    is_settled &= P::MULTIPLEXED && self.connections.unassigned.is_empty();
+                    is_settled &= P::MULTIPLEXED && !self.connections.is_waited_for(slot);
                 }
                 Event::Stray => self.receiver.stray_answers += 1,
                 Event::RoomChanged | Event::GoingAway => is_settled = false,
@@ -154,11 +154,14 @@ impl<P: Protocol> Worker<P> {
                 self.end(tag, completion, outcome, received);
                 self.connections.touch(slot);
                 self.handle_events(slot, now, None);
+                if P::MULTIPLEXED && outcome != Outcome::InFlightAtEnd && self.connections.is_waited_for(slot) {
+                    self.update_capacity(now);
+                }
             }
             slot => {
-                self.connections.unassigned.retain(|unassigned| *unassigned != tag);
+                let origin = self.in_flight.get(tag).origin;
+                self.connections.waits_no_more(origin, tag);
                 if let Some(slot) = slot {
-                    let origin = self.connections.pool.origin(slot);
                     self.drop_connection(slot);
                     self.connections.opening_failed(origin, now);
                 }

@@ -71,6 +71,8 @@ impl Exchange {
 #[derive(Debug)]
 struct Slot {
     is_taken: bool,
+    /// Its timeout does not count: it waits for room.
+    is_held: bool,
     exchange: Exchange,
 }
 
@@ -109,11 +111,11 @@ impl InFlight {
         let deadline = self.timeout.map(|timeout| exchange.began.instant + timeout);
         let tag = match self.vacant.pop() {
             Some(tag) => {
-                self.slots[tag as usize] = Slot { is_taken: true, exchange };
+                self.slots[tag as usize] = Slot { is_taken: true, is_held: false, exchange };
                 tag
             }
             None => {
-                self.slots.push(Slot { is_taken: true, exchange });
+                self.slots.push(Slot { is_taken: true, is_held: false, exchange });
                 (self.slots.len() - 1) as Tag
             }
         };
@@ -131,10 +133,26 @@ impl InFlight {
         &mut slot.exchange
     }
 
+    /// The timeout of a request that has to wait for room does not count, as that of one that waits for a permit.
+    pub(super) fn hold(&mut self, tag: Tag) {
+        if self.timeout.is_some() {
+            self.deadlines.remove(tag);
+            self.slots[tag as usize].is_held = true;
+        }
+    }
+
+    /// The timeout of a request that has waited for room counts from `now`; that of any other goes on.
+    pub(super) fn release(&mut self, tag: Tag, now: Timestamp) {
+        let is_held = std::mem::take(&mut self.slots[tag as usize].is_held);
+        if let Some(timeout) = self.timeout.filter(|_| is_held) {
+            self.deadlines.push(tag, now + timeout);
+        }
+    }
+
     /// A request has ended.
     #[inline]
     pub(super) fn end(&mut self, tag: Tag) {
-        if self.timeout.is_some() {
+        if self.timeout.is_some() && !self.slots[tag as usize].is_held {
             self.deadlines.remove(tag);
         }
         self.vacant.push(tag);

@@ -124,6 +124,10 @@ impl<P: Protocol> Worker<P> {
         let cpu_before = host::thread_cpu();
         self.config.start.clock.wait_for_origin();
         self.clock.pauses.sleeping(self.config.start.begins);
+        if self.connections.origins() > 1 {
+            // Each origin has room for the request that opens a connection.
+            self.update_cap(self.config.start.begins);
+        }
         let mut reports = Reports::with_capacity(REPORTS);
         loop {
             self.handle_control();

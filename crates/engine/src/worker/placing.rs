@@ -15,8 +15,13 @@ impl<P: Protocol> Worker<P> {
         match self.connections.choose(user, origin, now) {
             Some(slot) => self.begin_on(slot, tag, now),
             None if self.connections.may_open(origin) => self.open_connection(tag),
-            // Happens when a connection was lost that had more unsent requests than the others have room for.
-            None => self.connections.unassigned.push_back(tag),
+            // Happens where another origin has room, or a connection was lost that had more unsent requests than the others have
+            // room for.
+            None => {
+                self.in_flight.hold(tag);
+                self.connections.wait(origin, tag);
+                self.update_cap(now);
+            }
         }
     }
 
@@ -37,40 +42,62 @@ impl<P: Protocol> Worker<P> {
 
     /// A request is to be sent on another connection: its own was lost before the server acted on it.
     pub(super) fn unassign(&mut self, tag: Tag) {
-        self.in_flight.get(tag).connection = None;
-        self.connections.unassigned.push_back(tag);
+        let exchange = self.in_flight.get(tag);
+        exchange.connection = None;
+        self.connections.wait(exchange.origin, tag);
     }
 
-    /// Finds connections for requests that lost theirs, as far as there is room. The time on the lost one is connection wait,
-    /// and no part of what the next one takes to open; how late the request began on it stays generator lag.
-    pub(super) fn place_unassigned(&mut self, now: Timestamp) {
-        for _ in 0..self.connections.unassigned.len() {
-            let Some(tag) = self.connections.unassigned.pop_front() else { return };
-            let since: Since = self.clock.since(now);
-            let exchange = self.in_flight.get(tag);
-            exchange.connection_wait += exchange.started.elapsed(since);
-            (exchange.began, exchange.started) = (since, since);
-            exchange.first_byte = None;
-            if let Some(rare) = &mut exchange.rare {
-                rare.send_wait = None;
-            }
-            if P::MULTIPLEXED {
-                self.place(tag, now);
-            } else {
-                // Other idle connections may be as dead as the one that was lost.
-                self.open_connection(tag);
+    /// Finds connections for requests that wait for one, as far as there is room at their origins.
+    fn place_waiting(&mut self, now: Timestamp) {
+        for origin in 0..self.connections.origins() {
+            while let Some(tag) = self.connections.first_waiting(origin) {
+                let user = self.in_flight.get(tag).user;
+                // Where none is shared out, other idle connections may be as dead as the one that was lost.
+                let slot = if P::MULTIPLEXED { self.connections.choose(user, origin, now) } else { None };
+                if slot.is_none() && !self.connections.may_open(origin) {
+                    break;
+                }
+                self.connections.waits_no_more(origin, tag);
+                self.waited(tag, now);
+                match slot {
+                    Some(slot) => self.begin_on(slot, tag, now),
+                    None => self.open_connection(tag),
+                }
             }
         }
     }
 
-    /// Tells the driver how many requests may be in flight, where the sessions decide, and places those that wait.
-    pub(super) fn update_capacity(&mut self, now: Timestamp) {
+    /// A request has waited until `now`, and goes on a connection that is no lost one. The time until now is connection wait, and
+    /// no part of what a connection takes to open; how late the request began on a lost one stays generator lag.
+    fn waited(&mut self, tag: Tag, now: Timestamp) {
+        self.in_flight.release(tag, now);
+        let since: Since = self.clock.since(now);
+        let exchange = self.in_flight.get(tag);
+        exchange.connection_wait += exchange.started.elapsed(since);
+        (exchange.began, exchange.started) = (since, since);
+        exchange.first_byte = None;
+        if let Some(rare) = &mut exchange.rare {
+            rare.send_wait = None;
+        }
+    }
+
+    /// Tells the driver how many requests may be in flight, where the sessions decide.
+    pub(super) fn update_cap(&mut self, now: Timestamp) {
         /// So many requests in flight nobody means to forbid.
         const UNLIMITED: u64 = 1 << 31;
         if self.connections.are_shared_out() {
             let capacity = self.connections.capacity();
             self.driver.set_cap((capacity < UNLIMITED).then_some(capacity), now);
         }
-        self.place_unassigned(now);
+    }
+
+    /// The same, and finds connections for those that wait.
+    pub(super) fn update_capacity(&mut self, now: Timestamp) {
+        self.update_cap(now);
+        if self.connections.waiting() > 0 {
+            self.place_waiting(now);
+            // Those that still wait count in it.
+            self.update_cap(now);
+        }
     }
 }

@@ -114,8 +114,9 @@ impl<P: Protocol> Worker<P> {
         });
         self.events.observe_begin(tag, start.arrival);
         if P::MULTIPLEXED {
+            let waiting = self.connections.waiting();
             let streams = &mut self.connections.streams;
-            streams.peak = streams.peak.max(self.in_flight.len() as u64);
+            streams.peak = streams.peak.max(self.in_flight.len() as u64 - waiting);
         }
         self.place(tag, now);
     }

@@ -61,6 +61,7 @@ fn one_with_tls_and_one_without_get_what_the_choice_says() {
 fn users_who_change_the_origin_keep_their_connections() {
     let [one, two] = [(); 2].map(|()| Puppet::start(|_| Act::Send(ok())));
     let target = mixed(&[(&one.url(), 1), (&two.url(), 1)]);
+    assert_eq!(target.url(), format!("http://{} and http://{}", one.address, two.address));
     let mut plan = at(closed(&one.url(), 3, 600), target.clone());
     plan.threads = Some(1);
     let measured = run(&plan);
@@ -111,6 +112,56 @@ fn what_one_origin_allows_at_once_holds_up_its_own_requests_alone() {
     assert!(waited >= Nanos::from_millis(300), "{waited}");
 }
 
+/// A listener whose connections are there, and where nobody says anything.
+fn silent() -> std::net::TcpListener {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap()
+}
+
+#[test]
+fn an_origin_that_never_says_how_much_it_takes_holds_up_no_other() {
+    let (silent, quick) = (silent(), Honest::start(100, Duration::from_millis(1), b"ok".to_vec()));
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let target = mixed(&[(&url, 1), (&quick.url(), 1)]);
+    let expected = expected(&target, 400);
+    let mut plan = in_http2(at(open(&url, 800.0, 400), target));
+    plan.threads = Some(1);
+    plan.workload.limits.drain = Nanos::from_millis(300);
+    let measured = run(&plan);
+    assert_eq!(quick.seen(), expected[1], "{:?}", measured.snapshot.tally);
+    let of_quick = measured.snapshot.targets[1].metric(Metric::ResponseTime).unwrap();
+    // It was never behind the other one, whose requests wait to the end of the run.
+    assert_eq!(of_quick.count(), expected[1]);
+    assert!(of_quick.max().unwrap() < Nanos::from_millis(300), "{}", of_quick.max().unwrap());
+    assert_eq!(measured.by_target[0].tally.responses, 0);
+}
+
+#[test]
+fn a_request_that_waits_for_room_has_its_timeout_before_it() {
+    // One at a time, and the first answer takes longer than the timeout: the next has its own whole time on the connection.
+    let narrow = Honest::start(1, Duration::from_millis(120), b"ok".to_vec());
+    let other = Honest::start(100, Duration::ZERO, b"ok".to_vec());
+    let target = mixed(&[(&narrow.url(), 1), (&other.url(), 1)]);
+    let mut plan = in_http2(at(open(&narrow.url(), 1000.0, 12), target));
+    plan.threads = Some(1);
+    plan.workload.limits.timeout = Some(Nanos::from_millis(100));
+    let measured = run(&plan);
+    let of_narrow = &measured.by_target[0].tally;
+    // Each of them was sent, and gave the stream up for the next one when its time was over.
+    assert_eq!((of_narrow.timed_out, of_narrow.responses), (of_narrow.planned, 0), "{of_narrow:?}");
+    assert_eq!(narrow.seen(), of_narrow.planned);
+    assert_eq!(measured.by_target[1].tally.responses, measured.by_target[1].tally.planned);
+}
+
+#[test]
+fn users_on_several_workers_have_a_connection_to_each_origin() {
+    let [one, two] = [(); 2].map(|()| Puppet::start(|_| Act::Send(ok())));
+    let mut plan = at(closed(&one.url(), 5, 1000), mixed(&[(&one.url(), 1), (&two.url(), 1)]));
+    plan.threads = Some(4);
+    let measured = run(&plan);
+    assert_eq!(measured.snapshot.tally.responses, 1000);
+    assert!(measured.generator.connections_opened <= 10, "{}", measured.generator.connections_opened);
+}
+
 #[test]
 fn origins_of_two_schemes_do_not_go_together_in_http2() {
     let refused = mixed(&[("http://127.0.0.1:1/", 1), ("https://127.0.0.1:2/", 1)]).use_http2().unwrap_err();
@@ -124,8 +175,9 @@ fn each_origin_is_tried_before_the_load() {
     let (_held, address) = nobody();
     let mut target = mixed(&[(&puppet.url(), 1), (&format!("http://{address}/"), 1)]);
     match preflight(&mut target, Nanos::from_secs(10)) {
-        Err(error @ PreflightError::Connect { .. }) => {
+        Err(error @ PreflightError::At { .. }) => {
             assert_eq!(error.asked_for(&target), format!("http://{address}"));
+            assert!(matches!(error.innermost(), PreflightError::Connect { .. }), "{error}");
         }
         other => panic!("{other:?}"),
     }

@@ -1,6 +1,6 @@
 //! The request of a guided session, as it is sent.
 
-use truetail_engine::{Method, Request, is_allowed_in_http2, is_header_value};
+use truetail_engine::{Method, Request, is_allowed_in_http2, is_header_value, without_credentials};
 use truetail_model::time::Timestamp;
 use url::{Position, Url};
 
@@ -51,11 +51,11 @@ impl Maker<'_> {
     fn locate(&self, path: &str) -> Result<(Url, u32), String> {
         let is_url = path.starts_with("http://") || path.starts_with("https://");
         if !is_url && !path.starts_with('/') {
-            return Err(format!("the path '{path}' does not begin with a slash"));
+            return Err(format!("the path '{}' does not begin with a slash", without_credentials(path)));
         }
         let root = &self.origins.get(0).root[..Position::AfterPort];
         let url = if is_url { path.to_owned() } else { format!("{root}{path}") };
-        let url = Url::parse(&url).map_err(|error| format!("the path '{path}': {error}"))?;
+        let url = Url::parse(&url).map_err(|error| format!("the path '{}': {error}", without_credentials(path)))?;
         if url.username() != "" || url.password().is_some() {
             return Err("a URL has a user or a password; send the header Authorization".to_owned());
         }
@@ -150,6 +150,10 @@ mod tests {
             (asked("GET", "http://127.0.0.1:8081/", &[], ""), "http://127.0.0.1:8081 is none of the origins"),
             (asked("GET", "http://me:pw@127.0.0.1:8080/", &[], ""), "user or a password"),
             (asked("GET", "ftp://127.0.0.1:8080/", &[], ""), "slash"),
+            (
+                asked("GET", "http://me:pw@127.0.0.1:99999/", &[], ""),
+                "the path 'http://127.0.0.1:99999/': invalid port",
+            ),
             (asked("G ET", "/", &[], ""), "G ET"),
             (asked("GET", "/", &[("X-A", "1\r\nX-B: 2")], ""), "X-A"),
             (asked("GET", "/", &[("X-A: 1\r\nX-B", "2")], ""), "character"),

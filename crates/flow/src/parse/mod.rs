@@ -28,7 +28,7 @@ pub(crate) use options::typed;
 
 use crate::error::FlowError;
 use crate::scope::VariableId;
-use crate::syntax::FlowFile;
+use crate::syntax::{Body, Entry, Field, FlowFile};
 use cursor::Cursor;
 
 /// Most bytes of a file.
@@ -93,6 +93,26 @@ pub(crate) fn parse(text: &str) -> Result<FlowFile> {
 /// What is wrong with it, or not supported, and in which line.
 pub fn variables_of(text: &str) -> Result<Vec<String>> {
     parse(text).map(|file| file.names)
+}
+
+/// The files that a flow names, as it names them.
+///
+/// # Errors
+/// What is wrong with its text.
+pub fn files_of(text: &str) -> Result<Vec<String>> {
+    let of_body = |body: &Body| if let Body::File(path) = body { Some(path.clone()) } else { None };
+    let of_field = |field: &Field| if let Field::File { path, .. } = field { Some(path.clone()) } else { None };
+    let of_entry = |entry: &Entry| {
+        let sent = entry.body.iter().filter_map(of_body);
+        let fields = entry.parts.multipart.iter().flatten().filter_map(|(_, field)| of_field(field));
+        let expected =
+            entry.response.iter().filter_map(|answer| answer.body.as_ref()).filter_map(|(_, body)| of_body(body));
+        sent.chain(fields).chain(expected).collect::<Vec<_>>()
+    };
+    let mut files: Vec<String> = parse(text)?.entries.iter().flat_map(of_entry).collect();
+    files.sort_unstable();
+    files.dedup();
+    Ok(files)
 }
 
 fn is_about_cookies(comment: &str) -> bool {

@@ -142,10 +142,7 @@ fn a_redirect_is_an_answer_where_none_is_followed_or_it_has_no_location() {
 fn a_redirect_that_cannot_be_followed_ends_its_session() {
     let long = format!("/{}", "x".repeat(9_000));
     for (location, says) in [
-        (
-            "https://127.0.0.1/",
-            "line 1: the redirect leads to https://127.0.0.1, an origin that no request of the flow names",
-        ),
+        ("https://127.0.0.1/", "line 1: the redirect leads to https://127.0.0.1, an origin that no request names"),
         ("//elsewhere.example:81/secret", "the redirect leads to http://elsewhere.example:81, an origin"),
         ("mailto:me@example.com", "a URL of mailto:"),
         ("http://[", "the Location: "),

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::time::SystemTime;
 
-use truetail_cluster::{Job, Resources, Start};
+use truetail_cluster::{Job, JobFile, Resources, Start};
+use truetail_flow::Flows;
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_model::workload::Workload;
 
@@ -11,12 +12,18 @@ use crate::args::k8s::JobArgs;
 use crate::args::run_options::parse_run;
 use crate::error::{Result, usage_error};
 use crate::output_folder::utc_stamp;
-use crate::resolve::{load, stripe};
+use crate::resolve::{flow, load, stripe};
+use crate::{output, setup};
+
+use super::carried::Carried;
 
 /// The load that the pods share: the words for each of them, checked.
 pub(super) struct SharedLoad {
     pub(super) words: Vec<String>,
+    /// The files that the words name.
+    files: Vec<JobFile>,
     pub(super) workload: Workload,
+    pub(super) flows: Option<Flows>,
 }
 
 impl SharedLoad {
@@ -27,18 +34,25 @@ impl SharedLoad {
     pub(super) fn resolve(job: &JobArgs, options: Vec<OsString>) -> Result<SharedLoad> {
         let words: Vec<OsString> = job.url.iter().map(OsString::from).chain(options).collect();
         let of_first = [OsString::from(format!("--stripe=1/{}", job.shards)), "--pack".into()];
-        let args = parse_run(words.iter().cloned().chain(of_first).collect())?;
-        if args.url.is_none() && args.targets.is_none() && args.curl.is_none() {
+        let mut args = parse_run(words.iter().cloned().chain(of_first).collect())?;
+        if args.url.is_none() && args.targets.is_none() && args.curl.is_none() && args.flow.flow.is_empty() {
             return Err(usage_error(
                 "no URL given; write the URL that the pods request, such as http://api.shop:8080/items",
             ));
         }
+        setup::stand_in(&mut args)?;
+        let flows = flow::flows(&mut args)?;
         let workload = load::workload(&args, None)?;
         stripe::stripe(&args, &workload)?;
+        let carried = Carried::of(words)?;
+        for file in &carried.elsewhere {
+            output::note(&format!("{file} is not here; the pods read it in their image"));
+        }
         let text = |word: OsString| {
             word.into_string().map_err(|word| usage_error(format!("'{}' is not UTF-8", word.display())))
         };
-        Ok(SharedLoad { words: words.into_iter().map(text).collect::<Result<_>>()?, workload })
+        let words = carried.words.into_iter().map(text).collect::<Result<_>>()?;
+        Ok(SharedLoad { words, files: carried.files, workload, flows })
     }
 
     /// How long the load lasts, if that is known.
@@ -62,6 +76,7 @@ impl SharedLoad {
             image: args.image.clone(),
             shards: args.shards,
             words: self.words,
+            files: self.files,
             start,
             resources: Resources {
                 cpu: args.cpu.clone().unwrap_or_else(|| "1".to_owned()),

@@ -1,6 +1,7 @@
 //! `truetail k8s`: one load from the pods of a Job.
 
 mod attend;
+mod carried;
 mod client;
 mod job;
 mod render;

@@ -28,7 +28,8 @@ pub(super) fn render(args: &RenderArgs) -> Result<ExitCode> {
     };
     let load = SharedLoad::resolve(&args.job, args.load.words(|_| true))?;
     let start = Start::At(instant(at));
-    output::print(&to_yaml(&load.job(&args.job, start, None).manifest()))?;
+    let documents: Vec<String> = load.job(&args.job, start, None).manifests().iter().map(to_yaml).collect();
+    output::print(&documents.join("---\n"))?;
     Ok(ExitCode::Success)
 }
 

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 
 use truetail_analysis::gates::PlannedRun;
 use truetail_cluster::{ClockOffset, DriveError, Fate, Outcome, Patience, ShardOutcome, Start, drive};
+use truetail_flow::Flows;
 use truetail_model::time::Nanos;
 use truetail_run::{Holes, Run};
 
@@ -38,14 +39,15 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
     let whole = of_the_whole(&args)?;
     let load = SharedLoad::resolve(&args.job, args.load.words(|name| !OF_THE_WHOLE.contains(&name)))?;
     let gating = Gating::resolve(whole.gates.clone())?;
+    let flows = || load.flows.iter().flat_map(Flows::iter);
     gating.refuse_undecidable(&PlannedRun {
         workload: &load.workload,
         // A file in the image may name them.
         targets: None,
         has_checks: !whole.checks.checks.is_empty(),
         reading: stream::reading(&whole.streams),
-        flows: Vec::new(),
-        asks_again: false,
+        flows: flows().map(|flow| flow.name().to_owned()).collect(),
+        asks_again: flows().any(|flow| flow.asks_again()),
     })?;
     whole.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     let save_to = save_to(&whole)?;

@@ -139,6 +139,84 @@ fn three_pods_offer_one_load_and_the_result_is_one_run() {
 }
 
 #[test]
+fn files_that_options_name_are_carried_to_the_pods() {
+    let Some(stage) = Stage::new() else { return };
+    let url = stage.server.api();
+    let origin = url.strip_suffix("/api").unwrap();
+    std::fs::create_dir(stage.dir.path().join("parts")).unwrap();
+    // A flow with a file of its own, and a row for each session; the setup is done by each pod.
+    stage.dir.file("parts/order.json", "{\"a\": 1}");
+    stage.dir.file("rows.csv", "id\n7\n8\n9\n");
+    stage.dir.file("login.hurl", "GET {{host}}/login\nHTTP 200\n[Captures]\ntoken: status\n");
+    stage.dir.file(
+        "parts/shop.hurl",
+        "POST {{host}}/order/{{id}}\nX-Token: {{token}}\nfile,order.json;\nHTTP 200\n\nGET {{host}}/bye\nHTTP 200\n",
+    );
+    let files = "--flow parts/shop.hurl --setup login.hurl --data-from rows.csv";
+    // No URL: the flow says where it goes.
+    let mut command = stage.command("", &format!("{files} --variable host={origin} -r 30 -d 2s"), &[]);
+    command.args(["--fail-if", "session-time p50 > 20s"]);
+    let output = TestProcess::start(command).end();
+    let run = stage.run_file();
+    let sessions = &run["sessions"]["tally"];
+    assert_eq!((&sessions["planned"], &run["shards"]["of"]), (&60.into(), &3.into()), "{output:?}");
+    assert_eq!(sessions["completed"], sessions["begun"], "{output:?}");
+    assert!(matches!(run["gates"][0]["state"].as_str(), Some("holds" | "open")), "{}", run["gates"]);
+    stage.assert_clean();
+    let calls = std::fs::read_to_string(stage.dir.path().join("cluster/calls")).unwrap();
+    assert!(calls.contains("delete secret ") && !calls.contains("order.json"), "{calls}");
+    // Three setups, and two requests a session: each is in the log of the server, and only the load is in the books.
+    let issued = run["tally"]["issued"].as_u64().unwrap();
+    assert_eq!(stage.server.stop().1.len() as u64, issued + 3);
+}
+
+#[test]
+fn what_cannot_be_carried_is_refused_before_anything_is_created() {
+    let dir = TestDir::new();
+    dir.file("large.csv", &format!("id\n{}", "1234567\n".repeat(140_000)));
+    std::fs::create_dir(dir.path().join("in")).unwrap();
+    dir.file("in/up.hurl", "POST http://a/\nfile,../secret;\n");
+    dir.file("secret", "x");
+    dir.file("bodies.txt", "POST http://a/\n@/etc/hostname\n");
+    for (line, code, says) in [
+        (
+            "render http://a/{{id}} --data-from large.csv",
+            2,
+            "a Secret holds 1048576; put the large ones into the image",
+        ),
+        (
+            "render --flow in/up.hurl",
+            1,
+            "in/up.hurl names ../secret: pods get files from this folder and below it only",
+        ),
+        ("render --targets bodies.txt", 1, "bodies.txt names /etc/hostname:"),
+        ("render http://a/ --data-file -", 2, "pods have no standard input of yours"),
+        ("render --flow none.hurl", 1, "cannot read none.hurl"),
+    ] {
+        let rest = "--shards 2 --image i --start-at +99s -r 9 -d 1s";
+        let output = dir.truetail(&words(&format!("k8s {line} {rest}")));
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(code), 1), "{line}: {output:?}");
+        assert!(output.stderr.contains(says) && output.stdout.is_empty(), "{line}: {output:?}");
+    }
+    // What is not here may be in the image.
+    let line = "k8s render http://a/{{id}} --data-from /in/image.csv --shards 2 --image i --start-at +99s -r 9 -d 1s";
+    let output = dir.truetail(&words(line));
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.stderr.contains("/in/image.csv is not here; the pods read it in their image"), "{output:?}");
+    assert!(!output.stdout.contains("kind: Secret") && output.stdout.contains("/in/image.csv"), "{output:?}");
+    dir.file("t.txt", "POST http://a/\n@in/body\n");
+    dir.file("in/body", "x");
+    let output = dir.truetail(&words("k8s render --targets t.txt --shards 2 --image i --start-at +99s -r 9 -d 1s"));
+    let documents = Yaml::load_from_str(&output.stdout).unwrap();
+    let kinds: Vec<_> = documents.iter().map(|document| document["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["Secret", "Job"], "{output:?}");
+    assert_eq!(documents[0]["data"]["file-1"].as_str(), Some("eA=="), "{output:?}");
+    let pod = &documents[1]["spec"]["template"]["spec"];
+    assert_eq!(pod["volumes"][0]["secret"]["items"][0]["path"].as_str(), Some("in/body"));
+    assert_eq!(pod["containers"][0]["workingDir"].as_str(), Some("/run/truetail-files"));
+}
+
+#[test]
 fn a_pod_that_is_killed_is_named_and_the_rest_is_a_partial_result() {
     let Some(stage) = Stage::new() else { return };
     let output = TestProcess::start(stage.command(&stage.server.api(), "-r 150 -d 6s", &[("FAKE_DIES", "1")])).end();

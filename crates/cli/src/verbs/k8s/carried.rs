@@ -1,0 +1,140 @@
+//! Files that options name. Those that are here are carried to the pods; others are taken to be in their image.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
+
+use truetail_cluster::{FILES_FOLDER, JobFile, MOST_FILE_BYTES};
+use truetail_requests::parse_targets;
+
+use crate::error::{Result, runtime_error, usage_error};
+use crate::resolve::{flow, input};
+
+/// Options whose value is a file.
+const OF_FILES: [&str; 8] = ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup"];
+
+/// The words of a load with the names that its files have in the pods, and the files.
+#[derive(Debug, Default)]
+pub(super) struct Carried {
+    pub(super) words: Vec<OsString>,
+    pub(super) files: Vec<JobFile>,
+    /// Named files that are not here.
+    pub(super) elsewhere: Vec<String>,
+    seen: BTreeSet<String>,
+}
+
+impl Carried {
+    /// Reads the files that these words name.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or cannot be carried, or all of them are too large.
+    pub(super) fn of(words: Vec<OsString>) -> Result<Carried> {
+        let mut carried = Carried::default();
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let Some((option, value)) = file_option(&word, || words.next()) else {
+                carried.words.push(word);
+                continue;
+            };
+            let there = carried.named(option, Path::new(&value))?;
+            carried.words.extend([OsString::from(format!("--{option}")), there.unwrap_or(value)]);
+        }
+        let bytes: usize = carried.files.iter().map(|file| file.bytes.len()).sum();
+        if bytes > MOST_FILE_BYTES {
+            let help = "put the large ones into the image, and name them by their place there";
+            return Err(usage_error(format!(
+                "the files have {bytes} bytes, and a Secret holds {MOST_FILE_BYTES}; {help}"
+            )));
+        }
+        Ok(carried)
+    }
+
+    /// Carries the file of an option, and those that it names itself. Where it is in the pods; `None`: it is not here.
+    fn named(&mut self, option: &'static str, file: &Path) -> Result<Option<OsString>> {
+        if file.as_os_str() == "-" {
+            return Err(usage_error(format!("--{option} -: pods have no standard input of yours; write it to a file")));
+        }
+        if !file.exists() {
+            self.elsewhere.push(file.display().to_string());
+            return Ok(None);
+        }
+        let bytes = input::bytes(file)?;
+        match option {
+            "flow" | "setup" => {
+                let folder = self.folder(option);
+                for inner in flow::files_of(file)? {
+                    let below = below(&inner).ok_or_else(|| outside(file, &inner))?;
+                    let from = file.parent().unwrap_or(Path::new("")).join(&inner);
+                    self.carry(format!("{folder}/{below}"), input::bytes(&from)?);
+                }
+                Ok(Some(self.carry(format!("{folder}/{}", name(file)), bytes)))
+            }
+            "targets" => {
+                for inner in bodies_of(file, &bytes) {
+                    // Their paths are relative to the working folder.
+                    let below = below(&inner).ok_or_else(|| outside(file, &inner))?;
+                    self.carry(below, input::bytes(Path::new(&inner))?);
+                }
+                let folder = self.folder(option);
+                Ok(Some(self.carry(format!("{folder}/{}", name(file)), bytes)))
+            }
+            _ => {
+                let folder = self.folder(option);
+                Ok(Some(self.carry(format!("{folder}/{}", name(file)), bytes)))
+            }
+        }
+    }
+
+    /// A folder in the pods for the next file of this option.
+    fn folder(&self, option: &str) -> String {
+        let is_taken = |folder: &String| self.files.iter().any(|file| file.path.starts_with(&format!("{folder}/")));
+        (1..).map(|nth| format!(".{option}-{nth}")).find(|folder| !is_taken(folder)).unwrap_or_default()
+    }
+
+    fn carry(&mut self, path: String, bytes: Vec<u8>) -> OsString {
+        let there = format!("{FILES_FOLDER}/{path}").into();
+        if self.seen.insert(path.clone()) {
+            self.files.push(JobFile { path, bytes });
+        }
+        there
+    }
+}
+
+/// The option of files that this word is, and its value, which may be the next word.
+fn file_option(word: &OsStr, next: impl FnOnce() -> Option<OsString>) -> Option<(&'static str, OsString)> {
+    let text = word.to_str()?.strip_prefix("--")?;
+    if let Some(option) = OF_FILES.into_iter().find(|option| *option == text) {
+        return Some((option, next()?));
+    }
+    let (name, value) = text.split_once('=')?;
+    let option = OF_FILES.into_iter().find(|option| *option == name)?;
+    Some((option, value.into()))
+}
+
+/// The files of bodies that targets name. What is wrong with the targets is said elsewhere.
+fn bodies_of(file: &Path, bytes: &[u8]) -> Vec<String> {
+    let named = RefCell::new(Vec::new());
+    let remember = |path: &str| {
+        named.borrow_mut().push(path.to_owned());
+        Ok(Vec::new())
+    };
+    let _ = parse_targets(&String::from_utf8_lossy(bytes), &file.display().to_string(), &remember);
+    named.into_inner()
+}
+
+/// A path that leads down only, as Kubernetes writes it.
+fn below(path: &str) -> Option<String> {
+    let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
+    let parts: Option<PathBuf> = parts.map(|part| matches!(part, Component::Normal(_)).then_some(part)).collect();
+    parts.filter(|path| !path.as_os_str().is_empty()).map(|path| path.display().to_string())
+}
+
+fn outside(file: &Path, inner: &str) -> crate::error::CliError {
+    let help = "pods get files from this folder and below it only";
+    runtime_error(format!("{} names {inner}: {help}; copy it there", file.display()))
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
