@@ -7,7 +7,7 @@ use crate::evaluate::query::Query;
 use crate::parse::JSON;
 use crate::scope::Scope;
 use crate::step::Step;
-use crate::syntax::{Assert, Body, Expected, Look};
+use crate::syntax::{Assert, Body, Expected, ExpectedBody, Look};
 use crate::template::Template;
 use crate::value::Value;
 
@@ -42,10 +42,37 @@ pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Resu
         scope.values[capture.variable] = Some(found);
     }
     expected.asserts.iter().try_for_each(|assert| holds(assert, answer, scope))?;
-    let Some((line, body)) = &expected.body else { return Ok(()) };
-    let failed = |why: String| Disappointment::new(EarlyEnd::Assert, *line, why);
-    answer.check_body().map_err(failed)?;
-    if is_body(body, answer, scope) { Ok(()) } else { Err(failed("the body is another one".to_owned())) }
+    expected.body.as_ref().map_or(Ok(()), |expected| judge_body(expected, answer, scope))
+}
+
+/// JSON is compared as JSON, all else as text or byte by byte.
+fn judge_body(expected: &ExpectedBody, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
+    let failed = |line, why: &str| Disappointment::new(EarlyEnd::Assert, line, why);
+    answer.check_body().map_err(|why| failed(expected.line, &why))?;
+    let another = "the body is another one";
+    match &expected.body {
+        Body::Bytes(bytes) if bytes == answer.body => Ok(()),
+        Body::Bytes(_) | Body::File(_) => Err(failed(expected.line, another)),
+        Body::Text(template, content_type) => {
+            let wanted = template.render(scope).map_err(|_| failed(expected.line, "a variable has no text"))?;
+            if *content_type == Some(JSON) {
+                let json: Option<serde_json::Value> = serde_json::from_str(&wanted).ok();
+                let is_it = json.is_some() && json.as_ref() == answer.json();
+                return if is_it { Ok(()) } else { Err(failed(expected.line, another)) };
+            }
+            let found = answer.text().map_err(|why| failed(expected.line, &why))?;
+            if found == wanted {
+                return Ok(());
+            }
+            Err(failed(expected.text_line + different_line(&wanted, &found), another))
+        }
+    }
+}
+
+/// The number of the first line of `wanted`, from 0, that `found` does not have; the last one where it has all and more.
+fn different_line(wanted: &str, found: &str) -> usize {
+    let same = wanted.lines().zip(found.lines()).take_while(|(one, other)| one == other).count();
+    same.min(wanted.lines().count().saturating_sub(1))
 }
 
 /// The same of an answer in virtual time, which has a status and a duration and nothing else. One that `is_good` has whatever
@@ -114,19 +141,4 @@ fn look(look: &Look, answer: &Answer<'_>, scope: &mut Scope) -> Result<Option<Va
         value = filter.apply(found, scope)?;
     }
     Ok(value)
-}
-
-/// JSON is compared as JSON, all else byte by byte; a line break at the end of a text counts for nothing.
-fn is_body(body: &Body, answer: &Answer<'_>, scope: &mut Scope) -> bool {
-    match body {
-        Body::Bytes(bytes) => bytes == answer.body,
-        Body::File(_) => false,
-        Body::Text(template, content_type) => {
-            let Ok(text) = template.render(scope) else { return false };
-            if *content_type == Some(JSON) {
-                return serde_json::from_str(&text).is_ok_and(|json: serde_json::Value| answer.json() == Some(&json));
-            }
-            answer.body == text.as_bytes()
-        }
-    }
 }

@@ -86,11 +86,10 @@ impl<'a> StepMaker<'a> {
             expected.body.is_some() || queries.any(|look| look.query.needs_body())
         });
         let mut expected = entry.response.clone();
-        if let Some((_, body)) = expected.as_mut().and_then(|expected| expected.body.as_mut())
-            && let Body::File(path) = &*body
+        if let Some(expected) = expected.as_mut().and_then(|expected| expected.body.as_mut())
+            && let Body::File(path) = &expected.body
         {
-            let bytes = self.file(path)?;
-            *body = Body::Bytes(bytes);
+            expected.body = Body::Bytes(self.file(path)?);
         }
         Ok(Step {
             name: String::new(),

@@ -112,7 +112,16 @@ pub(crate) struct Expected {
     pub(crate) headers: Vec<(usize, Pair)>,
     pub(crate) captures: Vec<Capture>,
     pub(crate) asserts: Vec<Assert>,
-    pub(crate) body: Option<(usize, Body)>,
+    pub(crate) body: Option<ExpectedBody>,
+}
+
+/// The body that is expected of an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct ExpectedBody {
+    pub(crate) line: usize,
+    /// The line in which its text begins: behind that of ```.
+    pub(crate) text_line: usize,
+    pub(crate) body: Body,
 }
 
 /// A value that is kept.

@@ -1,7 +1,9 @@
 //! An answer, as queries see it.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use encoding_rs::{Encoding, UTF_8};
 use serde_json::Value as Json;
 use truetail_engine::FieldList;
 use truetail_model::time::Nanos;
@@ -33,12 +35,29 @@ impl<'a> Answer<'a> {
 
     /// The body as JSON, which is parsed once.
     pub(crate) fn json(&self) -> Option<&Json> {
-        self.json.get_or_init(|| serde_json::from_slice(self.body).ok()).as_ref()
+        self.json.get_or_init(|| serde_json::from_str(&self.text().ok()?).ok()).as_ref()
     }
 
-    /// The body as text.
-    pub(crate) fn text(&self) -> Option<&'a str> {
-        std::str::from_utf8(self.body).ok()
+    /// The body as text, by the charset that `Content-Type` names, with the labels of the WHATWG; without one it is UTF-8.
+    ///
+    /// # Errors
+    /// Why it has no text.
+    pub(crate) fn text(&self) -> Result<Cow<'a, str>, String> {
+        let encoding = match self.charset() {
+            None => UTF_8,
+            Some(label) => {
+                Encoding::for_label(label.as_bytes()).ok_or_else(|| format!("the charset '{label}' is not known"))?
+            }
+        };
+        let text = encoding.decode_without_bom_handling_and_without_replacement(self.body);
+        text.ok_or_else(|| format!("the body is not {} text", encoding.name()))
+    }
+
+    fn charset(&self) -> Option<String> {
+        let kind = self.header("content-type").next()?;
+        let parameters = kind.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+        let mut named = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+        named.next().map(|(_, label)| label.trim().trim_matches('"').to_owned())
     }
 
     /// Whether something can be asked of its body; if not, why. What is compressed is not decoded.
@@ -52,5 +71,35 @@ impl<'a> Answer<'a> {
     /// The values of a header field.
     pub(crate) fn header<'b>(&'b self, name: &'b str) -> impl Iterator<Item = String> + 'b {
         self.fields.all(name).map(|value| String::from_utf8_lossy(value).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(kind: &[u8], body: &[u8]) -> Result<String, String> {
+        let mut fields = FieldList::default();
+        fields.push(b"content-type", kind);
+        Answer::new(200, "1.1", &fields, body, Nanos::ZERO).text().map(Cow::into_owned)
+    }
+
+    #[test]
+    fn a_body_is_read_by_its_charset() {
+        for (kind, body, wanted) in [
+            (&b"text/html"[..], &b"caf\xc3\xa9"[..], "caf\u{e9}"),
+            (b"text/html; charset=latin1", b"caf\xe9", "caf\u{e9}"),
+            (b"text/html; version=1; CHARSET=\"ISO-8859-1\"", b"caf\xe9", "caf\u{e9}"),
+            (b"text/html; charset=gb2312", b"\xc4\xe3\xba\xc3", "\u{4f60}\u{597d}"),
+            (b"text/html; charset=UTF-8; x=y", b"caf\xc3\xa9", "caf\u{e9}"),
+        ] {
+            assert_eq!(text(kind, body).as_deref(), Ok(wanted), "{}", String::from_utf8_lossy(kind));
+        }
+        assert_eq!(text(b"text/html", b"caf\xe9"), Err("the body is not UTF-8 text".to_owned()));
+        assert_eq!(text(b"text/html; charset=klingon", b"a"), Err("the charset 'klingon' is not known".to_owned()));
+        let mut fields = FieldList::default();
+        fields.push(b"content-type", b"application/json; charset=latin1");
+        let answer = Answer::new(200, "1.1", &fields, b"{\"a\": \"\xe9\"}", Nanos::ZERO);
+        assert_eq!(answer.json().map(|json| json["a"].as_str()), Some(Some("\u{e9}")));
     }
 }

@@ -77,15 +77,15 @@ impl Query {
                 }
             }
             Query::Cookie(name, part) => cookie(answer, name, *part)?,
-            Query::Body => Some(Value::text(answer.text().ok_or("the body is not UTF-8 text")?)),
+            Query::Body => Some(Value::text(answer.text()?.into_owned())),
             Query::Bytes => Some(Value::Bytes(answer.body.to_vec())),
             Query::JsonPath(path) => {
                 let json = answer.json().ok_or("the body is not JSON")?;
                 convert::find(&*path.get(scope)?, json)
             }
             Query::Regex(regex) => {
-                let text = answer.text().ok_or("the body is not UTF-8 text")?;
-                convert::first_group(&*regex.get(scope)?, text)
+                let text = answer.text()?;
+                convert::first_group(&*regex.get(scope)?, &text)
             }
             Query::Variable(id) => scope.values[*id].clone(),
             Query::Duration => Some(Value::integer((answer.duration.0 / 1_000_000) as i64)),

@@ -1,7 +1,7 @@
 //! What is expected of an answer.
 
 use super::{FUNCTIONS, Parser, Result};
-use crate::syntax::{Assert, Capture, Expected};
+use crate::syntax::{Assert, Capture, Expected, ExpectedBody};
 
 impl Parser<'_> {
     /// An answer. `HTTP` comes next.
@@ -28,7 +28,11 @@ impl Parser<'_> {
         self.expected_sections(&mut expected)?;
         if !self.is_at_request() && !self.at.is_at_end() {
             let line = self.at.line();
-            expected.body = self.body()?.map(|body| (line, body));
+            // Where ``` ends its line, the text begins in the next one.
+            let first = self.at.rest().lines().next().unwrap_or_default();
+            let is_behind = first.strip_prefix("```").is_some_and(|rest| !rest.contains('`'));
+            let text_line = if is_behind { line + 1 } else { line };
+            expected.body = self.body()?.map(|body| ExpectedBody { line, text_line, body });
         }
         Ok(expected)
     }

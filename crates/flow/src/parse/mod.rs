@@ -106,7 +106,7 @@ pub fn files_of(text: &str) -> Result<Vec<String>> {
         let sent = entry.body.iter().filter_map(of_body);
         let fields = entry.parts.multipart.iter().flatten().filter_map(|(_, field)| of_field(field));
         let expected =
-            entry.response.iter().filter_map(|answer| answer.body.as_ref()).filter_map(|(_, body)| of_body(body));
+            entry.response.iter().filter_map(|answer| answer.body.as_ref()).filter_map(|body| of_body(&body.body));
         sent.chain(fields).chain(expected).collect::<Vec<_>>()
     };
     let mut files: Vec<String> = parse(text)?.entries.iter().flat_map(of_entry).collect();
