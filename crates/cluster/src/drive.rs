@@ -28,10 +28,10 @@ pub fn drive(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Ou
 
 /// Creates all of it, or leaves nothing behind.
 fn create(job: &Job, kubectl: &impl Kubectl) -> Result<(), DriveError> {
-    for manifest in job.manifests() {
+    for (nth, manifest) in job.manifests().iter().enumerate() {
         if let Err(why) = kubectl.call(&words(["create", "-f", "-"]), &manifest.to_string()) {
-            // What is there already under this name is somebody else's.
-            if manifest["kind"] == "Job" {
+            // Only what was created here: another one under this name is somebody else's.
+            if nth > 0 {
                 remove_files(job, kubectl).err().into_iter().for_each(|left| kubectl.tell(Event::Left(vec![left])));
             }
             return Err(DriveError::Refused(why));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use truetail_engine::{Origin, TargetRequests};
 use truetail_model::random::mix64;
 use truetail_model::time::Timestamp;
+use truetail_run::split_origin;
 
 use crate::cookies::CookieJar;
 use crate::error::FlowError;
@@ -284,9 +285,7 @@ struct StepNames {
 
 impl StepNames {
     fn unique(&mut self, entry: &Entry, step: &Step) -> String {
-        let path = step.url.find("://").and_then(|at| step.url[at + 3..].find('/').map(|slash| at + 3 + slash));
-        let path = path.map_or("/", |at| &step.url[at..]);
-        let place = if self.has_one_origin { path } else { &step.url };
+        let place = if self.has_one_origin { split_origin(&step.url).1 } else { &step.url };
         let name = entry.name.clone().unwrap_or_else(|| format!("{} {place}", step.method.as_str()));
         let count = self.counts.entry(name.clone()).or_default();
         *count += 1;

@@ -1,6 +1,7 @@
 //! The load that a tool is asked to offer.
 
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Rate};
+use truetail_run::split_origin;
 
 use crate::CommandError;
 
@@ -30,8 +31,7 @@ pub struct LoadSpec {
 impl LoadSpec {
     /// The target without its path, as tools take it that know the paths of models: `http://127.0.0.1:8080`.
     pub fn origin(&self) -> &str {
-        let host = self.url.find("://").map_or(0, |at| at + 3);
-        self.url[host..].find('/').map_or(&self.url, |slash| &self.url[..host + slash])
+        split_origin(&self.url).0
     }
 
     /// The duration in whole seconds, rounded up: what most tools take.

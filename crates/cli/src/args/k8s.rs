@@ -80,7 +80,8 @@ pub struct RenderArgs {
 /// Create the Job with kubectl, begin when all pods are ready, and report one merged run
 ///
 /// Calls kubectl with its own context, credentials and plugins. Ctrl-C stops sending in all pods, waits for answers, and reports;
-/// Ctrl-C again gives up. Either way the Job, its pods and its files are removed. The logs of the pods are kept beside the run, in DIR.shards.
+/// Ctrl-C again gives up. Either way the Job, its pods and its files are removed. The logs of the pods are kept beside the run, in
+/// DIR.shards.
 #[derive(Args, Debug)]
 #[command(before_help = RUN_EXAMPLE)]
 pub struct K8sRunArgs {

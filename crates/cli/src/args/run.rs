@@ -101,8 +101,8 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Load")]
     pub stop_when_saturated: bool,
 
-    /// Maximum number of connections. A request that finds none free waits, and its response time includes the wait
-    /// [default: what this machine allows]
+    /// Maximum number of connections, in HTTP/2 to each origin. A request that finds none free waits, and its response time includes
+    /// the wait [default: what this machine allows]
     #[arg(short, long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true)]
     #[arg(help_heading = "Limits")]
     pub connections: Option<u32>,

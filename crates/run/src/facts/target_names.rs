@@ -10,7 +10,7 @@ impl OfferedLoad {
     /// `GET /items`; where they have several origins, with the whole URL. The second of the same name is `GET /items #2`. Empty
     /// where nothing has a URL.
     pub fn target_names(&self) -> Vec<String> {
-        let by_path = |method: &str, url: &str| format!("{method} {}", path_of(url));
+        let by_path = |method: &str, url: &str| format!("{method} {}", split_origin(url).1);
         let called = |target: &MixTarget, has_one_origin: bool| match &target.name {
             Some(name) => name.clone(),
             None if has_one_origin => by_path(&target.method, &target.url),
@@ -18,7 +18,7 @@ impl OfferedLoad {
         };
         let several: Vec<String> = match &self.mix {
             Some(mix) => {
-                let mut origins = mix.targets.iter().map(|target| origin_of(&target.url));
+                let mut origins = mix.targets.iter().map(|target| split_origin(&target.url).0);
                 let first = origins.next();
                 let has_one_origin = origins.all(|origin| Some(origin) == first);
                 mix.targets.iter().map(|target| called(target, has_one_origin)).collect()
@@ -41,16 +41,13 @@ impl OfferedLoad {
     }
 }
 
-/// `http://host:8080` of `http://host:8080/items?page={{n}}`.
-fn origin_of(url: &str) -> &str {
+/// The two parts of a URL, which may have placeholders: `http://host:8080` and `/items?page={{n}}`. Without a path it is `/`.
+pub fn split_origin(url: &str) -> (&str, &str) {
     let host = url.find("://").map_or(0, |at| at + 3);
-    url[host..].find('/').map_or(url, |at| &url[..host + at])
-}
-
-/// `/items?page={{n}}` of `http://host:8080/items?page={{n}}`.
-fn path_of(url: &str) -> &str {
-    let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
-    after_scheme.find('/').map_or("/", |at| &after_scheme[at..])
+    match url[host..].find('/') {
+        Some(at) => url.split_at(host + at),
+        None => (url, "/"),
+    }
 }
 
 #[cfg(test)]
@@ -59,14 +56,13 @@ mod tests {
 
     #[test]
     fn a_path_begins_after_the_host() {
-        for (url, path) in [
-            ("http://127.0.0.1:8080/api/{{id}}?x=1", "/api/{{id}}?x=1"),
-            ("https://host", "/"),
-            ("http://[::1]:80/", "/"),
-            ("/items", "/items"),
+        for (url, origin, path) in [
+            ("http://127.0.0.1:8080/api/{{id}}?x=1", "http://127.0.0.1:8080", "/api/{{id}}?x=1"),
+            ("https://host", "https://host", "/"),
+            ("http://[::1]:80/", "http://[::1]:80", "/"),
+            ("/items", "", "/items"),
         ] {
-            assert_eq!(path_of(url), path, "{url}");
+            assert_eq!(split_origin(url), (origin, path), "{url}");
         }
-        assert_eq!(["http://a:1/b/c", "http://a:1", "/x"].map(origin_of), ["http://a:1", "http://a:1", ""]);
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use truetail_cluster::{FILES_FOLDER, JobFile, MOST_FILE_BYTES};
 use truetail_requests::parse_targets;
 
-use crate::error::{Result, runtime_error, usage_error};
+use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::resolve::{flow, input};
 
 /// Options whose value is a file.
@@ -59,16 +59,14 @@ impl Carried {
             self.elsewhere.push(file.display().to_string());
             return Ok(None);
         }
-        let bytes = input::bytes(file)?;
+        let (bytes, folder) = (input::bytes(file)?, self.folder(option));
         match option {
             "flow" | "setup" => {
-                let folder = self.folder(option);
                 for inner in flow::files_of(file)? {
                     let below = below(&inner).ok_or_else(|| outside(file, &inner))?;
                     let from = file.parent().unwrap_or(Path::new("")).join(&inner);
                     self.carry(format!("{folder}/{below}"), input::bytes(&from)?);
                 }
-                Ok(Some(self.carry(format!("{folder}/{}", name(file)), bytes)))
             }
             "targets" => {
                 for inner in bodies_of(file, &bytes) {
@@ -76,14 +74,10 @@ impl Carried {
                     let below = below(&inner).ok_or_else(|| outside(file, &inner))?;
                     self.carry(below, input::bytes(Path::new(&inner))?);
                 }
-                let folder = self.folder(option);
-                Ok(Some(self.carry(format!("{folder}/{}", name(file)), bytes)))
             }
-            _ => {
-                let folder = self.folder(option);
-                Ok(Some(self.carry(format!("{folder}/{}", name(file)), bytes)))
-            }
+            _ => {}
         }
+        Ok(Some(self.carry(format!("{folder}/{}", name(file)), bytes)))
     }
 
     /// A folder in the pods for the next file of this option.
@@ -130,7 +124,7 @@ fn below(path: &str) -> Option<String> {
     parts.filter(|path| !path.as_os_str().is_empty()).map(|path| path.display().to_string())
 }
 
-fn outside(file: &Path, inner: &str) -> crate::error::CliError {
+fn outside(file: &Path, inner: &str) -> CliError {
     let help = "pods get files from this folder and below it only";
     runtime_error(format!("{} names {inner}: {help}; copy it there", file.display()))
 }
