@@ -65,6 +65,14 @@ impl LoadModel {
         }
     }
 
+    /// When requests, or sessions, arrive; `None` for the closed model, where answers decide.
+    pub const fn schedule(&self) -> Option<&Schedule> {
+        match self {
+            LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. } => Some(schedule),
+            LoadModel::Closed { .. } => None,
+        }
+    }
+
     /// The end of the schedule.
     pub const fn horizon(&self) -> Horizon {
         match self {
@@ -76,10 +84,9 @@ impl LoadModel {
 
     /// The seed of the schedule; `None` for the closed model, which has none.
     pub const fn seed(&self) -> Option<u64> {
-        match self {
-            LoadModel::Open(schedule) => Some(schedule.seed),
-            LoadModel::PartlyOpen { sessions, .. } => Some(sessions.seed),
-            LoadModel::Closed { .. } => None,
+        match self.schedule() {
+            Some(schedule) => Some(schedule.seed),
+            None => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::replay::speed;
 use super::values::run_folder;
 
 const EXAMPLE: &str = "\
@@ -27,6 +28,12 @@ pub struct MergeArgs {
     /// Merge although stripes are missing. They are named, and what they held counts as never issued
     #[arg(long)]
     pub partial: bool,
+    /// The recording that was offered, of --replay or --profile trace:FILE: with --partial it says what missing stripes held
+    #[arg(long, value_name = "FILE", requires = "partial")]
+    pub trace: Option<PathBuf>,
+    /// The --speed that it was replayed at [default: 1]
+    #[arg(long, value_name = "FACTOR", value_parser = speed, requires = "trace")]
+    pub speed: Option<f64>,
     /// Replace the run that the folder of --out holds
     #[arg(long)]
     pub force: bool,

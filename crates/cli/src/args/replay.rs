@@ -16,7 +16,7 @@ pub struct ReplayArgs {
     pub speed: Option<f64>,
 }
 
-fn speed(text: &str) -> Result<f64, String> {
+pub(super) fn speed(text: &str) -> Result<f64, String> {
     let number = text.trim().parse::<f64>().ok().filter(|speed| (0.01..=100.0).contains(speed));
     number.ok_or_else(|| format!("'{text}' is not a speed; write a number from 0.01 to 100, such as 2"))
 }

@@ -1,5 +1,7 @@
 //! The workload of `truetail run`.
 
+use std::path::Path;
+
 use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Spacing, Trace};
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
@@ -100,7 +102,7 @@ fn schedule(args: &RunArgs, recorded: Option<&Trace>) -> Result<Schedule> {
 fn profile(args: &RunArgs) -> Result<Profile> {
     match (&args.profile, args.rate) {
         (Some(text), _) => match text.strip_prefix("trace:") {
-            Some(file) => trace(file),
+            Some(file) => Ok(Profile::Trace(trace(file.as_ref())?)),
             None => text.parse().map_err(|error| usage_error(format!("--profile: {error}"))),
         },
         (None, Some(rate)) => Ok(Profile::constant(rate)),
@@ -110,9 +112,14 @@ fn profile(args: &RunArgs) -> Result<Profile> {
     }
 }
 
-fn trace(file: &str) -> Result<Profile> {
-    match Trace::parse(&input::text(file.as_ref())?) {
-        Ok(trace) => Ok(Profile::Trace(trace)),
+/// The arrivals that a file recorded.
+///
+/// # Errors
+/// If it cannot be read, or a line is no arrival.
+pub fn trace(path: &Path) -> Result<Trace> {
+    let file = path.display();
+    match Trace::parse(&input::recording(path)?) {
+        Ok(trace) => Ok(trace),
         Err(ProfileError::Trace { line: 0, problem }) => Err(usage_error(format!("{file}: {problem}"))),
         Err(ProfileError::Trace { line, problem }) => {
             let help = "write one arrival time per line, in seconds and in order, such as 0.0015";

@@ -7,7 +7,7 @@ mod generator;
 pub mod input;
 pub mod lab;
 pub mod load;
-mod replay;
+pub mod replay;
 pub mod request;
 pub mod rows;
 pub mod run;

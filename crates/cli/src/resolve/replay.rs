@@ -14,7 +14,7 @@ pub fn replay(args: &RunArgs) -> Result<Option<Replay>> {
     let Some(file) = &args.replay.replay else { return Ok(None) };
     refuse_contradictions(args)?;
     let name = file.display().to_string();
-    let mut replay = parse_replay(&input::text(file)?, &name).map_err(super::request::wrong)?;
+    let mut replay = parse_replay(&input::recording(file)?, &name).map_err(super::request::wrong)?;
     if let Some(speed) = args.replay.speed {
         replay.trace = replay.trace.at_speed(speed);
     }

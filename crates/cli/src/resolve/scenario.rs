@@ -18,7 +18,7 @@ pub fn scenario(given: &str) -> Result<Scenario> {
     }
     let path = Path::new(given);
     let beside = path.parent().unwrap_or(Path::new(""));
-    let read = |trace: &str| input::text(&beside.join(trace)).map_err(|error| error.message);
+    let read = |trace: &str| input::recording(&beside.join(trace)).map_err(|error| error.message);
     Scenario::parse_with(&input::text(path)?, given, &read).map_err(usage_error)
 }
 

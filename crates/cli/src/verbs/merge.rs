@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use truetail_model::arrival::Trace;
 use truetail_run::folder::Loaded;
 use truetail_run::{Holes, MergeError, Merger, Run};
 
@@ -11,6 +12,7 @@ use crate::args::screen::ScreenArgs;
 use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
+use crate::resolve::load;
 
 /// Merges, saves and prints.
 ///
@@ -18,14 +20,23 @@ use crate::output_folder::{OutputFolder, SaveTo};
 /// If `--out` is one of the runs, a folder is no run, the runs have different workloads, or the result cannot be saved.
 pub fn merge(args: MergeArgs) -> Result<ExitCode> {
     check_out(&args)?;
+    let holes = if args.partial { Holes::NeverIssued { recording: recording(&args)? } } else { Holes::Refused };
     let save_to = SaveTo::folder(args.out, args.force);
     OutputFolder::check(&save_to)?;
-    let run = merged(&args.runs, if args.partial { Holes::NeverIssued } else { Holes::Refused })?;
+    let run = merged(&args.runs, holes)?;
     let findings = truetail_analysis::findings(&run);
     let folder = OutputFolder::prepare(&save_to, "")?;
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     output::print(&super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()))?;
     Ok(ExitCode::from_verdicts([&findings.verdict]))
+}
+
+fn recording(args: &MergeArgs) -> Result<Option<Trace>> {
+    let trace = args.trace.as_deref().map(load::trace).transpose()?;
+    Ok(match args.speed {
+        Some(speed) => trace.map(|trace| trace.at_speed(speed)),
+        None => trace,
+    })
 }
 
 /// Adds one run after the other, so that no more than one is held beside their sum.

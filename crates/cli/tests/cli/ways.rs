@@ -92,6 +92,14 @@ fn an_access_log_is_replayed_with_its_own_timing() {
     assert!(length(&fast).abs_diff(length(&whole) / 4) <= 2, "{} {}", length(&fast), length(&whole));
     run(&["--out", "part1", "--speed", "4", "--stripe", "1/2"]);
     run(&["--out", "part2", "--speed", "4", "--stripe", "2/2"]);
+    let partial = |more: &[&str]| dir.truetail(&[&["merge", "part1", "--partial", "--out", "partial"], more].concat());
+    assert!(partial(&[]).stderr.contains("or the recording"), "{:?}", partial(&[]));
+    let as_recorded = partial(&["--trace", "hour.replay"]);
+    assert!(as_recorded.stderr.contains("another --speed"), "{as_recorded:?}");
+    let half = partial(&["--trace", "hour.replay", "--speed", "4"]);
+    assert_eq!(half.code, Some(4), "{half:?}");
+    let half = assert_complete(&dir.path().join("partial"));
+    assert_eq!((&half["tally"]["planned"], &half["schedule_hash"]), (&27.into(), &fast["schedule_hash"]));
     let merge = dir.truetail(&["merge", "part1", "part2", "--out", "merged"]);
     // Beside others on the machine the measurement may be INVALID.
     assert!(matches!(merge.code, Some(0 | 4)), "{merge:?}");

@@ -1,7 +1,7 @@
 //! The load that a run offered.
 
 use serde::{Deserialize, Serialize};
-use truetail_model::arrival::{Schedule, Spacing};
+use truetail_model::arrival::Spacing;
 use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
 use super::mix::{ANY_METHOD, Mix};
@@ -56,7 +56,7 @@ impl OfferedLoad {
     /// The load of `workload`. Name, target and method are left empty; the caller fills them in.
     pub fn of(workload: &Workload) -> OfferedLoad {
         let (model, limits) = (&workload.model, &workload.limits);
-        let schedule = schedule_of(model);
+        let schedule = model.schedule();
         OfferedLoad {
             name: None,
             model: model.kind(),
@@ -93,14 +93,6 @@ impl OfferedLoad {
     pub fn asks_by_any_method(&self) -> bool {
         let of_targets = self.mix.iter().flat_map(|mix| &mix.targets).map(|target| target.method.as_str());
         of_targets.chain(self.method.as_deref()).any(|method| method == ANY_METHOD)
-    }
-}
-
-fn schedule_of(model: &LoadModel) -> Option<&Schedule> {
-    match model {
-        LoadModel::Open(schedule) => Some(schedule),
-        LoadModel::PartlyOpen { sessions, .. } => Some(sessions),
-        LoadModel::Closed { .. } => None,
     }
 }
 

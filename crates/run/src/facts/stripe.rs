@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::arrival::{Profile, Spacing};
 use truetail_model::driver::Stripe;
 use truetail_model::random::mix64;
-use truetail_model::workload::{LoadModel, Workload};
+use truetail_model::workload::Workload;
 
 use super::offered::OfferedLoad;
 use crate::VerdictState;
@@ -37,10 +37,7 @@ fn hash_of(workload: &Workload) -> u64 {
     let definition = serde_json::to_vec(&OfferedLoad::of(workload)).expect("a part of run.json");
     let step = |hash: u64, word: u64| mix64(hash.rotate_left(5) ^ mix64(word.wrapping_add(1)));
     let hash = definition.iter().fold(0, |hash, byte| step(hash, u64::from(*byte)));
-    let schedule = match &workload.model {
-        LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. } => schedule,
-        LoadModel::Closed { .. } => return hash,
-    };
+    let Some(schedule) = workload.model.schedule() else { return hash };
     let hash = match schedule.spacing {
         Spacing::Even => hash,
         Spacing::Poisson => step(hash, Spacing::POISSON_VERSION),

@@ -76,7 +76,7 @@ pub enum MergeError {
     },
     /// Stripes are missing, and what they held cannot be computed.
     #[error(
-        "what the missing stripes held is not known, because run.json does not hold the recorded instants of a trace: give all stripes"
+        "what the missing stripes held is not known, because run.json does not hold the recorded instants of a trace: give all stripes, or the recording (merge --partial --trace FILE)"
     )]
     UnknownHoles,
     /// Stripes are missing, and what they held is not what this version would offer.
@@ -85,6 +85,9 @@ pub enum MergeError {
          options: give all stripes, or merge with the version that ran them"
     )]
     HolesOfAnotherVersion,
+    /// Stripes are missing, and the recording that was given is not the one that they were a part of.
+    #[error("the recording is not the one that these runs were dealt out of: another file, or another --speed")]
+    AnotherRecording,
     /// Stripes are missing, and the others were stopped before the end of their schedule.
     #[error(
         "the runs were stopped early, so what the missing stripes would have held by then is not known: give all stripes"
@@ -125,6 +128,7 @@ impl MergeError {
             | MergeError::Holes { .. }
             | MergeError::UnknownHoles
             | MergeError::HolesOfAnotherVersion
+            | MergeError::AnotherRecording
             | MergeError::HolesOfStopped
             | MergeError::TooMany { .. }
             | MergeError::TooManyBytes { .. } => Vec::new(),

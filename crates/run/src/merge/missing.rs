@@ -1,6 +1,6 @@
 //! What stripes that nobody ran held.
 
-use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
 use truetail_model::driver::{Driver, Stripe, WorkerShare};
 use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
@@ -14,14 +14,20 @@ use crate::{OfferedLoad, Run, StripeFacts};
 /// comes next, these are the arrivals that wait for no answer.
 ///
 /// # Errors
-/// [`MergeError::UnknownHoles`] and [`MergeError::HolesOfAnotherVersion`].
-pub(super) fn never_issued(whole: &Run, missing: &[u32], of: u32) -> Result<Snapshot, MergeError> {
-    let workload = workload_of(&whole.facts.offered).ok_or(MergeError::UnknownHoles)?;
+/// [`MergeError::UnknownHoles`], [`MergeError::HolesOfAnotherVersion`] and [`MergeError::AnotherRecording`].
+pub(super) fn never_issued(
+    whole: &Run,
+    missing: &[u32],
+    of: u32,
+    recording: Option<Trace>,
+) -> Result<Snapshot, MergeError> {
+    let other = if recording.is_some() { MergeError::AnotherRecording } else { MergeError::HolesOfAnotherVersion };
+    let workload = workload_of(&whole.facts.offered, recording).ok_or(MergeError::UnknownHoles)?;
     let offered = whole.facts.stripe.as_ref().map(|stripe| &stripe.schedule);
     let mut held: Option<Snapshot> = None;
     for stripe in missing.iter().filter_map(|number| Stripe::numbered(*number, of)) {
         if offered != Some(&StripeFacts::of(stripe, &workload).schedule) {
-            return Err(MergeError::HolesOfAnotherVersion);
+            return Err(other);
         }
         let part = of_one(&workload, stripe, whole);
         match &mut held {
@@ -48,18 +54,19 @@ fn of_one(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot {
     recorder.finish(driver.schedule_hash())
 }
 
-/// The workload that was offered; `None` where `run.json` does not hold all of it, as of recorded instants.
-fn workload_of(offered: &OfferedLoad) -> Option<Workload> {
+/// The workload that was offered; `None` where `run.json` does not hold all of it, as of recorded instants that are not
+/// given.
+fn workload_of(offered: &OfferedLoad, recording: Option<Trace>) -> Option<Workload> {
     let horizon = Horizon { duration: offered.duration_ns.map(Nanos), requests: offered.requests };
     if horizon == Horizon::default() {
         return None;
     }
     let think_time = Nanos(offered.think_time_ns.unwrap_or(0));
     let model = match offered.model {
-        LoadModelKind::Open => LoadModel::Open(schedule_of(offered, horizon)?),
+        LoadModelKind::Open => LoadModel::Open(schedule_of(offered, horizon, recording)?),
         LoadModelKind::Closed => LoadModel::Closed { users: offered.users?, think_time, horizon },
         LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
-            sessions: schedule_of(offered, horizon)?,
+            sessions: schedule_of(offered, horizon, recording)?,
             requests_per_session: offered.requests_per_session?,
             think_time,
         },
@@ -73,8 +80,11 @@ fn workload_of(offered: &OfferedLoad) -> Option<Workload> {
     Some(Workload { model, limits, warmup: Nanos(offered.warmup_ns) })
 }
 
-fn schedule_of(offered: &OfferedLoad, horizon: Horizon) -> Option<Schedule> {
-    let profile: Profile = offered.profile.as_deref()?.parse().ok()?;
+fn schedule_of(offered: &OfferedLoad, horizon: Horizon, recording: Option<Trace>) -> Option<Schedule> {
+    let profile = match recording {
+        Some(trace) => Profile::Trace(trace),
+        None => offered.profile.as_deref()?.parse().ok()?,
+    };
     let spacing = match offered.spacing.as_deref()? {
         "even" => Spacing::Even,
         "poisson" => Spacing::Poisson,

@@ -12,7 +12,7 @@ mod notes;
 mod same_load;
 mod stripes;
 
-use truetail_model::arrival::ScheduleHash;
+use truetail_model::arrival::{ScheduleHash, Trace};
 use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot, Tally};
 use truetail_model::time::Timestamp;
 
@@ -27,12 +27,15 @@ use same_load::difference;
 use stripes::Stripes;
 
 /// What a merge does where stripes of the load are missing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Holes {
     /// It is refused.
     Refused,
     /// They are named, and what is known of their arrivals counts as never issued.
-    NeverIssued,
+    NeverIssued {
+        /// The recording that the load is, where it is one: `run.json` does not hold it.
+        recording: Option<Trace>,
+    },
 }
 
 /// Merges several runs of the same workload into one. Only the seeds of runs that are no stripes may differ; then the merged
@@ -99,7 +102,7 @@ impl Merger {
     ///
     /// # Errors
     /// [`MergeError::Nothing`] and, for stripes, [`MergeError::Holes`], [`MergeError::UnknownHoles`],
-    /// [`MergeError::HolesOfAnotherVersion`] and [`MergeError::HolesOfStopped`].
+    /// [`MergeError::HolesOfAnotherVersion`], [`MergeError::AnotherRecording`] and [`MergeError::HolesOfStopped`].
     pub fn finish(mut self, holes: Holes) -> Result<Run, MergeError> {
         let mut whole = self.whole.take().ok_or(MergeError::Nothing)?;
         if let Some(stripes) = self.stripes.take() {
@@ -172,13 +175,13 @@ impl Merger {
         if missing.is_empty() {
             return Ok(());
         }
-        if holes == Holes::Refused {
+        let Holes::NeverIssued { recording } = holes else {
             return Err(MergeError::Holes { missing, of: stripes.count() });
-        }
+        };
         if whole.facts.cut_short == Some(true) {
             return Err(MergeError::HolesOfStopped);
         }
-        let held = missing::never_issued(whole, &missing, stripes.count())?;
+        let held = missing::never_issued(whole, &missing, stripes.count(), recording)?;
         whole.snapshot.merge(&held);
         if !whole.facts.by_target.is_empty() {
             let note = "the targets of arrivals that a missing stripe held are not known: there are no books by target";

@@ -68,6 +68,12 @@ fn requests(run: &Run) -> String {
     format!("{:?} {records:?}", run.snapshot.schedule_hash)
 }
 
+fn merged(parts: &[Run], holes: Holes) -> Result<Run, MergeError> {
+    let mut merger = Merger::default();
+    parts.iter().try_for_each(|part| merger.add(part.clone(), None))?;
+    merger.finish(holes)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
@@ -93,28 +99,28 @@ proptest! {
         let present = |index: usize| index == 0 || keep & (1 << index) != 0;
         let lacking: Vec<u32> = (0..machines).filter(|index| !present(*index as usize)).map(|index| index + 1).collect();
         let mut issued = 0;
-        let mut refused = Merger::default();
-        let mut filled = Merger::default();
-        for (_, part) in parts.into_iter().enumerate().filter(|(index, _)| present(*index)) {
+        let there: Vec<Run> = parts.into_iter().enumerate().filter(|(index, _)| present(*index)).map(|(_, run)| run).collect();
+        for part in &there {
             issued += part.snapshot.tally.issued + part.snapshot.warmup.issued;
-            refused.add(part.clone(), None).unwrap();
-            filled.add(part, None).unwrap();
         }
         if lacking.is_empty() {
-            prop_assert!(refused.finish(Holes::Refused).is_ok());
+            prop_assert!(merged(&there, Holes::Refused).is_ok());
             return Ok(());
         }
         let expected = MergeError::Holes { missing: lacking.clone(), of: machines };
-        prop_assert_eq!(refused.finish(Holes::Refused).unwrap_err(), expected);
-        let is_recorded = matches!(&scenario.workload.model,
-            LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. }
-            if matches!(schedule.profile, Profile::Trace(_)));
-        let merged = filled.finish(Holes::NeverIssued);
-        if is_recorded {
-            prop_assert_eq!(merged.unwrap_err(), MergeError::UnknownHoles);
-            return Ok(());
+        prop_assert_eq!(merged(&there, Holes::Refused).unwrap_err(), expected);
+        let recording = match scenario.workload.model.schedule().map(|schedule| &schedule.profile) {
+            Some(Profile::Trace(trace)) => Some(trace.clone()),
+            _ => None,
+        };
+        if let Some(trace) = &recording {
+            let longer = [trace.instants(), &trace.instants()[trace.instants().len() - 1..]].concat();
+            let wrong = [(None, MergeError::UnknownHoles), (Trace::new(longer).ok(), MergeError::AnotherRecording)];
+            for (recording, why) in wrong {
+                prop_assert_eq!(merged(&there, Holes::NeverIssued { recording }).unwrap_err(), why);
+            }
         }
-        let merged = merged.unwrap();
+        let merged = merged(&there, Holes::NeverIssued { recording }).unwrap();
         merged.snapshot.tally.check().unwrap();
         prop_assert_eq!(merged.snapshot.tally.issued + merged.snapshot.warmup.issued, issued);
         prop_assert_eq!(&merged.facts.shards.as_ref().unwrap().missing, &lacking);
@@ -131,16 +137,15 @@ fn what_stripes_of_another_version_held_is_not_filled_in() {
     let load = workload(poisson(80.0, 1, for_secs(1)), unlimited(ms(500)));
     let scenario = scenario(Service::healthy(ms(10)), load);
     let parts = simulate_on(3, &scenario, SimOptions::default()).unwrap();
-    let merged = |is_of_another_version: bool| {
-        let mut merger = Merger::default();
-        for mut part in parts.iter().take(2).cloned() {
-            if is_of_another_version {
-                part.facts.stripe.as_mut().unwrap().schedule = "0123456789abcdef".to_owned();
-            }
-            merger.add(part, None).unwrap();
+    let filled = |is_of_another_version: bool| {
+        let mut there = parts[..2].to_vec();
+        if is_of_another_version {
+            there
+                .iter_mut()
+                .for_each(|part| part.facts.stripe.as_mut().unwrap().schedule = "0123456789abcdef".to_owned());
         }
-        merger.finish(Holes::NeverIssued)
+        merged(&there, Holes::NeverIssued { recording: None })
     };
-    assert!(merged(false).is_ok());
-    assert_eq!(merged(true).unwrap_err(), MergeError::HolesOfAnotherVersion);
+    assert!(filled(false).is_ok());
+    assert_eq!(filled(true).unwrap_err(), MergeError::HolesOfAnotherVersion);
 }

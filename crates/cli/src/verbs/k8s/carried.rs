@@ -11,8 +11,12 @@ use truetail_requests::parse_targets;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::resolve::{flow, input};
 
-/// Options whose value is a file.
-const OF_FILES: [&str; 8] = ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup"];
+/// Options whose value is, or may be, a file.
+const OF_FILES: [&str; 10] =
+    ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup", "replay", PROFILE];
+/// Its value names a file after [`TRACE`] only.
+const PROFILE: &str = "profile";
+const TRACE: &str = "trace:";
 
 /// The words of a load with the names that its files have in the pods, and the files.
 #[derive(Debug, Default)]
@@ -37,7 +41,10 @@ impl Carried {
                 carried.words.push(word);
                 continue;
             };
-            let there = carried.named(option, Path::new(&value))?;
+            let there = match file_of(option, &value) {
+                Some((before, file)) => carried.named(option, file)?.map(|there| joined(before, &there)),
+                None => None,
+            };
             carried.words.extend([OsString::from(format!("--{option}")), there.unwrap_or(value)]);
         }
         let bytes: usize = carried.files.iter().map(|file| file.bytes.len()).sum();
@@ -93,6 +100,20 @@ impl Carried {
         }
         there
     }
+}
+
+/// The file that the value of an option names, and what is before it there.
+fn file_of<'v>(option: &str, value: &'v OsStr) -> Option<(&'static str, &'v Path)> {
+    if option == PROFILE {
+        return Some((TRACE, Path::new(value.to_str()?.strip_prefix(TRACE)?)));
+    }
+    Some(("", Path::new(value)))
+}
+
+fn joined(before: &str, file: &OsStr) -> OsString {
+    let mut value = OsString::from(before);
+    value.push(file);
+    value
 }
 
 /// The option of files that this word is, and its value, which may be the next word.

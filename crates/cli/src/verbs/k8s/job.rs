@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use truetail_cluster::{Job, JobFile, Resources, Start};
 use truetail_flow::Flows;
+use truetail_model::arrival::{Profile, Trace};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_model::workload::Workload;
 
@@ -12,7 +13,7 @@ use crate::args::k8s::JobArgs;
 use crate::args::run_options::parse_run;
 use crate::error::{Result, usage_error};
 use crate::output_folder::utc_stamp;
-use crate::resolve::{flow, load, stripe};
+use crate::resolve::{flow, load, replay, stripe};
 use crate::{output, setup};
 
 use super::carried::Carried;
@@ -42,7 +43,7 @@ impl SharedLoad {
         }
         setup::stand_in(&mut args)?;
         let flows = flow::flows(&mut args)?;
-        let workload = load::workload(&args, None)?;
+        let workload = load::workload(&args, replay::replay(&args)?.map(|replay| replay.trace).as_ref())?;
         stripe::stripe(&args, &workload)?;
         let carried = Carried::of(words)?;
         for file in &carried.elsewhere {
@@ -53,6 +54,14 @@ impl SharedLoad {
         };
         let words = carried.words.into_iter().map(text).collect::<Result<_>>()?;
         Ok(SharedLoad { words, files: carried.files, workload, flows })
+    }
+
+    /// The recording that the load is, if it is one.
+    pub(super) fn recording(&self) -> Option<Trace> {
+        match &self.workload.model.schedule()?.profile {
+            Profile::Trace(trace) => Some(trace.clone()),
+            _ => None,
+        }
     }
 
     /// How long the load lasts, if that is known.

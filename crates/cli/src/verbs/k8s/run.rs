@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use truetail_analysis::gates::PlannedRun;
 use truetail_cluster::{ClockOffset, DriveError, Fate, Outcome, Patience, ShardOutcome, Start, drive};
 use truetail_flow::Flows;
+use truetail_model::arrival::Trace;
 use truetail_model::time::Nanos;
 use truetail_run::{Holes, Run};
 
@@ -57,6 +58,7 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
     let patience = patience(&args, &load);
     let telling = telling(&load, &whole);
     let deadline = patience.length.map(|length| patience.ready_within + patience.lead + length + patience.end_within);
+    let recording = load.recording();
     let job = load.job(&args.job, Start::Told, deadline.map(|all| all + Nanos::from_secs(60)));
     let signals = signals::tell_of_signals(|_| {})?;
     let client = Client {
@@ -76,7 +78,7 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
         }
         other => other.map_err(runtime_error)?,
     };
-    let mut run = merged_run(&outcome, &shelf)?;
+    let mut run = merged_run(&outcome, &shelf, recording)?;
     run.facts.command = Some(command_line::of_run(&whole));
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &[]);
@@ -118,14 +120,14 @@ fn telling(load: &SharedLoad, whole: &RunArgs) -> Telling {
 }
 
 /// The runs of all shards as one, with what is known of those that are lost.
-fn merged_run(outcome: &Outcome, shelf: &Shelf) -> Result<Run> {
+fn merged_run(outcome: &Outcome, shelf: &Shelf, recording: Option<Trace>) -> Result<Run> {
     let there = outcome.shards.iter().filter(|shard| shard.fate == Fate::Gathered);
     let files: Vec<_> = there.map(|shard| shelf.file(shard.stripe)).collect();
     let kept = |error: CliError| {
         let message = format!("{}; what the pods measured is in {}", error.message, shelf.folder().display());
         CliError { message, ..error }
     };
-    let mut run = merged(&files, Holes::NeverIssued).map_err(kept)?;
+    let mut run = merged(&files, Holes::NeverIssued { recording }).map_err(kept)?;
     run.facts.notes.extend(outcome.shards.iter().filter_map(|shard| match &shard.fate {
         Fate::Lost(why) => Some(why.clone()),
         Fate::Gathered => None,

@@ -1,8 +1,11 @@
 //! `truetail k8s`: the Job, and the driving of it with a kubectl whose pods are processes of this machine.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::process::Command;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use nix::sys::signal::Signal;
 use saphyr::{LoadableYamlNode, Yaml};
 use serde_json::Value;
@@ -204,6 +207,13 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
     assert_eq!(output.code, Some(0), "{output:?}");
     assert!(output.stderr.contains("/in/image.csv is not here; the pods read it in their image"), "{output:?}");
     assert!(!output.stdout.contains("kind: Secret") && output.stdout.contains("/in/image.csv"), "{output:?}");
+    // A recording is the load, and has to be here.
+    dir.file("times.txt", "0\n0.5\n1.5\n");
+    let line = "k8s render http://a/ --profile trace:times.txt --shards 2 --image i --start-at +99s";
+    let output = dir.truetail(&words(line));
+    assert!(output.stdout.contains("trace:/run/truetail-files/.profile-1/times.txt"), "{output:?}");
+    let output = dir.truetail(&words(&line.replace("times", "none")));
+    assert_eq!((output.code, output.stderr.contains("cannot read none.txt")), (Some(1), true), "{output:?}");
     dir.file("t.txt", "POST http://a/\n@in/body\n");
     dir.file("in/body", "x");
     let output = dir.truetail(&words("k8s render --targets t.txt --shards 2 --image i --start-at +99s -r 9 -d 1s"));
@@ -230,6 +240,29 @@ fn a_pod_that_is_killed_is_named_and_the_rest_is_a_partial_result() {
     assert!(run["notes"].to_string().contains("stripe 2/3 (pod truetail-"), "{}", run["notes"]);
     assert_eq!((output.code, &run["verdict"]["state"]), (Some(4), &"INVALID".into()), "{output:?}");
     assert!(output.stderr.contains("lost: stripe 2/3"), "{output:?}");
+    stage.assert_clean();
+}
+
+/// What the stripe of a lost pod held is known from the recording, which is here.
+#[test]
+fn a_recording_is_dealt_out_to_pods_and_a_lost_one_is_counted() {
+    let Some(stage) = Stage::new() else { return };
+    let url = stage.server.api();
+    let (origin, path) = url.split_at(url.len() - "/api".len());
+    let lines: String = (0..600).map(|n| format!("{},GET {path}?n={n}\n", f64::from(n) * 0.02)).collect();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(lines.as_bytes()).unwrap();
+    std::fs::write(stage.dir.path().join("hour.replay.gz"), packed.finish().unwrap()).unwrap();
+    let command = stage.command(origin, "--replay hour.replay.gz --speed 2", &[("FAKE_DIES", "1")]);
+    let output = TestProcess::start(command).end();
+    let run = stage.run_file();
+    assert_eq!(
+        (&run["shards"]["missing"], &run["tally"]["planned"]),
+        (&serde_json::json!([2]), &600.into()),
+        "{output:?}"
+    );
+    assert!(run["tally"]["never_issued"].as_u64().unwrap() >= 200, "a third of the recording was not there");
+    assert!(run["notes"].to_string().contains("at 2 times the recorded speed"), "{}", run["notes"]);
     stage.assert_clean();
 }
 
