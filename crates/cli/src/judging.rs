@@ -34,8 +34,10 @@ impl Judge {
     /// The run as it is reported, and its findings, without gates.
     pub fn findings(&self, mut run: Run) -> (Run, Findings) {
         run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
-        let planned = run.snapshot.tally.planned;
-        let imbalance = run.facts.stream.as_ref().and_then(|streams| streams.imbalance(planned));
+        if let Some((streams, sessions)) = run.facts.stream.as_mut().zip(self.observed.sessions.as_ref()) {
+            add_steps(streams, sessions);
+        }
+        let imbalance = run.facts.imbalance_of_streams(run.snapshot.tally.planned);
         run.facts
             .notes
             .extend(imbalance.map(|why| format!("a bug of truetail: the books of streams are wrong: {why}")));
@@ -58,6 +60,13 @@ impl Judge {
         self.gating.judge_so_far(&run, &mut findings);
         (run, findings)
     }
+}
+
+/// Says which steps the streams are answers to, and adds those whose turn never came.
+fn add_steps(streams: &mut StreamFacts, sessions: &FlowRun) {
+    streams.reading.of_steps =
+        sessions.streams().filter(|(_, is_stream)| *is_stream).map(|(name, _)| name.to_owned()).collect();
+    streams.tally.count_not_reached(sessions.streams_not_reached());
 }
 
 /// Adds the books of sessions, and says of each step that ended some why the first of them ended there.

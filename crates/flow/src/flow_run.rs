@@ -56,6 +56,19 @@ impl FlowRun {
         found.examples().map(|(name, why)| (name.to_owned(), why.to_owned())).collect()
     }
 
+    /// Of the steps whose answers the flows call streams, how often their turn never came in a measured session. To be called after
+    /// the run.
+    pub fn streams_not_reached(&self) -> u64 {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let steps = self.plan.flows.streams().zip(found.never_due());
+        steps.filter(|((_, is_stream), _)| *is_stream).map(|(_, count)| count).sum()
+    }
+
+    /// For each step, a target of the run: what it is called, and whether the flow says that its answer is a stream.
+    pub fn streams(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.plan.flows.streams()
+    }
+
     /// What is to be said of it that belongs to no number. To be called after the run.
     pub fn notes(&self) -> Vec<String> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).notes()

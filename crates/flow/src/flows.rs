@@ -130,6 +130,11 @@ impl Flows {
         self.flows.iter().any(Flow::asks_again)
     }
 
+    /// For each step, which is a target of the run, its name and whether the flow says that its answer is a stream.
+    pub fn streams(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.iter().flat_map(|flow| &flow.steps).map(|step| (step.name.as_str(), step.reading.is_stream))
+    }
+
     /// The targets of a run, one for each step. Only the request of the first is whole: those after it depend on answers.
     pub fn requests(&self) -> RequestSet {
         let targets = self.flows.iter().enumerate().flat_map(|(nth, flow)| flow.targets(nth == 0));

@@ -10,7 +10,7 @@ use crate::error::FlowError;
 use crate::origins::{FlowOrigin, Origins};
 use crate::request::{StepBody, StepRequest, is_name, written_path};
 use crate::scope::VariableId;
-use crate::step::{Further, Step};
+use crate::step::{Further, Reading, Step};
 use crate::syntax::{Body, Entry, Field, FlowFile, Options, Pair};
 use crate::template::{Piece, Source, Template};
 use crate::value::Value;
@@ -72,6 +72,9 @@ impl<'a> StepMaker<'a> {
     }
 
     fn make(&mut self, entry: &Entry) -> Made<Step> {
+        if entry.options.is_stream && further(&entry.options).asks_again() {
+            return Err("a step that is a stream is one request; leave location and retry out of it".to_owned());
+        }
         let method: Method = entry.method.parse().map_err(|error| format!("{error}"))?;
         let (authority, rest) = self.split_url(&entry.url)?;
         let origin = origin_of(&authority)?;
@@ -102,7 +105,7 @@ impl<'a> StepMaker<'a> {
             max_time: entry.options.max_time,
             version: entry.options.version,
             expected,
-            needs_body,
+            reading: Reading { is_stream: entry.options.is_stream, needs_body },
             further: further(&entry.options),
         })
     }

@@ -27,6 +27,8 @@ struct FoundFlow {
     /// By step.
     examples: Vec<Example>,
     nothing_asked: Example,
+    /// By step: how often it was due when the run ended, and was never issued.
+    left_due: Vec<u64>,
 }
 
 impl Found {
@@ -55,6 +57,12 @@ impl Found {
         pairs.filter_map(|(step, example)| Some((step.name.as_str(), example.as_ref()?.1.as_str())))
     }
 
+    /// By step, in all flows one after the other: how often its turn never came.
+    pub(crate) fn never_due(&self) -> impl Iterator<Item = u64> {
+        let pairs = self.flows.iter().flat_map(|flow| flow.facts.steps.iter().zip(&flow.left_due));
+        pairs.map(|(step, left_due)| step.not_reached.total().saturating_sub(*left_due))
+    }
+
     /// What is to be said of sessions that belongs to no number.
     pub(crate) fn notes(&self) -> Vec<String> {
         let facts = self.facts();
@@ -73,6 +81,7 @@ impl FoundFlow {
         for (mine, theirs) in self.examples.iter_mut().zip(other.examples) {
             *mine = earlier(mine.take(), theirs);
         }
+        self.left_due.iter_mut().zip(other.left_due).for_each(|(mine, theirs)| *mine += theirs);
         self.nothing_asked = earlier(self.nothing_asked.take(), other.nothing_asked);
     }
 }
@@ -146,6 +155,8 @@ struct MeasuredSessions {
     examples: Vec<Example>,
     /// Of a session that ended before it asked for anything.
     nothing_asked: Example,
+    /// By step: how often it was due when the run ended, and was never issued.
+    left_due: Vec<u64>,
     /// Sessions that arrive before this are not counted.
     measure_from: Timestamp,
 }
@@ -153,8 +164,8 @@ struct MeasuredSessions {
 impl MeasuredSessions {
     fn new(itinerary: Itinerary, measure_from: Timestamp) -> MeasuredSessions {
         let examples = vec![None; itinerary.steps.len()];
-        let books = SessionBooks::new(&itinerary);
-        MeasuredSessions { itinerary, books, examples, nothing_asked: None, measure_from }
+        let (books, left_due) = (SessionBooks::new(&itinerary), vec![0; itinerary.steps.len()]);
+        MeasuredSessions { itinerary, books, examples, nothing_asked: None, left_due, measure_from }
     }
 
     fn found(&self) -> FoundFlow {
@@ -163,6 +174,7 @@ impl MeasuredSessions {
             facts: self.books.facts(&self.itinerary),
             examples: self.examples.clone(),
             nothing_asked: self.nothing_asked.clone(),
+            left_due: self.left_due.clone(),
         }
     }
 
@@ -227,6 +239,15 @@ impl MeasuredSessions {
 
     /// As [`MeasuredFlows::never_issued`].
     fn never_issued(&mut self, course: Option<&mut Course>, arrival: Arrival, now: Timestamp) -> u32 {
+        let session = course.as_ref().map_or(arrival.intended_start, |course| course.intended);
+        // One that was to be tried again has been reached.
+        let is_first = !course.as_ref().is_some_and(|course| course.next.stays());
+        let step = self.leave_due(course, arrival, now);
+        self.left_due[step as usize] += u64::from(is_first && session >= self.measure_from);
+        step
+    }
+
+    fn leave_due(&mut self, course: Option<&mut Course>, arrival: Arrival, now: Timestamp) -> u32 {
         let Some(course) = course else {
             let (intended, first) = (arrival.intended_start, self.itinerary.first_move());
             self.record(intended, Reach::NOWHERE, SessionEnd::NeverBegun, now.since(intended));

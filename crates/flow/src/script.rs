@@ -71,12 +71,12 @@ impl FlowScript {
 }
 
 impl Observer for FlowScript {
-    fn begin(&mut self, request: u32, arrival: Arrival) {
+    fn begin(&mut self, request: u32, _: u32, arrival: Arrival) {
         let user = self.beginning;
         let session = &self.sessions[user as usize];
         let step = session.course.last_step(self.plan.flows.get(session.course.flow));
         let limit = step.max_time.map(|time| arrival.intended_start + time);
-        self.readings.begin(request, user, step.needs_body, limit);
+        self.readings.begin(request, user, step.reading.needs_body, limit);
         self.limits.extend(limit.map(|limit| (limit, request)));
     }
 

@@ -178,7 +178,7 @@ impl Session {
 
     /// Judges the last answer of a step.
     fn judge(&mut self, step: &Step, answer: &Answer<'_>, is_whole: bool) -> Result<(), Disappointment> {
-        if is_whole || !step.needs_body {
+        if is_whole || !step.reading.needs_body {
             return judge(step, answer, &mut self.scope);
         }
         let why = format!("line {}: the body is longer than what is kept of one", step.line);

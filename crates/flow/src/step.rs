@@ -26,9 +26,17 @@ pub(crate) struct Step {
     /// The version of HTTP that is asked for.
     pub(crate) version: Option<&'static str>,
     pub(crate) expected: Option<Expected>,
-    /// Something is asked of the body of the answer.
-    pub(crate) needs_body: bool,
+    pub(crate) reading: Reading,
     pub(crate) further: Further,
+}
+
+/// How the answer of a step is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reading {
+    /// As a stream, where those are looked at.
+    pub(crate) is_stream: bool,
+    /// Something is asked of its body.
+    pub(crate) needs_body: bool,
 }
 
 /// What further requests a step makes.
@@ -44,10 +52,17 @@ pub(crate) struct Further {
     pub(crate) retry_interval: Nanos,
 }
 
+impl Further {
+    /// There may be some.
+    pub(crate) fn asks_again(self) -> bool {
+        self.most_redirects.is_some() || self.retries > 0
+    }
+}
+
 impl Step {
     /// An answer may lead to a further request of this step.
     pub(crate) fn asks_again(&self) -> bool {
-        self.further.most_redirects.is_some() || self.further.retries > 0
+        self.further.asks_again()
     }
 
     /// Does what its options say of variables; false where one has no text.

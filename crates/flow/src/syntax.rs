@@ -61,6 +61,8 @@ pub(crate) struct Options {
     pub(crate) variables: Vec<(VariableId, Setting)>,
     pub(crate) repeat: Option<u32>,
     pub(crate) skip: bool,
+    /// What our own comment says: its answer is a stream.
+    pub(crate) is_stream: bool,
     pub(crate) max_time: Option<Nanos>,
     /// The version of HTTP that is asked for.
     pub(crate) version: Option<&'static str>,

@@ -20,8 +20,8 @@ pub use facts::{
     LlmFacts, MOST_FAILED_ANSWERS, Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, RunSource, Sampled,
     SampledRequest, SampledSession, SampledSessions, SampledStream, SampledStreams, SessionEnding, SessionFacts,
     SessionPart, SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SloCounts, StartFacts,
-    StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts,
-    TargetBooks, Ticks, Timing, TokenCounts, first_failed, split_origin,
+    StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
+    StreamTimes, StripeFacts, TargetBooks, Ticks, Timing, TokenCounts, first_failed, split_origin,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,

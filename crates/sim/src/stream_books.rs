@@ -4,8 +4,8 @@ use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::service::{StreamEnd, StreamFormat};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    EventMarks, SampledStream, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamTally, StreamTime,
-    StreamTimes,
+    EventMarks, SampledStream, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally,
+    StreamTime, StreamTimes,
 };
 
 use crate::{SimulatedStream, Sink};
@@ -27,10 +27,10 @@ impl StreamBooks {
     pub fn new(path: &str, measure_from: Timestamp) -> StreamBooks {
         let is_model = StreamFormat::of_path(path) != StreamFormat::Plain;
         let facts = StreamFacts {
-            kind: StreamKind::Sse,
-            stall_ns: None,
-            idle_timeout_ns: None,
-            end_mark: is_model.then(|| END_MARK.to_owned()),
+            reading: StreamReading {
+                end_mark: is_model.then(|| END_MARK.to_owned()),
+                ..StreamReading::of(StreamKind::Sse)
+            },
             tally: StreamTally::default(),
             events: 0,
             bytes: None,
@@ -97,7 +97,7 @@ impl StreamBooks {
     }
 
     fn is_marked(&self, answer: &SimulatedStream) -> bool {
-        self.facts.end_mark.is_none() || answer.end == StreamEnd::Done
+        self.facts.reading.end_mark.is_none() || answer.end == StreamEnd::Done
     }
 }
 

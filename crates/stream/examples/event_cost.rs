@@ -57,7 +57,7 @@ fn nanoseconds_per_event(event: &str, llm: Option<LlmOptions>, events: usize) ->
     let (begin, mut now) = (cpu_nanoseconds(), 0);
     for index in 0..events / PER_ANSWER {
         let arrival = Arrival { index: index as u64, intended_start: Timestamp(now) };
-        observer.begin(0, arrival);
+        observer.begin(0, 0, arrival);
         observer.head(0, AnswerHead::with_fields(200, &fields));
         for number in 0..PER_ANSWER {
             now += 10_000_000 + (number as u64 * 7_919) % 100_000;

@@ -2,7 +2,9 @@
 
 use truetail_model::record::{CompactHistogram, Histogram};
 use truetail_model::time::Nanos;
-use truetail_run::{GapMap, LlmFacts, StreamDetail, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes};
+use truetail_run::{
+    GapMap, LlmFacts, StreamDetail, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime, StreamTimes,
+};
 
 use crate::options::StreamOptions;
 use crate::slo::Objective;
@@ -55,10 +57,12 @@ impl Found {
         let mut times = StreamTimes::default();
         StreamTime::ALL.into_iter().for_each(|time| *times.of_mut(time) = compact(&self.times[time as usize]));
         StreamFacts {
-            kind: options.kind,
-            stall_ns: options.stall.map(|stall| stall.0),
-            idle_timeout_ns: options.idle_timeout.map(|timeout| timeout.0),
-            end_mark: options.end_mark.clone(),
+            reading: StreamReading {
+                stall_ns: options.stall.map(|stall| stall.0),
+                idle_timeout_ns: options.idle_timeout.map(|timeout| timeout.0),
+                end_mark: options.end_mark.clone(),
+                ..StreamReading::of(options.kind)
+            },
             tally: self.tally,
             events: self.events,
             bytes: (options.kind != StreamKind::Items).then_some(self.bytes),

@@ -18,6 +18,8 @@ use crate::options::StreamOptions;
 /// The place of one request. Its room is used again.
 #[derive(Debug)]
 struct Slot {
+    /// It asks for a stream.
+    is_asked: bool,
     clocks: Clocks,
     parser: EventParser,
     answer: LlmAnswer,
@@ -29,7 +31,7 @@ struct Slot {
 impl Slot {
     fn new(clocks: Clocks, place: usize) -> Slot {
         let marks = (place < MOST_MARKED).then(EventMarks::with_room);
-        Slot { clocks, parser: EventParser::new(), answer: LlmAnswer::default(), marks, generation: 0 }
+        Slot { is_asked: true, clocks, parser: EventParser::new(), answer: LlmAnswer::default(), marks, generation: 0 }
     }
 
     fn begin(&mut self, clocks: Clocks) {
@@ -43,6 +45,8 @@ impl Slot {
 #[derive(Debug)]
 pub(crate) struct StreamObserver {
     options: StreamOptions,
+    /// By target: it asks for streams. Empty: all do.
+    asking: Arc<[bool]>,
     measure_from: Timestamp,
     all_found: Arc<Mutex<StreamFacts>>,
     found: Found,
@@ -53,15 +57,18 @@ pub(crate) struct StreamObserver {
 }
 
 impl StreamObserver {
-    /// An observer that adds what it found to `all_found` at its end. Arrivals before `measure_from` are in none of it.
+    /// An observer that adds what it found to `all_found` at its end. Arrivals before `measure_from` are in none of it, and
+    /// neither are those of targets that ask for no streams, if `asking` says that of some.
     pub(crate) fn new(
         options: StreamOptions,
+        asking: Arc<[bool]>,
         measure_from: Timestamp,
         all_found: Arc<Mutex<StreamFacts>>,
     ) -> StreamObserver {
         StreamObserver {
             found: Found::new(&options),
             options,
+            asking,
             measure_from,
             all_found,
             slots: Vec::new(),
@@ -69,6 +76,10 @@ impl StreamObserver {
             idle: IdleWatch::default(),
             now: Arrived { number: 0, at: Timestamp::ZERO },
         }
+    }
+
+    fn asks(&self, target: u32) -> bool {
+        self.asking.get(target as usize).copied().unwrap_or(self.asking.is_empty())
     }
 
     fn clocks(&self, arrival: Arrival) -> Clocks {
@@ -112,12 +123,13 @@ impl StreamObserver {
 }
 
 impl Observer for StreamObserver {
-    fn begin(&mut self, request: u32, arrival: Arrival) {
-        let clocks = self.clocks(arrival);
+    fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
+        let (clocks, is_asked) = (self.clocks(arrival), self.asks(target));
         match self.slots.get_mut(request as usize) {
             Some(slot) => slot.begin(clocks),
             None => (self.slots.len()..=request as usize).for_each(|place| self.slots.push(Slot::new(clocks, place))),
         }
+        self.slots[request as usize].is_asked = is_asked;
     }
 
     fn wants_arrivals(&self) -> bool {
@@ -129,6 +141,9 @@ impl Observer for StreamObserver {
     }
 
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
+        if !self.slots[request as usize].is_asked {
+            return;
+        }
         head.copy_fields(&mut self.fields);
         let is_stream = self.options.is_stream(head.status, &self.fields);
         let slot = &mut self.slots[request as usize];
@@ -191,6 +206,9 @@ impl Observer for StreamObserver {
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
         let slot = &mut self.slots[request as usize];
+        if !slot.is_asked {
+            return;
+        }
         let is_whole = self.options.kind == StreamKind::Chunks || !slot.parser.is_inside_event();
         slot.generation = slot.generation.wrapping_add(1);
         let (clocks, answer) = (slot.clocks, slot.answer);
@@ -203,7 +221,10 @@ impl Observer for StreamObserver {
         }
     }
 
-    fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {
+    fn never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
+        if !self.asks(target) {
+            return;
+        }
         let end = now.max(arrival.intended_start);
         self.count(self.clocks(arrival), LlmAnswer::default(), Outcome::NeverIssued, false, (end, end));
     }

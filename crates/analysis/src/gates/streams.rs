@@ -133,7 +133,8 @@ pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
         bad: tally.planned - tally.complete.min(tally.planned),
         own: own_failures(run).min(tally.failed),
         in_flight_at_end: tally.in_flight_at_end,
-        never_issued: tally.never_issued,
+        // A session that was cut off might have come to it.
+        never_issued: tally.never_issued.saturating_add(tally.not_reached),
     };
     counts.evidence(run, findings)
 }

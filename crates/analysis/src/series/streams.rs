@@ -15,7 +15,7 @@ pub(super) fn streams(run: &Run) -> Option<StreamSeries> {
     let facts = run.facts.stream.as_ref()?;
     let whole = StreamSeries {
         objectives: facts.llm.as_ref().map_or(Vec::new(), |llm| objectives(llm, facts)),
-        stall_ns: facts.stall_ns,
+        stall_ns: facts.reading.stall_ns,
         ..StreamSeries::default()
     };
     let Some(detail) = &facts.detail else { return Some(whole) };

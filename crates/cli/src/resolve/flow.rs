@@ -89,7 +89,11 @@ pub fn sessions(flows: Option<Flows>, seed: Option<u64>, plan: &mut Plan) -> Opt
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let measure_from = Timestamp(plan.workload.warmup.0);
     let sessions = FlowRun::new(flows, measure_from, seed.unwrap_or(DEFAULT_SEED), now);
-    plan.observer = Some(sessions.observer_factory());
+    let script = sessions.observer_factory();
+    plan.observer = Some(match plan.observer.take() {
+        Some(streams) => streams.and(script),
+        None => script,
+    });
     Some(sessions)
 }
 
@@ -118,8 +122,6 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
         ("--replay", args.replay.replay.is_some(), not_yet),
         ("--no-keepalive", args.no_keepalive, not_yet),
         ("--check", !args.checks.checks.is_empty(), asserts),
-        ("--stream", args.streams.stream.is_some(), not_yet),
-        ("--llm", args.streams.llm.is_some(), not_yet),
         ("--model", args.model.is_some_and(|model| model != ModelName::PartlyOpen), "sessions are partly open"),
         ("--warmup auto", args.warmup == Some(crate::args::run::WarmupValue::Auto), "use --warmup TIME"),
     ];

@@ -2,6 +2,7 @@
 
 use truetail_analysis::gates::Reading;
 use truetail_engine::Plan;
+use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream};
 use truetail_run::StreamKind;
@@ -10,12 +11,17 @@ use truetail_stream::{LlmOptions, MOST_DATA_BYTES, StreamOptions, StreamRun};
 use crate::args::stream::{StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
 
-/// The streams of a run, and their observer in its plan; `None` where answers are not read as such. `cut_warmup`: the
-/// warm-up is found afterwards.
+/// The streams of a run, and their observer in its plan; `None` where answers are not read as such. `flows`: only what they say
+/// are streams is one. `cut_warmup`: the warm-up is found afterwards.
 ///
 /// # Errors
 /// Options that contradict each other.
-pub fn streams(args: StreamArgs, plan: &mut Plan, cut_warmup: bool) -> Result<Option<StreamRun>> {
+pub fn streams(
+    args: StreamArgs,
+    plan: &mut Plan,
+    flows: Option<&Flows>,
+    cut_warmup: bool,
+) -> Result<Option<StreamRun>> {
     refuse_without_streams(&args)?;
     let Some(kind) = kind(&args)? else { return Ok(None) };
     if cut_warmup {
@@ -37,13 +43,27 @@ pub fn streams(args: StreamArgs, plan: &mut Plan, cut_warmup: bool) -> Result<Op
     };
     let end_mark = args.end_mark.or_else(|| plain.end_mark.clone());
     let options = StreamOptions { stall: args.stall, idle_timeout: args.idle_timeout, end_mark, ..plain };
-    let streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
+    let mut streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
+    if let Some(flows) = flows {
+        streams = streams.of_targets(asking(flows)?);
+    }
     let observer = streams.observer_factory();
     plan.observer = Some(match plan.observer.take() {
         Some(other) => observer.and(other),
         None => observer,
     });
     Ok(Some(streams))
+}
+
+/// By step of the flows: its answer is a stream.
+fn asking(flows: &Flows) -> Result<Vec<bool>> {
+    let asking: Vec<bool> = flows.streams().map(|(_, is_stream)| is_stream).collect();
+    if asking.contains(&true) {
+        return Ok(asking);
+    }
+    Err(usage_error(
+        "no step of the flow is a stream; write '# truetail: stream' before each request whose answer is one",
+    ))
 }
 
 /// How answers are read, so that gates can be known to fit.

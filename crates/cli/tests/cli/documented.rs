@@ -132,6 +132,7 @@ impl Stage {
         dir.file("item.json", "{\"n\":1}");
         dir.file("truetail.toml", &format!("[run.checkout]\nurl = \"{}/items\"\nrate = 100\n", plain.url));
         dir.file("shop.hurl", "# truetail: name login\nGET {{host}}/login\nHTTP 200\n\nGET {{host}}/items\nHTTP 200\n");
+        dir.file("chat.hurl", "# truetail: stream\nGET {{host}}/stream?events=3\nHTTP 200\n");
         for name in ["browse.hurl", "buy.hurl", "login.hurl"] {
             dir.file(name, "GET {{host}}/items\nHTTP 200\n");
         }

@@ -16,6 +16,7 @@ mod explore;
 mod export;
 #[path = "../../../flow/tests/suite/server.rs"]
 mod flow_server;
+mod flow_streams;
 mod flows;
 mod gates;
 mod habits;

@@ -212,9 +212,9 @@ impl Events {
 
     /// A request begins.
     #[inline]
-    pub(crate) fn observe_begin(&mut self, tag: Tag, arrival: Arrival) {
+    pub(crate) fn observe_begin(&mut self, tag: Tag, target: u32, arrival: Arrival) {
         if let Some(observer) = &mut self.observer {
-            observer.begin(tag, arrival);
+            observer.begin(tag, target, arrival);
         }
     }
 
@@ -228,9 +228,9 @@ impl Events {
     }
 
     /// An arrival is never issued.
-    pub(crate) fn observe_never_issued(&mut self, arrival: Arrival, now: Timestamp) {
+    pub(crate) fn observe_never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
         if let Some(observer) = &mut self.observer {
-            observer.never_issued(arrival, now);
+            observer.never_issued(target, arrival, now);
         }
     }
 

@@ -17,9 +17,9 @@ use crate::target::request_set::RequestId;
 /// An observer delays the worker, so it has to be quick. It delays no end of an answer that was read: that instant is known
 /// before the observer sees it.
 pub trait Observer: Send {
-    /// A request begins, for this arrival.
-    fn begin(&mut self, request: u32, arrival: Arrival) {
-        let _ = (request, arrival);
+    /// A request of this target begins, for this arrival.
+    fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
+        let _ = (request, target, arrival);
     }
     /// Is [`Observer::arrived`] to be called? Asked once, before the run.
     fn wants_arrivals(&self) -> bool {
@@ -48,9 +48,9 @@ pub trait Observer: Send {
     }
     /// The request ended, in whatever way; also where no head came.
     fn end(&mut self, request: u32, ended: EndedRequest);
-    /// The run ended at `now` before this arrival was issued.
-    fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {
-        let _ = (arrival, now);
+    /// The run ended at `now` before this arrival was issued, which would have been one of `target`.
+    fn never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
+        let _ = (target, arrival, now);
     }
     /// What sessions of users do, where the observer decides that.
     fn script(&mut self) -> Option<&mut dyn SessionScript> {
@@ -167,9 +167,9 @@ pub struct EndedRequest {
 struct Both(Box<dyn Observer>, Box<dyn Observer>);
 
 impl Observer for Both {
-    fn begin(&mut self, request: u32, arrival: Arrival) {
-        self.0.begin(request, arrival);
-        self.1.begin(request, arrival);
+    fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
+        self.0.begin(request, target, arrival);
+        self.1.begin(request, target, arrival);
     }
 
     fn wants_arrivals(&self) -> bool {
@@ -209,9 +209,9 @@ impl Observer for Both {
         self.1.end(request, ended);
     }
 
-    fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {
-        self.0.never_issued(arrival, now);
-        self.1.never_issued(arrival, now);
+    fn never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
+        self.0.never_issued(target, arrival, now);
+        self.1.never_issued(target, arrival, now);
     }
 
     fn script(&mut self) -> Option<&mut dyn SessionScript> {

@@ -257,7 +257,7 @@ impl<P: Protocol> Worker<P> {
                 self.config.requests.choose(arrival.index)
             };
             self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
-            self.events.observe_never_issued(arrival, ended);
+            self.events.observe_never_issued(request.target, arrival, ended);
         }
         self.events.finish_observing(ended);
         let (recorder, target_tallies) = self.ledger.close();

@@ -81,7 +81,7 @@ impl<P: Protocol> Worker<P> {
         let number = self.driver.session_number(start.user);
         let target = self.events.script().never_issued(Some(start.user), number, start.arrival, now);
         self.ledger.never_issued(RequestId { target, row: 0 }, &RequestRecord::never_issued(start.arrival, now));
-        self.events.observe_never_issued(start.arrival, now);
+        self.events.observe_never_issued(target, start.arrival, now);
         self.driver.complete_step(start.user, now, None);
     }
 
@@ -112,7 +112,7 @@ impl<P: Protocol> Worker<P> {
             connection: None,
             key: 0,
         });
-        self.events.observe_begin(tag, start.arrival);
+        self.events.observe_begin(tag, request.target, start.arrival);
         if P::MULTIPLEXED {
             let waiting = self.connections.waiting();
             let streams = &mut self.connections.streams;

@@ -75,7 +75,7 @@ impl GuidedScript {
 }
 
 impl Observer for GuidedScript {
-    fn begin(&mut self, request: u32, _: Arrival) {
+    fn begin(&mut self, request: u32, _: u32, _: Arrival) {
         self.readings.begin(request, self.beginning, true, None);
     }
 

@@ -129,13 +129,14 @@ impl Parser<'_> {
             let at_line = |problem: String| FlowError::new(line, problem);
             match first {
                 "name" if !rest.is_empty() && rest.len() <= 100 => entry.name = Some(rest.to_owned()),
+                "stream" if rest.is_empty() => entry.options.is_stream = true,
                 "delay" => match rest.strip_prefix("exponential ") {
                     Some(mean) => entry.options.delay = Some(Delay::Exponential(time(mean.trim()).map_err(at_line)?)),
                     None => entry.options.delay = Some(Delay::Fixed(time(rest).map_err(at_line)?)),
                 },
                 _ => {
                     let remark = shortened(remark);
-                    let help = "there are 'name NAME', 'delay TIME', 'delay exponential MEAN' and 'weight N'";
+                    let help = "there are 'name NAME', 'delay TIME', 'delay exponential MEAN', 'stream' and 'weight N'";
                     return Err(at_line(format!("'# truetail: {remark}' is not understood; {help}")));
                 }
             }

@@ -83,7 +83,7 @@ fn without_detail(mut run: Run) -> Run {
 /// Of the 1200 complete answers, 1000 met the first objective, and 700 both, of which 100 cannot be told.
 fn with_objectives(mut run: Run) -> Run {
     let streams = run.facts.stream.as_mut().expect("its service streams");
-    streams.stall_ns = Some(500_000_000);
+    streams.reading.stall_ns = Some(500_000_000);
     let objectives = ["ttft < 200ms", "tpot < <50ms>"].map(str::to_owned).to_vec();
     let mut llm = LlmFacts::new(LlmApi::OpenaiCompletions, objectives);
     let slo = llm.slo.as_mut().expect("two objectives");

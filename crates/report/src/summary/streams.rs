@@ -75,11 +75,16 @@ fn ends(streams: &StreamFacts) -> String {
     let complete = format!("{} of {} complete", number::count(tally.complete), number::count(tally.planned));
     let others = tally.incomplete().into_iter().filter(|(count, _)| *count > 0);
     let others = others.map(|(count, how)| format!("{} {how}", number::count(count)));
-    std::iter::once(complete).chain(others).collect::<Vec<_>>().join(", ")
+    let ends = std::iter::once(complete).chain(others).collect::<Vec<_>>().join(", ");
+    match streams.reading.of_steps.as_slice() {
+        [] => ends,
+        [step] => format!("step {step}: {ends}"),
+        steps => format!("steps {}: {ends}", steps.join(", ")),
+    }
 }
 
 fn events(streams: &StreamFacts) -> String {
-    let what = match streams.kind {
+    let what = match streams.reading.kind {
         StreamKind::Sse => "events",
         StreamKind::Chunks => "chunks",
         StreamKind::Items => "items",
@@ -88,7 +93,7 @@ fn events(streams: &StreamFacts) -> String {
     if streams.coalesced_gaps > 0 {
         parts.push(format!("{} came together with the one before", number::count(streams.coalesced_gaps)));
     }
-    if let Some(stall) = streams.stall_ns {
+    if let Some(stall) = streams.reading.stall_ns {
         parts.push(format!("{} stalls of {} or longer", number::count(streams.stalls), figures::time(stall as f64)));
     }
     parts.join(", ")

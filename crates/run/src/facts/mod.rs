@@ -41,7 +41,7 @@ pub use session::{FlowFacts, SessionFacts};
 pub use session_books::{EarlyEnd, NotReached, SessionTally, StepFacts};
 pub use session_part::SessionPart;
 pub use session_times::{SessionTime, SessionTimes};
-pub use stream::{StreamFacts, StreamKind, StreamTally};
+pub use stream::{StreamFacts, StreamKind, StreamReading, StreamTally};
 pub use stream_detail::StreamDetail;
 pub use stream_ending::StreamEnding;
 pub use stream_time::{StreamTime, StreamTimes};
@@ -130,6 +130,13 @@ impl Facts {
     pub fn connections_here(&self) -> Option<u32> {
         let stripe = self.stripe.as_ref().and_then(StripeFacts::stripe).unwrap_or(Stripe::WHOLE);
         self.offered.connections.map(|all| stripe.share_of(u64::from(all)) as u32)
+    }
+
+    /// Why the books of streams are what no run can have: `None` where they balance with the `planned` measured arrivals.
+    pub fn imbalance_of_streams(&self, planned: u64) -> Option<String> {
+        let streams = self.stream.as_ref()?;
+        let asked = streams.asked(&self.offered, &self.by_target, planned);
+        streams.imbalance(asked.unwrap_or_else(|| streams.tally.planned.saturating_sub(streams.tally.not_reached)))
     }
 
     /// Whether the schedule ran to its end, if known.

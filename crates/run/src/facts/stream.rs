@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::llm::LlmFacts;
+use super::mix::{MixTarget, TargetBooks};
+use super::offered::OfferedLoad;
 use super::stream_detail::StreamDetail;
 use super::stream_ending::StreamEnding;
 use super::stream_time::{StreamTime, StreamTimes};
@@ -19,17 +21,35 @@ pub enum StreamKind {
     Items,
 }
 
-/// The streams of a run: how they ended, and their events. Arrivals of the warm-up are in none of it.
+/// How answers were read as streams.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct StreamFacts {
+pub struct StreamReading {
     /// What an event is.
     pub kind: StreamKind,
+    /// The steps of flows whose answers these are, by name; empty: all answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_steps: Vec<String>,
     /// Gaps of at least this are stalls; `None`: none is.
     pub stall_ns: Option<u64>,
     /// A stream that brings no byte for this long is given up; `None`: none is.
     pub idle_timeout_ns: Option<u64>,
     /// The data of the event that has to come before the end; `None`: the end of the answer is enough.
     pub end_mark: Option<String>,
+}
+
+impl StreamReading {
+    /// All answers, as streams of this kind, without stalls, idle timeout or end mark.
+    pub fn of(kind: StreamKind) -> StreamReading {
+        StreamReading { kind, of_steps: Vec::new(), stall_ns: None, idle_timeout_ns: None, end_mark: None }
+    }
+}
+
+/// The streams of a run: how they ended, and their events. Arrivals of the warm-up are in none of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StreamFacts {
+    /// How answers were read.
+    #[serde(flatten)]
+    pub reading: StreamReading,
     /// How they ended.
     pub tally: StreamTally,
     /// Events of all streams.
@@ -76,29 +96,42 @@ impl StreamFacts {
 
     /// What was asked for is the same, so that the two may be added.
     pub fn is_alike(&self, other: &StreamFacts) -> bool {
-        let asked = |facts: &StreamFacts| (facts.kind, facts.stall_ns, facts.idle_timeout_ns);
         let same_llm = match (&self.llm, &other.llm) {
             (Some(llm), Some(other)) => llm.is_alike(other),
             (one, other) => one.is_none() && other.is_none(),
         };
-        asked(self) == asked(other) && self.end_mark == other.end_mark && same_llm
+        self.reading == other.reading && same_llm
     }
 
-    /// Why this is what no run can have: `None` where its books balance with `planned` arrivals.
-    pub fn imbalance(&self, planned: u64) -> Option<String> {
+    /// Of the `planned` arrivals of a run with these requests, how many asked for these streams, or were to; `None` where the
+    /// books of its targets are not there.
+    pub(super) fn asked(&self, offered: &OfferedLoad, by_target: &[TargetBooks], planned: u64) -> Option<u64> {
+        let targets = offered.mix.as_ref().map_or(&[][..], |mix| &mix.targets);
+        if self.reading.of_steps.is_empty() || targets.is_empty() {
+            return Some(planned);
+        }
+        let is_asked =
+            |target: &MixTarget| target.name.as_ref().is_some_and(|name| self.reading.of_steps.contains(name));
+        let tallies = targets.iter().zip(by_target).filter(|(target, _)| is_asked(target));
+        (!by_target.is_empty()).then(|| tallies.fold(0, |sum: u64, (_, books)| sum.saturating_add(books.tally.planned)))
+    }
+
+    /// Why this is what no run can have: `None` where its books balance with `asked` arrivals that asked for these streams, or were to.
+    pub fn imbalance(&self, asked: u64) -> Option<String> {
         let (ended, of) = (self.tally.ends(), |time: StreamTime| self.times.of(time).count());
         let begun = of(StreamTime::FirstEvent);
         let first = [begun, of(StreamTime::FirstEventCensored), of(StreamTime::FirstEventFailed)];
         let events = [begun, of(StreamTime::EventGap), self.coalesced_gaps];
         let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
-        if (self.tally.planned, ended) != (planned, planned) {
+        let with_not_reached = asked.saturating_add(self.tally.not_reached);
+        if (self.tally.planned, ended) != (with_not_reached, with_not_reached) {
             return Some(format!(
-                "it plans {} streams and {ended} have an end, of {planned} arrivals",
+                "it plans {} streams and {ended} have an end, of {with_not_reached} arrivals",
                 self.tally.planned
             ));
         }
-        if sum(&first) != planned {
-            return Some(format!("{} streams have a time to first event or none, of {planned}", sum(&first)));
+        if sum(&first) != asked {
+            return Some(format!("{} streams have a time to first event or none, of {asked}", sum(&first)));
         }
         if sum(&events) != self.events {
             let counted = sum(&events);
@@ -107,11 +140,11 @@ impl StreamFacts {
         if of(StreamTime::LongestGap) + of(StreamTime::LongestGapCensored) > begun {
             return Some("more streams have a longest gap than have an event".to_owned());
         }
-        self.llm.as_ref().and_then(|llm| self.imbalance_of_llm(llm))
+        self.llm.as_ref().and_then(|llm| self.imbalance_of_llm(llm, asked))
     }
 
     /// The same for the books of language models.
-    fn imbalance_of_llm(&self, llm: &LlmFacts) -> Option<String> {
+    fn imbalance_of_llm(&self, llm: &LlmFacts, asked: u64) -> Option<String> {
         let of = |time: StreamTime| self.times.of(time).count();
         let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
         let (begun, tokens) = (of(StreamTime::FirstContent), llm.tokens);
@@ -121,7 +154,7 @@ impl StreamFacts {
             (
                 "requests with or without content",
                 vec![begun, of(StreamTime::FirstContentCensored), of(StreamTime::FirstContentFailed)],
-                self.tally.planned,
+                asked,
             ),
             ("content events", vec![begun, of(StreamTime::ContentGap), llm.coalesced_content_gaps], llm.content_events),
             ("complete answers by their tokens", vec![tokens.counted, tokens.not_counted], self.tally.complete),
@@ -150,7 +183,7 @@ impl StreamFacts {
 /// The books of streams: `planned` is the sum of all others.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct StreamTally {
-    /// Measured arrivals.
+    /// Measured arrivals, and what of a flow was not reached.
     pub planned: u64,
     /// The answer is whole, and so is its last event; where an end mark was asked for, it came.
     pub complete: u64,
@@ -173,9 +206,12 @@ pub struct StreamTally {
     /// The answer is whole, but an event in it says that the server failed.
     #[serde(default, skip_serializing_if = "is_none_at_all")]
     pub server_error: u64,
+    /// Its session did not come so far, or was never begun: it had no intended start of its own.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub not_reached: u64,
 }
 
-/// Left out where answers were not read as those of language models, or all were well.
+/// Left out where it cannot be, without language models or without flows, or is not.
 fn is_none_at_all(count: &u64) -> bool {
     *count == 0
 }
@@ -198,7 +234,7 @@ impl StreamTally {
         } += 1;
     }
 
-    fn each(&mut self) -> [&mut u64; 11] {
+    fn each(&mut self) -> [&mut u64; 12] {
         [
             &mut self.planned,
             &mut self.complete,
@@ -211,7 +247,14 @@ impl StreamTally {
             &mut self.failed,
             &mut self.never_issued,
             &mut self.server_error,
+            &mut self.not_reached,
         ]
+    }
+
+    /// Counts streams of a flow whose turn never came.
+    pub fn count_not_reached(&mut self, streams: u64) {
+        self.planned += streams;
+        self.not_reached += streams;
     }
 
     /// How many ended, in whatever way.
@@ -220,7 +263,7 @@ impl StreamTally {
     }
 
     /// How each stream ended that was not complete, in words.
-    pub fn incomplete(&self) -> [(u64, &'static str); 9] {
+    pub fn incomplete(&self) -> [(u64, &'static str); 10] {
         [
             (self.cut, "cut"),
             (self.unfinished, "without their end"),
@@ -231,6 +274,7 @@ impl StreamTally {
             (self.not_a_stream, "not a stream"),
             (self.failed, "failed"),
             (self.never_issued, "never issued"),
+            (self.not_reached, "not reached"),
         ]
     }
 

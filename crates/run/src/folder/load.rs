@@ -89,9 +89,9 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
         streams.detail = load_streams(source, &streams.times)?;
-        let problem = streams.imbalance(snapshot.tally.planned).map(|problem| format!("under stream {problem}"));
-        problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
     }
+    let problem = facts.imbalance_of_streams(snapshot.tally.planned).map(|problem| format!("under stream {problem}"));
+    problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
     if let Some(sessions) = &mut facts.sessions {
         sessions.times = session_times(&mut others, |time| time.tag().to_owned());
         for (nth, flow) in sessions.flows.iter_mut().enumerate() {

@@ -149,7 +149,7 @@ fn streams_of_a_whole_are_those_of_its_parts() {
     let drawn = merged.detail.as_ref().expect("both have it");
     assert_eq!((drawn.gaps.gaps(), drawn.gaps.open()), (4 * complete, 4));
     assert_eq!((merged.stalls, merged.times.of(StreamTime::LongestGap).count()), (14, 2 * complete));
-    a.facts.stream.as_mut().unwrap().stall_ns = None;
+    a.facts.stream.as_mut().unwrap().reading.stall_ns = None;
     let whole = merge(vec![a, b]).unwrap();
     assert!(whole.facts.stream.is_none() && whole.facts.notes.iter().any(|note| note.contains("streams")));
 }

@@ -2,7 +2,8 @@
 
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    EventMark, SampledStream, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamTally, StreamTime,
+    EventMark, SampledStream, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally,
+    StreamTime,
 };
 
 /// What is drawn of streams of which so many were complete.
@@ -35,10 +36,11 @@ fn detail(complete: u64) -> StreamDetail {
 pub fn streams(planned: u64) -> StreamFacts {
     let complete = planned - 5;
     let mut facts = StreamFacts {
-        kind: StreamKind::Sse,
-        stall_ns: Some(500_000_000),
-        idle_timeout_ns: None,
-        end_mark: Some("[DONE]".to_owned()),
+        reading: StreamReading {
+            stall_ns: Some(500_000_000),
+            end_mark: Some("[DONE]".to_owned()),
+            ..StreamReading::of(StreamKind::Sse)
+        },
         tally: StreamTally { planned, complete, cut: 2, idle: 3, ..StreamTally::default() },
         events: complete * 4 + 2,
         bytes: Some(12_345),

@@ -24,7 +24,7 @@ fn alone(first: u64, gap: u64) -> StreamPace {
 
 fn books(run: &Run) -> &StreamFacts {
     let streams = run.facts.stream.as_ref().expect("the service streams");
-    assert_eq!(streams.imbalance(run.snapshot.tally.planned), None, "{streams:?}");
+    assert_eq!(run.facts.imbalance_of_streams(run.snapshot.tally.planned), None, "{streams:?}");
     let detail = streams.detail.as_ref().expect("what is drawn of them");
     let of = |time: StreamTime| streams.times.of(time).count();
     assert_eq!((detail.gaps.gaps(), detail.gaps.open()), (of(StreamTime::EventGap), of(StreamTime::EventGapCensored)));

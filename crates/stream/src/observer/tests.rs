@@ -9,7 +9,7 @@ const EVENT: &[u8] = b"id: 1\ndata: {\"a\":1}\n\n";
 fn observer(kind: StreamKind) -> (StreamObserver, Arc<Mutex<StreamFacts>>) {
     let options = StreamOptions { idle_timeout: Some(Nanos::from_secs(1)), ..StreamOptions::new(kind) };
     let all = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
-    (StreamObserver::new(options, Timestamp::ZERO, Arc::clone(&all)), all)
+    (StreamObserver::new(options, Arc::new([]), Timestamp::ZERO, Arc::clone(&all)), all)
 }
 
 /// An answer of so many events, each in a read of its own and cut in two.
@@ -26,7 +26,7 @@ fn events(observer: &mut StreamObserver, count: u64) {
 fn an_event_allocates_nothing() {
     for kind in [StreamKind::Sse, StreamKind::Chunks] {
         let (mut observer, _) = observer(kind);
-        observer.begin(0, Arrival { index: 0, intended_start: Timestamp::ZERO });
+        observer.begin(0, 0, Arrival { index: 0, intended_start: Timestamp::ZERO });
         observer.head(0, AnswerHead::without_fields(200));
         observer.slots[0].clocks.head = Head::OfStream;
         events(&mut observer, 1);
@@ -41,7 +41,7 @@ fn streams_are_sampled_as_they_were() {
     let (mut observer, all) = observer(StreamKind::Sse);
     let far = MOST_MARKED as u32;
     for (request, index) in [(0, 0), (1, 1), (far, 2)] {
-        observer.begin(request, Arrival { index, intended_start: Timestamp(index) });
+        observer.begin(request, 0, Arrival { index, intended_start: Timestamp(index) });
         observer.head(request, AnswerHead::without_fields(200));
         observer.slots[request as usize].clocks.head = Head::OfStream;
     }
@@ -73,8 +73,8 @@ fn a_token_allocates_nothing() {
     let llm = Some(LlmOptions { api: LlmApi::OpenaiChat, slo: vec!["ttft < 1s".parse().unwrap()] });
     let options = StreamOptions { llm, ..StreamOptions::new(StreamKind::Sse) };
     let all = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
-    let mut observer = StreamObserver::new(options, Timestamp::ZERO, all);
-    observer.begin(0, Arrival { index: 0, intended_start: Timestamp::ZERO });
+    let mut observer = StreamObserver::new(options, Arc::new([]), Timestamp::ZERO, all);
+    observer.begin(0, 0, Arrival { index: 0, intended_start: Timestamp::ZERO });
     observer.head(0, AnswerHead::without_fields(200));
     observer.slots[0].clocks.head = Head::OfStream;
     let mut tokens = |numbers: std::ops::Range<u64>| {
@@ -94,7 +94,7 @@ fn a_token_allocates_nothing() {
 fn a_stream_is_idle_once_nothing_has_come_for_so_long() {
     let second = 1_000_000_000;
     let (mut observer, _) = observer(StreamKind::Chunks);
-    observer.begin(0, Arrival { index: 0, intended_start: Timestamp::ZERO });
+    observer.begin(0, 0, Arrival { index: 0, intended_start: Timestamp::ZERO });
     assert_eq!(observer.first_deadline(), Timestamp::NEVER);
     observer.arrived(Timestamp(second));
     observer.head(0, AnswerHead::without_fields(200));
@@ -112,6 +112,6 @@ fn a_stream_is_idle_once_nothing_has_come_for_so_long() {
     assert_eq!(observer.overdue(idle_at), None);
     assert_eq!(observer.overdue(Timestamp(4 * second)), Some(0));
     // Another request with the same number is another stream.
-    observer.begin(0, Arrival { index: 1, intended_start: Timestamp::ZERO });
+    observer.begin(0, 0, Arrival { index: 1, intended_start: Timestamp::ZERO });
     assert_eq!((observer.overdue(Timestamp(9 * second)), observer.first_deadline()), (None, Timestamp::NEVER));
 }

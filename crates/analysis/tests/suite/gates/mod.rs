@@ -10,7 +10,8 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, LoadModelKind};
 use truetail_run::{
     CheckCounts, Findings, GateFinding, GateState, LlmApi, LlmFacts, Mix, MixTarget, Reason, Run, SloCounts,
-    StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, TargetBooks, TokenCounts, VerdictState,
+    StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime, StreamTimes, TargetBooks, TokenCounts,
+    VerdictState,
 };
 
 mod planned;

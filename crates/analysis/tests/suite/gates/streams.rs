@@ -11,10 +11,7 @@ fn of_streams(mut run: Run, failed: u64) -> Run {
     times.of_mut(StreamTime::EventGap).record_n(Nanos::from_millis(10), 9 * planned);
     times.of_mut(StreamTime::EventGap).record_n(Nanos::from_millis(500), 1);
     run.facts.stream = Some(StreamFacts {
-        kind: StreamKind::Sse,
-        stall_ns: None,
-        idle_timeout_ns: None,
-        end_mark: None,
+        reading: StreamReading::of(StreamKind::Sse),
         tally: StreamTally { planned, complete: planned - failed, failed, ..StreamTally::default() },
         events: planned - failed + 9 * planned + 1,
         bytes: Some(0),
