@@ -79,6 +79,7 @@ use metric_distributions::every_arrival;
 
 pub use settling::settling;
 pub use so_far::stopped_now;
+pub use streams::planned_per_second as planned_streams_per_second;
 pub use warmup::{WarmupCutError, without_warmup};
 
 /// All that is computed from a run. The same run gives the same findings.
@@ -96,6 +97,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
     let response_time = metric_distributions::response_time(&run.snapshot, every);
     let metrics = metric_distributions::metrics(&run.snapshot, every, &response_time);
     let offered_per_second = throughput::offered_per_second(run, every);
+    let streams_per_second = planned_streams_per_second(run, offered_per_second);
     Findings {
         verdict: Verdict { state: VerdictState::Valid, reasons: Vec::new() },
         tally: run.snapshot.tally,
@@ -110,7 +112,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         arrival_fidelity: fidelity::arrival_fidelity(run, every),
         closed_loop_shadow: None,
         targets: targets::targets(run),
-        stream: run.facts.stream.as_ref().map(|streams| streams::findings(streams, offered_per_second)),
+        stream: run.facts.stream.as_ref().map(|streams| streams::findings(streams, streams_per_second)),
         sessions: run.facts.sessions.as_ref().map(sessions::findings),
         gates: Vec::new(),
     }

@@ -1,7 +1,9 @@
 //! The times of streams.
 
 use truetail_model::record::CompactHistogram;
-use truetail_run::{Distribution, Goodput, LlmFacts, LlmFindings, Quantile, StreamFacts, StreamFindings, StreamTime};
+use truetail_run::{
+    Distribution, Goodput, LlmFacts, LlmFindings, Quantile, Run, StreamFacts, StreamFindings, StreamTime,
+};
 
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
@@ -68,8 +70,8 @@ impl StreamMetric {
     }
 }
 
-/// What is computed of the streams of a run that offered so many requests per second.
-pub(crate) fn findings(streams: &StreamFacts, offered_per_second: Option<f64>) -> StreamFindings {
+/// What is computed of the streams of a run that planned so many of them per second of its schedule.
+pub(crate) fn findings(streams: &StreamFacts, planned_per_second: Option<f64>) -> StreamFindings {
     let of = |metric: StreamMetric| distribution(&metric.population(streams));
     StreamFindings {
         first_event_time: of(StreamMetric::FirstEvent),
@@ -81,9 +83,20 @@ pub(crate) fn findings(streams: &StreamFacts, offered_per_second: Option<f64>) -
             first_content_service_time: of_one(streams, StreamTime::FirstContentService),
             content_gap: of(StreamMetric::ContentGap),
             time_per_output_token: of(StreamMetric::TimePerOutputToken),
-            goodput: goodput(llm, streams.tally.planned, offered_per_second),
+            goodput: goodput(llm, streams.tally.planned, planned_per_second),
         }),
     }
+}
+
+/// How many streams a run planned per second of its schedule, which offered so many requests per second: as many, unless only
+/// some steps of a flow are streams.
+pub fn planned_per_second(run: &Run, offered_per_second: Option<f64>) -> Option<f64> {
+    let streams = run.facts.stream.as_ref()?;
+    let requests = run.snapshot.tally.planned;
+    if streams.reading.of_steps.is_empty() || requests == 0 {
+        return offered_per_second;
+    }
+    Some(offered_per_second? * streams.tally.planned as f64 / requests as f64)
 }
 
 /// A time that each of its population has.
@@ -92,11 +105,11 @@ fn of_one(streams: &StreamFacts, time: StreamTime) -> Distribution {
 }
 
 /// Goodput is over planned requests: what was never issued, or did not end, met nothing.
-fn goodput(llm: &LlmFacts, planned: u64, offered_per_second: Option<f64>) -> Option<Goodput> {
+fn goodput(llm: &LlmFacts, planned: u64, planned_per_second: Option<f64>) -> Option<Goodput> {
     let slo = llm.slo.as_ref()?;
     let share = |part: u64| (planned > 0).then(|| part.min(planned) as f64 / planned as f64);
     let (met, at_most) = (share(slo.met), share(slo.met.saturating_add(slo.cannot_tell)));
-    let per_second = |share: Option<f64>| Some(share? * offered_per_second?);
+    let per_second = |share: Option<f64>| Some(share? * planned_per_second?);
     Some(Goodput {
         slo: slo.objectives.clone(),
         planned,

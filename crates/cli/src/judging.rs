@@ -35,7 +35,9 @@ impl Judge {
     pub fn findings(&self, mut run: Run) -> (Run, Findings) {
         run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
         if let Some((streams, sessions)) = run.facts.stream.as_mut().zip(self.observed.sessions.as_ref()) {
-            add_steps(streams, sessions);
+            let (of_steps, not_reached) = sessions.streams();
+            streams.reading.of_steps = of_steps;
+            streams.tally.count_not_reached(not_reached);
         }
         let imbalance = run.facts.imbalance_of_streams(run.snapshot.tally.planned);
         run.facts
@@ -60,13 +62,6 @@ impl Judge {
         self.gating.judge_so_far(&run, &mut findings);
         (run, findings)
     }
-}
-
-/// Says which steps the streams are answers to, and adds those whose turn never came.
-fn add_steps(streams: &mut StreamFacts, sessions: &FlowRun) {
-    streams.reading.of_steps =
-        sessions.streams().filter(|(_, is_stream)| *is_stream).map(|(name, _)| name.to_owned()).collect();
-    streams.tally.count_not_reached(sessions.streams_not_reached());
 }
 
 /// Adds the books of sessions, and says of each step that ended some why the first of them ended there.

@@ -87,6 +87,10 @@ impl Setup {
         let file = args.flow.setup.clone().unwrap_or_default();
         let flow = flow::read(&file, &args.flow.variable, |_| Ok(None))?;
         let flow = flow.over(flow::version(args)).map_err(|error| flow::wrong(&file, &error))?;
+        if flow.has_streams() {
+            let help = "a setup measures nothing; take '# truetail: stream' out";
+            return Err(usage_error(format!("--setup {}: {help}", file.display())));
+        }
         Ok(Setup { file, flow })
     }
 

@@ -1,6 +1,6 @@
 //! A flow that can be run: its steps, checked, with everything made that can be made before the run.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Flow {
         let mut maker = StepMaker::new(&file, &initial, read_file);
         let mut steps = file.entries.iter().map(|entry| maker.step(entry)).collect::<Result<Vec<_>, _>>()?;
         let origins = maker.origins();
-        let mut names = StepNames { has_one_origin: origins.iter().count() == 1, counts: HashMap::new() };
+        let mut names = StepNames { has_one_origin: origins.iter().count() == 1, taken: HashSet::new() };
         for (entry, step) in file.entries.iter().zip(&mut steps) {
             step.name = names.unique(entry, step);
         }
@@ -133,6 +133,11 @@ impl Flow {
     /// An answer may lead to a further request of its step, so that a session may have more requests than are known before.
     pub fn asks_again(&self) -> bool {
         self.steps.iter().any(Step::asks_again)
+    }
+
+    /// The answer of a step is a stream.
+    pub fn has_streams(&self) -> bool {
+        self.steps.iter().any(|step| step.reading.is_stream)
     }
 
     /// It as the books see it.
@@ -280,15 +285,18 @@ fn moves(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
 /// origins, by method and URL.
 struct StepNames {
     has_one_origin: bool,
-    counts: HashMap<String, u32>,
+    taken: HashSet<String>,
 }
 
 impl StepNames {
     fn unique(&mut self, entry: &Entry, step: &Step) -> String {
         let place = if self.has_one_origin { split_origin(&step.url).1 } else { &step.url };
         let name = entry.name.clone().unwrap_or_else(|| format!("{} {place}", step.method.as_str()));
-        let count = self.counts.entry(name.clone()).or_default();
-        *count += 1;
-        if *count == 1 { name } else { format!("{name} #{count}") }
+        // A user may have called another one so.
+        let numbered = (2..).map(|nth| format!("{name} #{nth}"));
+        let unique = std::iter::once(name.clone()).chain(numbered).find(|name| !self.taken.contains(name));
+        let unique = unique.expect("there are names without end");
+        self.taken.insert(unique.clone());
+        unique
     }
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 use truetail_analysis::figures::quantile_name;
+use truetail_analysis::planned_streams_per_second;
 use truetail_model::record::CompactHistogram;
 use truetail_run::{Distribution, Findings, LlmApi, LlmFacts, LlmFindings, Run, StreamFacts, StreamTime};
 
@@ -20,8 +21,8 @@ pub fn vllm_json(run: &Run, findings: &Findings) -> Option<String> {
     let mut put = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));
     put("backend", backend(llm.api).into());
     put("num_prompts", streams.tally.planned.into());
-    let offered = findings.offered_per_second.filter(|rate| rate.is_finite());
-    offered.into_iter().for_each(|rate| put("request_rate", rate.into()));
+    let planned = planned_streams_per_second(run, findings.offered_per_second).filter(|rate| rate.is_finite());
+    planned.into_iter().for_each(|rate| put("request_rate", rate.into()));
     let seconds = run.snapshot.last_end.since(run.snapshot.measure_from).as_secs_f64();
     counts(streams, llm, seconds).into_iter().for_each(|(name, value)| put(name, value));
     goodput(found, seconds).into_iter().for_each(|value| put("request_goodput", value));

@@ -29,13 +29,13 @@ struct Slot {
 }
 
 impl Slot {
-    fn new(clocks: Clocks, place: usize) -> Slot {
+    fn new(is_asked: bool, clocks: Clocks, place: usize) -> Slot {
         let marks = (place < MOST_MARKED).then(EventMarks::with_room);
-        Slot { is_asked: true, clocks, parser: EventParser::new(), answer: LlmAnswer::default(), marks, generation: 0 }
+        Slot { is_asked, clocks, parser: EventParser::new(), answer: LlmAnswer::default(), marks, generation: 0 }
     }
 
-    fn begin(&mut self, clocks: Clocks) {
-        (self.clocks, self.answer) = (clocks, LlmAnswer::default());
+    fn begin(&mut self, is_asked: bool, clocks: Clocks) {
+        (self.is_asked, self.clocks, self.answer) = (is_asked, clocks, LlmAnswer::default());
         self.marks.iter_mut().for_each(EventMarks::clear);
         self.generation = self.generation.wrapping_add(1);
     }
@@ -45,8 +45,8 @@ impl Slot {
 #[derive(Debug)]
 pub(crate) struct StreamObserver {
     options: StreamOptions,
-    /// By target: it asks for streams. Empty: all do.
-    asking: Arc<[bool]>,
+    /// By target: it asks for streams; `None`: all do.
+    asking: Option<Arc<[bool]>>,
     measure_from: Timestamp,
     all_found: Arc<Mutex<StreamFacts>>,
     found: Found,
@@ -61,7 +61,7 @@ impl StreamObserver {
     /// neither are those of targets that ask for no streams, if `asking` says that of some.
     pub(crate) fn new(
         options: StreamOptions,
-        asking: Arc<[bool]>,
+        asking: Option<Arc<[bool]>>,
         measure_from: Timestamp,
         all_found: Arc<Mutex<StreamFacts>>,
     ) -> StreamObserver {
@@ -79,7 +79,7 @@ impl StreamObserver {
     }
 
     fn asks(&self, target: u32) -> bool {
-        self.asking.get(target as usize).copied().unwrap_or(self.asking.is_empty())
+        self.asking.as_ref().is_none_or(|asking| asking.get(target as usize) == Some(&true))
     }
 
     fn clocks(&self, arrival: Arrival) -> Clocks {
@@ -124,12 +124,12 @@ impl StreamObserver {
 
 impl Observer for StreamObserver {
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
-        let (clocks, is_asked) = (self.clocks(arrival), self.asks(target));
+        let (is_asked, clocks) = (self.asks(target), self.clocks(arrival));
         match self.slots.get_mut(request as usize) {
-            Some(slot) => slot.begin(clocks),
-            None => (self.slots.len()..=request as usize).for_each(|place| self.slots.push(Slot::new(clocks, place))),
+            Some(slot) => slot.begin(is_asked, clocks),
+            None => (self.slots.len()..=request as usize)
+                .for_each(|place| self.slots.push(Slot::new(is_asked, clocks, place))),
         }
-        self.slots[request as usize].is_asked = is_asked;
     }
 
     fn wants_arrivals(&self) -> bool {

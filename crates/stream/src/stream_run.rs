@@ -14,8 +14,8 @@ use crate::options::StreamOptions;
 #[derive(Clone, Debug)]
 pub struct StreamRun {
     options: StreamOptions,
-    /// By target: it asks for streams. Empty: all do.
-    asking: Arc<[bool]>,
+    /// By target: it asks for streams; `None`: all do.
+    asking: Option<Arc<[bool]>>,
     measure_from: Timestamp,
     found: Arc<Mutex<StreamFacts>>,
 }
@@ -24,20 +24,20 @@ impl StreamRun {
     /// Nothing yet. Arrivals before `measure_from` are in none of it.
     pub fn new(options: StreamOptions, measure_from: Timestamp) -> StreamRun {
         let found = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
-        StreamRun { options, asking: Arc::new([]), measure_from, found }
+        StreamRun { options, asking: None, measure_from, found }
     }
 
     /// Of these targets only, by their numbers, do requests ask for streams: each of the run has its place in `asking`.
     #[must_use]
     pub fn of_targets(self, asking: Vec<bool>) -> StreamRun {
-        StreamRun { asking: asking.into(), ..self }
+        StreamRun { asking: Some(asking.into()), ..self }
     }
 
     /// Makes the observers that do the work, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
         ObserverFactory::new(move || {
-            let (asking, found) = (Arc::clone(&run.asking), Arc::clone(&run.found));
+            let (asking, found) = (run.asking.clone(), Arc::clone(&run.found));
             Box::new(StreamObserver::new(run.options.clone(), asking, run.measure_from, found))
         })
     }

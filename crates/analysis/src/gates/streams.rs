@@ -1,7 +1,7 @@
 //! What a run says of its streams.
 
 use truetail_model::record::{Metric, rank_of};
-use truetail_run::{Findings, Quantile, Run, StreamFacts, StreamTime};
+use truetail_run::{Findings, Quantile, Run, StepFacts, StreamFacts, StreamTime};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -128,13 +128,38 @@ fn with_generator(run: &Run, metric: StreamMetric, known: Evidence) -> Evidence 
 pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
     let Some(streams) = &run.facts.stream else { return Evidence::nothing(Doubt::NoStreams) };
     let tally = streams.tally;
+    let of_sessions = OfSessions::of(run, streams);
+    // A session that failed for want of something on this machine lost all of its streams.
+    let own = own_failures(run).saturating_mul(of_sessions.per_session);
     let counts = BadArrivals {
         planned: tally.planned,
         bad: tally.planned - tally.complete.min(tally.planned),
-        own: own_failures(run).min(tally.failed),
+        own: own.min(tally.failed.saturating_add(tally.not_reached)),
         in_flight_at_end: tally.in_flight_at_end,
-        // A session that was cut off might have come to it.
-        never_issued: tally.never_issued.saturating_add(tally.not_reached),
+        never_issued: tally.never_issued.saturating_add(of_sessions.cut_off.min(tally.not_reached)),
     };
     counts.evidence(run, findings)
+}
+
+/// What is known of streams that are steps of sessions.
+struct OfSessions {
+    /// How many a session has; of several flows, all of them together. 1 without flows.
+    per_session: u64,
+    /// Of those that were not reached, how many a session might have come to that was cut off, or never began.
+    cut_off: u64,
+}
+
+impl OfSessions {
+    fn of(run: &Run, streams: &StreamFacts) -> OfSessions {
+        let Some(sessions) = run.facts.sessions.as_ref().filter(|_| !streams.reading.of_steps.is_empty()) else {
+            return OfSessions { per_session: 1, cut_off: streams.tally.not_reached };
+        };
+        let steps = || sessions.steps.iter().filter(|step| streams.reading.of_steps.contains(&step.name));
+        let cut_off = |step: &StepFacts| step.not_reached.never_begun.saturating_add(step.not_reached.run_ended);
+        let sum = |counts: &mut dyn Iterator<Item = u64>| counts.fold(0, u64::saturating_add);
+        OfSessions {
+            per_session: sum(&mut steps().map(|step| step.per_session)),
+            cut_off: sum(&mut steps().map(cut_off)),
+        }
+    }
 }

@@ -13,7 +13,8 @@ use super::values::length;
 #[derive(Args, Clone, Debug)]
 pub struct StreamArgs {
     /// Read each answer as a stream and measure its events: server-sent events (sse), or chunks, which are frames of data in
-    /// HTTP/2. Before the load a connection is tried, and no request
+    /// HTTP/2. With --flow, the answers of the steps that say '# truetail: stream'. Before the load a connection is tried, and no
+    /// request
     #[arg(long, value_name = "KIND", help_heading = "Streams")]
     pub stream: Option<StreamName>,
     /// Count gaps between events that last at least this long as stalls
@@ -27,7 +28,7 @@ pub struct StreamArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Streams")]
     pub end_mark: Option<String>,
     /// Read each answer as that of a language model: the times to its first token and between tokens. Implies --stream sse,
-    /// and asks for a stream with token counts in the body, unless the body says otherwise
+    /// and asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it says
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
     /// What each request must meet to count in goodput: 'ttft < 200ms', 'tpot < 50ms' or 'e2e < 5s'; repeatable. Needs --llm

@@ -15,13 +15,35 @@ use crate::error::{Result, usage_error};
 /// are streams is one. `cut_warmup`: the warm-up is found afterwards.
 ///
 /// # Errors
-/// Options that contradict each other.
+/// As [`options`].
 pub fn streams(
     args: StreamArgs,
     plan: &mut Plan,
     flows: Option<&Flows>,
     cut_warmup: bool,
 ) -> Result<Option<StreamRun>> {
+    let Some((options, asking)) = options(args, flows, cut_warmup)? else { return Ok(None) };
+    let mut streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
+    if let Some(asking) = asking {
+        streams = streams.of_targets(asking);
+    }
+    let observer = streams.observer_factory();
+    plan.observer = Some(match plan.observer.take() {
+        Some(other) => observer.and(other),
+        None => observer,
+    });
+    Ok(Some(streams))
+}
+
+/// How answers are read as streams, and of flows which of them, by step; `None` where none are.
+///
+/// # Errors
+/// Options that contradict each other, and flows in which no step is a stream.
+pub fn options(
+    args: StreamArgs,
+    flows: Option<&Flows>,
+    cut_warmup: bool,
+) -> Result<Option<(StreamOptions, Option<Vec<bool>>)>> {
     refuse_without_streams(&args)?;
     let Some(kind) = kind(&args)? else { return Ok(None) };
     if cut_warmup {
@@ -43,16 +65,7 @@ pub fn streams(
     };
     let end_mark = args.end_mark.or_else(|| plain.end_mark.clone());
     let options = StreamOptions { stall: args.stall, idle_timeout: args.idle_timeout, end_mark, ..plain };
-    let mut streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
-    if let Some(flows) = flows {
-        streams = streams.of_targets(asking(flows)?);
-    }
-    let observer = streams.observer_factory();
-    plan.observer = Some(match plan.observer.take() {
-        Some(other) => observer.and(other),
-        None => observer,
-    });
-    Ok(Some(streams))
+    Ok(Some((options, flows.map(asking).transpose()?)))
 }
 
 /// By step of the flows: its answer is a stream.

@@ -92,6 +92,8 @@ fn streams_of_steps_have_books_with_what_was_not_reached() {
     assert_eq!((&streams["llm"]["content_events"], &streams["llm"]["slo"]["met"]), (&120.into(), &54.into()));
     // A step that is not reached met nothing: 54 of 80.
     assert_eq!(streams["goodput"]["share"], json!(0.675));
+    let per_second = streams["goodput"]["per_second"].as_f64().unwrap();
+    assert!((per_second - 54.0 / 0.4).abs() < 1e-6, "54 in 0.4 s: {per_second}");
     let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = "Streams steps first, second: 54 of 80 complete, 6 without their end, 20 not reached";
     assert!(text.contains(says) && text.contains("TTFT 60"), "{output:?}");
@@ -138,6 +140,43 @@ fn a_stream_that_stands_still_ends_its_session() {
     assert_eq!(sessions["steps"][1]["ended_here"], json!({"timed_out": 6}), "{sessions}");
 }
 
+/// Streams count by their own due times, and those that were not reached by the arrivals of their sessions.
+#[test]
+fn repeated_streams_and_a_warm_up_have_books_that_balance() {
+    let (url, dir) = (serve(), TestDir::new());
+    let flow =
+        "GET {{host}}/login\nHTTP 200\n\n# truetail: stream\nGET {{host}}/chat\n[Options]\nrepeat: 3\nHTTP 200\n";
+    run(&dir, flow, &url, "-r 100 -d 400ms --warmup 105ms --llm openai-chat --out here");
+    let run_file = assert_complete(&dir.path().join("here"));
+    let (tally, step) = (&run_file["stream"]["tally"], &run_file["sessions"]["steps"][1]);
+    // Of the 29 measured sessions, some end at their login; what those of the warm-up still ask for counts as well.
+    let of = |name: &str| tally[name].as_u64().unwrap_or(0);
+    assert_eq!(step["reached"].as_u64().unwrap() + of("not_reached"), 29 * 3, "{step}");
+    assert!(of("not_reached") >= 21 && of("planned") >= 29 * 3 && of("complete") + of("not_reached") == of("planned"));
+    let again = dir.truetail(&["report", "here"]);
+    assert!(again.stdout.contains(" not reached") && !run_file["notes"].to_string().contains("bug"), "{again:?}");
+}
+
+#[test]
+fn streams_of_steps_are_read_in_http2_too() {
+    let (url, dir) = (super::http2::serve(7), TestDir::new());
+    let flow = "GET {{host}}/login\nHTTP 200\n\n# truetail: stream\nGET {{host}}/chat\nHTTP 200\n";
+    run(&dir, flow, url.trim_end_matches('/'), "-r 100 -d 200ms --http2 --stream chunks --out here");
+    let run_file = assert_complete(&dir.path().join("here"));
+    let streams = &run_file["stream"];
+    assert_eq!((&streams["tally"]["complete"], &streams["events"]), (&20.into(), &20.into()));
+    assert_eq!((&streams["tally"]["planned"], &run_file["tally"]["planned"]), (&20.into(), &40.into()));
+}
+
+/// Chats that were not reached because their login failed are lost for certain, also where the run was cut off.
+#[test]
+fn a_gate_knows_which_streams_were_lost() {
+    let (url, dir) = (serve(), TestDir::new());
+    let output = run(&dir, CHAT, &url, "-r 100 -d 400ms --stream sse --fail-if incomplete-streams>20% --out here");
+    let run_file = assert_complete(&dir.path().join("here"));
+    assert_eq!((&run_file["gates"][0]["state"], output.code), (&"fails".into(), Some(3)), "{}", run_file["gates"]);
+}
+
 #[test]
 fn what_makes_no_sense_of_streams_in_a_flow_is_refused() {
     let dir = TestDir::new();
@@ -154,4 +193,7 @@ fn what_makes_no_sense_of_streams_in_a_flow_is_refused() {
         assert_eq!((output.code, output.stderr.trim_end().lines().count()), (Some(2), 1), "{output:?}");
         assert!(output.stderr.contains(says), "{output:?}");
     }
+    fs::write(dir.path().join("login.hurl"), "# truetail: stream\nGET http://127.0.0.1:9/\n").expect("a file");
+    let output = run(&dir, CHAT, "x", "-r 1 -d 1s --stream sse --setup login.hurl");
+    assert_eq!((output.code, output.stderr.contains("a setup measures nothing")), (Some(2), true), "{output:?}");
 }

@@ -88,6 +88,9 @@ pub enum MergeError {
     /// Stripes are missing, and the recording that was given is not the one that they were a part of.
     #[error("the recording is not the one that these runs were dealt out of: another file, or another --speed")]
     AnotherRecording,
+    /// Stripes are missing, a recording was given, and theirs is computed.
+    #[error("these runs replayed no recording: leave it out")]
+    NotRecorded,
     /// Stripes are missing, and the others were stopped before the end of their schedule.
     #[error(
         "the runs were stopped early, so what the missing stripes would have held by then is not known: give all stripes"
@@ -129,6 +132,7 @@ impl MergeError {
             | MergeError::UnknownHoles
             | MergeError::HolesOfAnotherVersion
             | MergeError::AnotherRecording
+            | MergeError::NotRecorded
             | MergeError::HolesOfStopped
             | MergeError::TooMany { .. }
             | MergeError::TooManyBytes { .. } => Vec::new(),

@@ -1,6 +1,6 @@
 //! What stripes that nobody ran held.
 
-use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
+use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Spacing, Trace};
 use truetail_model::driver::{Driver, Stripe, WorkerShare};
 use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
@@ -14,14 +14,20 @@ use crate::{OfferedLoad, Run, StripeFacts};
 /// comes next, these are the arrivals that wait for no answer.
 ///
 /// # Errors
-/// [`MergeError::UnknownHoles`], [`MergeError::HolesOfAnotherVersion`] and [`MergeError::AnotherRecording`].
+/// [`MergeError::UnknownHoles`], [`MergeError::HolesOfAnotherVersion`], [`MergeError::AnotherRecording`] and
+/// [`MergeError::NotRecorded`].
 pub(super) fn never_issued(
     whole: &Run,
     missing: &[u32],
     of: u32,
     recording: Option<Trace>,
 ) -> Result<Snapshot, MergeError> {
-    let other = if recording.is_some() { MergeError::AnotherRecording } else { MergeError::HolesOfAnotherVersion };
+    let is_recorded = profile_of(&whole.facts.offered).is_some_and(|profile| profile.is_err());
+    let other = match (&recording, is_recorded) {
+        (Some(_), false) => return Err(MergeError::NotRecorded),
+        (Some(_), true) => MergeError::AnotherRecording,
+        (None, _) => MergeError::HolesOfAnotherVersion,
+    };
     let workload = workload_of(&whole.facts.offered, recording).ok_or(MergeError::UnknownHoles)?;
     let offered = whole.facts.stripe.as_ref().map(|stripe| &stripe.schedule);
     let mut held: Option<Snapshot> = None;
@@ -80,10 +86,15 @@ fn workload_of(offered: &OfferedLoad, recording: Option<Trace>) -> Option<Worklo
     Some(Workload { model, limits, warmup: Nanos(offered.warmup_ns) })
 }
 
+/// The profile; an error where it is a recording, of which `run.json` has no instants.
+fn profile_of(offered: &OfferedLoad) -> Option<Result<Profile, ProfileError>> {
+    Some(offered.profile.as_deref()?.parse())
+}
+
 fn schedule_of(offered: &OfferedLoad, horizon: Horizon, recording: Option<Trace>) -> Option<Schedule> {
     let profile = match recording {
         Some(trace) => Profile::Trace(trace),
-        None => offered.profile.as_deref()?.parse().ok()?,
+        None => profile_of(offered)?.ok()?,
     };
     let spacing = match offered.spacing.as_deref()? {
         "even" => Spacing::Even,

@@ -102,7 +102,7 @@ impl Merger {
     ///
     /// # Errors
     /// [`MergeError::Nothing`] and, for stripes, [`MergeError::Holes`], [`MergeError::UnknownHoles`],
-    /// [`MergeError::HolesOfAnotherVersion`], [`MergeError::AnotherRecording`] and [`MergeError::HolesOfStopped`].
+    /// [`MergeError::HolesOfAnotherVersion`], [`MergeError::AnotherRecording`], [`MergeError::NotRecorded`] and [`MergeError::HolesOfStopped`].
     pub fn finish(mut self, holes: Holes) -> Result<Run, MergeError> {
         let mut whole = self.whole.take().ok_or(MergeError::Nothing)?;
         if let Some(stripes) = self.stripes.take() {

@@ -49,7 +49,7 @@ impl Carried {
         }
         let bytes: usize = carried.files.iter().map(|file| file.bytes.len()).sum();
         if bytes > MOST_FILE_BYTES {
-            let help = "put the large ones into the image, and name them by their place there";
+            let help = "put the large ones into the image, and name them by their place there, or compress a recording with gzip";
             return Err(usage_error(format!(
                 "the files have {bytes} bytes, and a Secret holds {MOST_FILE_BYTES}; {help}"
             )));

@@ -13,7 +13,7 @@ use crate::args::k8s::JobArgs;
 use crate::args::run_options::parse_run;
 use crate::error::{Result, usage_error};
 use crate::output_folder::utc_stamp;
-use crate::resolve::{flow, load, replay, stripe};
+use crate::resolve::{flow, load, replay, stream, stripe};
 use crate::{output, setup};
 
 use super::carried::Carried;
@@ -45,6 +45,7 @@ impl SharedLoad {
         let flows = flow::flows(&mut args)?;
         let workload = load::workload(&args, replay::replay(&args)?.map(|replay| replay.trace).as_ref())?;
         stripe::stripe(&args, &workload)?;
+        stream::options(args.streams, flows.as_ref(), false)?;
         let carried = Carried::of(words)?;
         for file in &carried.elsewhere {
             output::note(&format!("{file} is not here; the pods read it in their image"));

@@ -180,6 +180,7 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
     std::fs::create_dir(dir.path().join("in")).unwrap();
     dir.file("in/up.hurl", "POST http://a/\nfile,../secret;\n");
     dir.file("secret", "x");
+    dir.file("plain.hurl", "GET http://a/\n");
     dir.file("bodies.txt", "POST http://a/\n@/etc/hostname\n");
     for (line, code, says) in [
         (
@@ -195,6 +196,7 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
         ("render --targets bodies.txt", 1, "bodies.txt names /etc/hostname:"),
         ("render http://a/ --data-file -", 2, "pods have no standard input of yours"),
         ("render --flow none.hurl", 1, "cannot read none.hurl"),
+        ("render --flow plain.hurl --stream sse", 2, "no step of the flow is a stream"),
     ] {
         let rest = "--shards 2 --image i --start-at +99s -r 9 -d 1s";
         let output = dir.truetail(&words(&format!("k8s {line} {rest}")));
