@@ -51,6 +51,19 @@ fn headers(headers: &[(&str, &str)]) -> Value {
 }
 
 #[test]
+fn what_was_streamed_is_marked() {
+    let kind = |kind: &str| json!({"response": {"content": {"mimeType": kind}}});
+    let entries = vec![
+        entry(0, "GET", "/", kind("text/html; charset=utf-8")),
+        entry(10, "POST", "/chat", kind("Text/Event-Stream; charset=utf-8")),
+    ];
+    let flow = made(entries, &HarOptions::default()).unwrap();
+    assert_eq!(steps(&flow), "GET {{host}}/\nHTTP 200\n\n# truetail: stream\nPOST {{host}}/chat\nHTTP 200\n");
+    let streams: Vec<_> = truetail_flow::Flows::from(parsed(&flow)).streams().map(|(_, is_stream)| is_stream).collect();
+    assert_eq!(streams, [false, true]);
+}
+
+#[test]
 fn a_recording_becomes_steps_with_think_times() {
     let of_login = [
         ("Host", "shop.example"),

@@ -406,6 +406,17 @@ fn guidellm() {
     }]);
 }
 
+/// Its times are those of single requests, without the instants at which they were sent.
+#[test]
+fn sglang() {
+    check(&[Case {
+        file: "tools/sglang/0.5.9/stall/results.jsonl",
+        format: "sglang",
+        says: "Send, 80 measured, 18.02/s, p50 1281.045, p90 1683.726, p99 1971.248, mean 1307.560, 80 rows, 80 answers, slowest 1975.812, None 0 to 0, planned 20/s, open, resolution 1000",
+        notes: &[],
+    }]);
+}
+
 #[test]
 fn files_made_by_hand() {
     check(&[

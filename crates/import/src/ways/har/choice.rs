@@ -70,7 +70,7 @@ fn normalised(origin: &str) -> String {
 impl Recorded {
     /// What a browser shows.
     fn is_page(&self) -> bool {
-        self.resource_type == "document" || self.resource_type.is_empty() && self.answer_type.starts_with("text/html")
+        self.resource_type == "document" || self.resource_type.is_empty() && self.answer_kind() == "text/html"
     }
 
     /// What a browser loads by itself for what it shows: by what it says, else by the type of the answer, else by the path.
@@ -80,7 +80,7 @@ impl Recorded {
             "document" | "xhr" | "fetch" | "eventsource" | "ping" | "preflight" => return false,
             _ => {}
         }
-        let kind = self.answer_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let kind = self.answer_kind();
         let by_type = ["image/", "font/", "audio/", "video/", "text/css"].iter().any(|start| kind.starts_with(start));
         let ending = self.path().rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
         let by_path = ending.is_some_and(|ending| ASSETS.contains(&ending.to_ascii_lowercase().as_str()));

@@ -114,7 +114,7 @@ pub(super) struct Recorded {
     /// Names of cookies that the answer set.
     cookies_set: Vec<String>,
     pub(super) resource_type: String,
-    pub(super) answer_type: String,
+    answer_type: String,
 }
 
 impl Recorded {
@@ -169,6 +169,11 @@ impl Recorded {
         self.path.split('?').next().unwrap_or_default()
     }
 
+    /// The media type of the answer, in small letters and without its parameters.
+    pub(super) fn answer_kind(&self) -> String {
+        self.answer_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+
     /// Names of the cookies that were sent.
     pub(super) fn cookies(&self) -> Vec<String> {
         self.cookies.clone()
@@ -189,6 +194,9 @@ impl Recorded {
 
     /// Writes it as Hurl does, after so long a think time.
     pub(super) fn write(&self, hosts: &[Host<'_>], think_ms: u64, out: &mut String) {
+        if self.answer_kind() == "text/event-stream" {
+            out.push_str("# truetail: stream\n");
+        }
         let mine = hosts.iter().find(|host| host.origin == self.origin).map_or("host", |host| &host.variable);
         out.push_str(&format!("{} {{{{{mine}}}}}{}\n", self.method, self.path));
         for NameValue { name, value, .. } in &self.headers {
