@@ -2,12 +2,12 @@
 
 import http.server
 import ssl
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from serving import serving
 
 import truetail
 
@@ -45,22 +45,19 @@ class Server(http.server.ThreadingHTTPServer):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(Server()) as server:
         yield server
-        server.shutdown()
 
 
 @pytest.fixture
 def secure_server() -> Iterator[Server]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATE, KEY)
-    with Server() as server:
-        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-        server.url = server.url.replace("http:", "https:")
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = Server()
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.url = server.url.replace("http:", "https:")
+    with serving(server):
         yield server
-        server.shutdown()
 
 
 def test_a_body_implies_post_unless_a_method_is_given(server: Server) -> None:

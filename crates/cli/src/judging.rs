@@ -35,9 +35,7 @@ impl Judge {
     pub fn findings(&self, mut run: Run) -> (Run, Findings) {
         run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
         if let Some((streams, sessions)) = run.facts.stream.as_mut().zip(self.observed.sessions.as_ref()) {
-            let (of_steps, not_reached) = sessions.streams();
-            streams.reading.of_steps = of_steps;
-            streams.tally.count_not_reached(not_reached);
+            streams.tally.count_not_reached(sessions.streams_not_reached());
         }
         let imbalance = run.facts.imbalance_of_streams(run.snapshot.tally.planned);
         run.facts

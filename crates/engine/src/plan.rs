@@ -117,6 +117,14 @@ impl Plan {
         }
     }
 
+    /// Another observer of the answers, which sees each before those that are there.
+    pub fn observe(&mut self, observer: ObserverFactory) {
+        self.observer = Some(match self.observer.take() {
+            Some(other) => observer.and(other),
+            None => observer,
+        });
+    }
+
     /// Sessions of the partly open model follow the script of the observer, and make their requests one by one.
     pub fn is_scripted(&self) -> bool {
         self.observer.as_ref().is_some_and(ObserverFactory::follows_script)

@@ -1,13 +1,13 @@
 //! A flow that can be run: its steps, checked, with everything made that can be made before the run.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
 use truetail_engine::{Origin, TargetRequests};
 use truetail_model::random::mix64;
 use truetail_model::time::Timestamp;
-use truetail_run::split_origin;
+use truetail_run::{UniqueNames, split_origin};
 
 use crate::cookies::CookieJar;
 use crate::error::FlowError;
@@ -89,7 +89,7 @@ impl Flow {
         let mut maker = StepMaker::new(&file, &initial, read_file);
         let mut steps = file.entries.iter().map(|entry| maker.step(entry)).collect::<Result<Vec<_>, _>>()?;
         let origins = maker.origins();
-        let mut names = StepNames { has_one_origin: origins.iter().count() == 1, taken: HashSet::new() };
+        let mut names = StepNames { has_one_origin: origins.iter().count() == 1, names: UniqueNames::default() };
         for (entry, step) in file.entries.iter().zip(&mut steps) {
             step.name = names.unique(entry, step);
         }
@@ -285,18 +285,13 @@ fn moves(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
 /// origins, by method and URL.
 struct StepNames {
     has_one_origin: bool,
-    taken: HashSet<String>,
+    names: UniqueNames,
 }
 
 impl StepNames {
     fn unique(&mut self, entry: &Entry, step: &Step) -> String {
         let place = if self.has_one_origin { split_origin(&step.url).1 } else { &step.url };
         let name = entry.name.clone().unwrap_or_else(|| format!("{} {place}", step.method.as_str()));
-        // A user may have called another one so.
-        let numbered = (2..).map(|nth| format!("{name} #{nth}"));
-        let unique = std::iter::once(name.clone()).chain(numbered).find(|name| !self.taken.contains(name));
-        let unique = unique.expect("there are names without end");
-        self.taken.insert(unique.clone());
-        unique
+        self.names.unique(name)
     }
 }

@@ -56,13 +56,12 @@ impl FlowRun {
         found.examples().map(|(name, why)| (name.to_owned(), why.to_owned())).collect()
     }
 
-    /// The names of the steps whose answers the flows call streams, and how often the turn of one of them never came in a measured
-    /// session. To be called after the run.
-    pub fn streams(&self) -> (Vec<String>, u64) {
+    /// Of the steps whose answers the flows call streams, how often their turn never came in a measured session. To be called after
+    /// the run.
+    pub fn streams_not_reached(&self) -> u64 {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let steps = self.plan.flows.streams().zip(found.never_due()).filter(|((_, is_stream), _)| *is_stream);
-        let (names, never_due): (Vec<_>, Vec<_>) = steps.map(|((name, _), count)| (name.to_owned(), count)).unzip();
-        (names, never_due.iter().sum())
+        let steps = self.plan.flows.streams().zip(found.never_due());
+        steps.filter(|((_, is_stream), _)| *is_stream).map(|(_, count)| count).sum()
     }
 
     /// What is to be said of it that belongs to no number. To be called after the run.

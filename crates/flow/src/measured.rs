@@ -247,6 +247,7 @@ impl MeasuredSessions {
         step
     }
 
+    /// Closes the books of the session: it is cut off, or never began.
     fn leave_due(&mut self, course: Option<&mut Course>, arrival: Arrival, now: Timestamp) -> u32 {
         let Some(course) = course else {
             let (intended, first) = (arrival.intended_start, self.itinerary.first_move());

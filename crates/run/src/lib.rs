@@ -21,7 +21,7 @@ pub use facts::{
     SampledRequest, SampledSession, SampledSessions, SampledStream, SampledStreams, SessionEnding, SessionFacts,
     SessionPart, SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SloCounts, StartFacts,
     StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
-    StreamTimes, StripeFacts, TargetBooks, Ticks, Timing, TokenCounts, first_failed, split_origin,
+    StreamTimes, StripeFacts, TargetBooks, Ticks, Timing, TokenCounts, UniqueNames, first_failed, split_origin,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,

@@ -16,6 +16,8 @@ pub struct StreamRun {
     options: StreamOptions,
     /// By target: it asks for streams; `None`: all do.
     asking: Option<Arc<[bool]>>,
+    /// The names of those that do, where not all do.
+    of_steps: Vec<String>,
     measure_from: Timestamp,
     found: Arc<Mutex<StreamFacts>>,
 }
@@ -24,13 +26,18 @@ impl StreamRun {
     /// Nothing yet. Arrivals before `measure_from` are in none of it.
     pub fn new(options: StreamOptions, measure_from: Timestamp) -> StreamRun {
         let found = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
-        StreamRun { options, asking: None, measure_from, found }
+        StreamRun { options, asking: None, of_steps: Vec::new(), measure_from, found }
     }
 
-    /// Of these targets only, by their numbers, do requests ask for streams: each of the run has its place in `asking`.
+    /// Of the targets of the run, which are steps of flows, only some ask for streams: each has its name here, and whether it does.
     #[must_use]
-    pub fn of_targets(self, asking: Vec<bool>) -> StreamRun {
-        StreamRun { asking: Some(asking.into()), ..self }
+    pub fn of_steps<'a>(self, steps: impl Iterator<Item = (&'a str, bool)>) -> StreamRun {
+        let (mut asking, mut of_steps) = (Vec::new(), Vec::new());
+        for (name, is_stream) in steps {
+            asking.push(is_stream);
+            of_steps.extend(is_stream.then(|| name.to_owned()));
+        }
+        StreamRun { asking: Some(asking.into()), of_steps, ..self }
     }
 
     /// Makes the observers that do the work, for [`truetail_engine::Plan::observer`].
@@ -44,6 +51,8 @@ impl StreamRun {
 
     /// What was found. To be called after the run.
     pub fn facts(&self) -> StreamFacts {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut facts = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        facts.reading.of_steps.clone_from(&self.of_steps);
+        facts
     }
 }

@@ -1,7 +1,7 @@
 //! What a run says of its streams.
 
 use truetail_model::record::{Metric, rank_of};
-use truetail_run::{Findings, Quantile, Run, StepFacts, StreamFacts, StreamTime};
+use truetail_run::{Findings, Quantile, Run, StreamFacts, StreamTime};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -154,12 +154,13 @@ impl OfSessions {
         let Some(sessions) = run.facts.sessions.as_ref().filter(|_| !streams.reading.of_steps.is_empty()) else {
             return OfSessions { per_session: 1, cut_off: streams.tally.not_reached };
         };
-        let steps = || sessions.steps.iter().filter(|step| streams.reading.of_steps.contains(&step.name));
-        let cut_off = |step: &StepFacts| step.not_reached.never_begun.saturating_add(step.not_reached.run_ended);
-        let sum = |counts: &mut dyn Iterator<Item = u64>| counts.fold(0, u64::saturating_add);
-        OfSessions {
-            per_session: sum(&mut steps().map(|step| step.per_session)),
-            cut_off: sum(&mut steps().map(cut_off)),
-        }
+        let steps = sessions.steps.iter().filter(|step| streams.reading.of_steps.contains(&step.name));
+        steps.fold(OfSessions { per_session: 0, cut_off: 0 }, |sum, step| {
+            let cut_off = step.not_reached.never_begun.saturating_add(step.not_reached.run_ended);
+            OfSessions {
+                per_session: sum.per_session.saturating_add(step.per_session),
+                cut_off: sum.cut_off.saturating_add(cut_off),
+            }
+        })
     }
 }

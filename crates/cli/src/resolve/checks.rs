@@ -14,6 +14,6 @@ pub fn checks(args: CheckArgs, plan: &mut Plan, cut_warmup: bool) -> Option<Chec
     }
     let measure_from = Timestamp(plan.workload.warmup.0);
     let checks = CheckRun::new(args.checks, plan.target.requests(), measure_from, cut_warmup);
-    plan.observer = Some(checks.observer_factory());
+    plan.observe(checks.observer_factory());
     Some(checks)
 }

@@ -89,11 +89,7 @@ pub fn sessions(flows: Option<Flows>, seed: Option<u64>, plan: &mut Plan) -> Opt
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let measure_from = Timestamp(plan.workload.warmup.0);
     let sessions = FlowRun::new(flows, measure_from, seed.unwrap_or(DEFAULT_SEED), now);
-    let script = sessions.observer_factory();
-    plan.observer = Some(match plan.observer.take() {
-        Some(streams) => streams.and(script),
-        None => script,
-    });
+    plan.observe(sessions.observer_factory());
     Some(sessions)
 }
 

@@ -13,6 +13,9 @@ use crate::error::{Result, usage_error};
 /// The default seed. It is constant, so that the same command gives the same schedule again.
 pub const DEFAULT_SEED: u64 = 1;
 
+/// What `--profile` begins with where it names the file of a recording.
+pub const TRACE: &str = "trace:";
+
 /// The default duration.
 const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
 
@@ -101,7 +104,7 @@ fn schedule(args: &RunArgs, recorded: Option<&Trace>) -> Result<Schedule> {
 
 fn profile(args: &RunArgs) -> Result<Profile> {
     match (&args.profile, args.rate) {
-        (Some(text), _) => match text.strip_prefix("trace:") {
+        (Some(text), _) => match text.strip_prefix(TRACE) {
             Some(file) => Ok(Profile::Trace(trace(file.as_ref())?)),
             None => text.parse().map_err(|error| usage_error(format!("--profile: {error}"))),
         },

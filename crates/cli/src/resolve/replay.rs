@@ -1,5 +1,6 @@
 //! The recorded arrivals of a run.
 
+use truetail_model::arrival::Trace;
 use truetail_requests::{Replay, parse_replay};
 
 use super::input;
@@ -15,10 +16,13 @@ pub fn replay(args: &RunArgs) -> Result<Option<Replay>> {
     refuse_contradictions(args)?;
     let name = file.display().to_string();
     let mut replay = parse_replay(&input::recording(file)?, &name).map_err(super::request::wrong)?;
-    if let Some(speed) = args.replay.speed {
-        replay.trace = replay.trace.at_speed(speed);
-    }
+    replay.trace = at_speed(replay.trace, args.replay.speed);
     Ok(Some(replay))
+}
+
+/// The arrivals at the speed of `--speed`.
+pub fn at_speed(trace: Trace, speed: Option<f64>) -> Trace {
+    speed.map(|speed| trace.at_speed(speed)).unwrap_or(trace)
 }
 
 /// What is to be said of them in the result.

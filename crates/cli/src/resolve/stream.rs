@@ -22,30 +22,27 @@ pub fn streams(
     flows: Option<&Flows>,
     cut_warmup: bool,
 ) -> Result<Option<StreamRun>> {
-    let Some((options, asking)) = options(args, flows, cut_warmup)? else { return Ok(None) };
+    let Some(options) = options(args, flows, cut_warmup)? else { return Ok(None) };
     let mut streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
-    if let Some(asking) = asking {
-        streams = streams.of_targets(asking);
+    if let Some(flows) = flows {
+        streams = streams.of_steps(flows.streams());
     }
-    let observer = streams.observer_factory();
-    plan.observer = Some(match plan.observer.take() {
-        Some(other) => observer.and(other),
-        None => observer,
-    });
+    plan.observe(streams.observer_factory());
     Ok(Some(streams))
 }
 
-/// How answers are read as streams, and of flows which of them, by step; `None` where none are.
+/// How answers are read as streams; `None` where none are.
 ///
 /// # Errors
 /// Options that contradict each other, and flows in which no step is a stream.
-pub fn options(
-    args: StreamArgs,
-    flows: Option<&Flows>,
-    cut_warmup: bool,
-) -> Result<Option<(StreamOptions, Option<Vec<bool>>)>> {
+pub fn options(args: StreamArgs, flows: Option<&Flows>, cut_warmup: bool) -> Result<Option<StreamOptions>> {
     refuse_without_streams(&args)?;
     let Some(kind) = kind(&args)? else { return Ok(None) };
+    if flows.is_some_and(|flows| !flows.streams().any(|(_, is_stream)| is_stream)) {
+        return Err(usage_error(
+            "no step of the flow is a stream; write '# truetail: stream' before each request whose answer is one",
+        ));
+    }
     if cut_warmup {
         return Err(usage_error(
             "--stream and --warmup auto contradict each other: gaps between events are not kept by the second, so that none \
@@ -64,19 +61,7 @@ pub fn options(
         None => StreamOptions::new(kind),
     };
     let end_mark = args.end_mark.or_else(|| plain.end_mark.clone());
-    let options = StreamOptions { stall: args.stall, idle_timeout: args.idle_timeout, end_mark, ..plain };
-    Ok(Some((options, flows.map(asking).transpose()?)))
-}
-
-/// By step of the flows: its answer is a stream.
-fn asking(flows: &Flows) -> Result<Vec<bool>> {
-    let asking: Vec<bool> = flows.streams().map(|(_, is_stream)| is_stream).collect();
-    if asking.contains(&true) {
-        return Ok(asking);
-    }
-    Err(usage_error(
-        "no step of the flow is a stream; write '# truetail: stream' before each request whose answer is one",
-    ))
+    Ok(Some(StreamOptions { stall: args.stall, idle_timeout: args.idle_timeout, end_mark, ..plain }))
 }
 
 /// How answers are read, so that gates can be known to fit.

@@ -12,7 +12,7 @@ use crate::args::screen::ScreenArgs;
 use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
-use crate::resolve::load;
+use crate::resolve::{load, replay};
 
 /// Merges, saves and prints.
 ///
@@ -33,10 +33,7 @@ pub fn merge(args: MergeArgs) -> Result<ExitCode> {
 
 fn recording(args: &MergeArgs) -> Result<Option<Trace>> {
     let trace = args.trace.as_deref().map(load::trace).transpose()?;
-    Ok(match args.speed {
-        Some(speed) => trace.map(|trace| trace.at_speed(speed)),
-        None => trace,
-    })
+    Ok(trace.map(|trace| replay::at_speed(trace, args.speed)))
 }
 
 /// Adds one run after the other, so that no more than one is held beside their sum.

@@ -77,12 +77,19 @@ fn run(dir: &TestDir, flow: &str, url: &str, more: &str) -> CommandOutput {
     dir.truetail(&line.split_whitespace().collect::<Vec<_>>())
 }
 
+/// A run whose folder is whole.
+fn measured(dir: &TestDir, flow: &str, url: &str, more: &str) -> (CommandOutput, Value) {
+    let output = run(dir, flow, url, &format!("{more} --out here"));
+    let run_file = assert_complete(&dir.path().join("here"));
+    assert_balanced(&run_file);
+    (output, run_file)
+}
+
 #[test]
 fn streams_of_steps_have_books_with_what_was_not_reached() {
     let (url, dir) = (serve(), TestDir::new());
-    let output = run(&dir, CHAT, &url, "-r 100 -d 400ms --llm openai-chat --slo e2e<60s --out here");
-    let run_file = assert_complete(&dir.path().join("here"));
-    assert_balanced(&run_file);
+    let (output, run_file) =
+        measured(&dir, CHAT, &url, "-r 100 -d 400ms --llm openai-chat --slo e2e<60s --vllm-json v.json");
     // Of 40 sessions, 10 end at their login; of 30 second chats, 6 have no end.
     let streams = &run_file["stream"];
     let tally = json!({"planned": 80, "complete": 54, "unfinished": 6, "cut": 0, "idle": 0, "timed_out": 0,
@@ -94,9 +101,15 @@ fn streams_of_steps_have_books_with_what_was_not_reached() {
     assert_eq!(streams["goodput"]["share"], json!(0.675));
     let per_second = streams["goodput"]["per_second"].as_f64().unwrap();
     assert!((per_second - 54.0 / 0.4).abs() < 1e-6, "54 in 0.4 s: {per_second}");
+    // Of 100 requests in 0.4 s, 80 were to be streams.
+    let v: Value = serde_json::from_str(&fs::read_to_string(dir.path().join("v.json")).unwrap()).unwrap();
+    assert_eq!((&v["num_prompts"], &v["request_rate"]), (&80.into(), &json!(200.0)));
     let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = "Streams steps first, second: 54 of 80 complete, 6 without their end, 20 not reached";
-    assert!(text.contains(says) && text.contains("TTFT 60"), "{output:?}");
+    assert!(
+        text.contains(says) && text.contains("TTFT 60") && text.contains("68% of planned streams met"),
+        "{output:?}"
+    );
     let again = dir.truetail(&["report", "here"]);
     assert!(again.stdout.contains("54 of 80 complete"), "{again:?}");
 }
@@ -119,8 +132,7 @@ fn stripes_of_streams_of_steps_are_merged() {
 fn a_session_that_never_began_leaves_its_first_stream_in_the_books() {
     let (url, dir) = (serve(), TestDir::new());
     let flow = "# truetail: stream\nGET {{host}}/idle\n\n# truetail: stream\nGET {{host}}/chat\n";
-    let output = run(&dir, flow, &url, "-r 100 -d 100ms -c 1 --drain 200ms --stream sse --out here");
-    let run_file = assert_complete(&dir.path().join("here"));
+    let (output, run_file) = measured(&dir, flow, &url, "-r 100 -d 100ms -c 1 --drain 200ms --stream sse");
     let tally = &run_file["stream"]["tally"];
     let of = |name: &str| tally[name].as_u64().unwrap_or(0);
     assert_eq!((of("planned"), of("not_reached")), (20, 10), "{output:?}");
@@ -133,8 +145,7 @@ fn a_session_that_never_began_leaves_its_first_stream_in_the_books() {
 fn a_stream_that_stands_still_ends_its_session() {
     let (url, dir) = (serve(), TestDir::new());
     let flow = "GET {{host}}/login\n\n# truetail: stream\nGET {{host}}/idle\nHTTP 200\n\nGET {{host}}/login\n";
-    let output = run(&dir, flow, &url, "-r 100 -d 60ms --stream sse --idle-timeout 50ms --out here");
-    let run_file = assert_complete(&dir.path().join("here"));
+    let (output, run_file) = measured(&dir, flow, &url, "-r 100 -d 60ms --stream sse --idle-timeout 50ms");
     let (sessions, tally) = (&run_file["sessions"], &run_file["stream"]["tally"]);
     assert_eq!((&tally["idle"], &tally["planned"]), (&6.into(), &6.into()), "{output:?}");
     assert_eq!(sessions["steps"][1]["ended_here"], json!({"timed_out": 6}), "{sessions}");
@@ -146,8 +157,7 @@ fn repeated_streams_and_a_warm_up_have_books_that_balance() {
     let (url, dir) = (serve(), TestDir::new());
     let flow =
         "GET {{host}}/login\nHTTP 200\n\n# truetail: stream\nGET {{host}}/chat\n[Options]\nrepeat: 3\nHTTP 200\n";
-    run(&dir, flow, &url, "-r 100 -d 400ms --warmup 105ms --llm openai-chat --out here");
-    let run_file = assert_complete(&dir.path().join("here"));
+    let (_, run_file) = measured(&dir, flow, &url, "-r 100 -d 400ms --warmup 105ms --llm openai-chat");
     let (tally, step) = (&run_file["stream"]["tally"], &run_file["sessions"]["steps"][1]);
     // Of the 29 measured sessions, some end at their login; what those of the warm-up still ask for counts as well.
     let of = |name: &str| tally[name].as_u64().unwrap_or(0);
@@ -161,19 +171,18 @@ fn repeated_streams_and_a_warm_up_have_books_that_balance() {
 fn streams_of_steps_are_read_in_http2_too() {
     let (url, dir) = (super::http2::serve(7), TestDir::new());
     let flow = "GET {{host}}/login\nHTTP 200\n\n# truetail: stream\nGET {{host}}/chat\nHTTP 200\n";
-    run(&dir, flow, url.trim_end_matches('/'), "-r 100 -d 200ms --http2 --stream chunks --out here");
-    let run_file = assert_complete(&dir.path().join("here"));
+    let (_, run_file) = measured(&dir, flow, url.trim_end_matches('/'), "-r 100 -d 200ms --http2 --stream chunks");
     let streams = &run_file["stream"];
     assert_eq!((&streams["tally"]["complete"], &streams["events"]), (&20.into(), &20.into()));
     assert_eq!((&streams["tally"]["planned"], &run_file["tally"]["planned"]), (&20.into(), &40.into()));
 }
 
-/// Chats that were not reached because their login failed are lost for certain, also where the run was cut off.
+/// Chats that were not reached because their login failed are lost for certain.
 #[test]
 fn a_gate_knows_which_streams_were_lost() {
     let (url, dir) = (serve(), TestDir::new());
-    let output = run(&dir, CHAT, &url, "-r 100 -d 400ms --stream sse --fail-if incomplete-streams>20% --out here");
-    let run_file = assert_complete(&dir.path().join("here"));
+    let (output, run_file) =
+        measured(&dir, CHAT, &url, "-r 100 -d 400ms --stream sse --fail-if incomplete-streams>20%");
     assert_eq!((&run_file["gates"][0]["state"], output.code), (&"fails".into(), Some(3)), "{}", run_file["gates"]);
 }
 

@@ -54,6 +54,11 @@ fn stripes_are_merged_into_the_undivided_run() {
         assert!(parts.iter().all(|part| output.stderr.contains(part)), "{output:?}");
     };
     refused(&["merge", "part1", "part3", "--out", "x"], &["1 stripe of 3 missing: 2", "--partial"]);
+    dir.file("times.txt", "0\n1\n");
+    refused(
+        &["merge", "part1", "part3", "--partial", "--trace", "times.txt", "--out", "x"],
+        &["replayed no recording"],
+    );
     refused(&["merge", "part1", "whole", "--out", "x"], &["not both stripes", "run 2 is whole"]);
     refused(&["merge", "merged", "merged", "--out", "x"], &["is the merged run of stripes"]);
     run("--stripe 2/3 --out again");

@@ -113,6 +113,7 @@ fn what_contradicts_a_recording_is_refused() {
     dir.file("a.replay", "0,GET /\n");
     dir.file("plain.trace", "0\n1\n");
     dir.file("a.log", "nothing\n");
+    std::fs::write(dir.path().join("cut.gz"), b"\x1f\x8b\x08").unwrap();
     let here = "http://127.0.0.1:9";
     for (arguments, code, says) in [
         (&["run", here, "--replay", "a.replay", "-r", "1"][..], 2, "--replay and --rate contradict"),
@@ -122,6 +123,8 @@ fn what_contradicts_a_recording_is_refused() {
         (&["run", "http://127.0.0.1:9/x", "--replay", "a.replay"], 2, "has a path or a query"),
         (&["run", here, "--replay", "plain.trace"], 2, "plain.trace:1: no request"),
         (&["run", here, "--replay", "missing"], 1, "missing"),
+        (&["run", here, "--replay", "cut.gz"], 1, "cannot unpack cut.gz"),
+        (&["run", here, "--profile", "trace:cut.gz"], 1, "cannot unpack cut.gz"),
         (&["flow", "from-access-log", "a.log"], 1, "1 not understood"),
         (&["flow", "from-access-log", "missing.log"], 1, "missing.log"),
         (&["flow", "from-access-log", "a.log", "--from", "noon"], 2, "'noon' is no instant"),

@@ -27,7 +27,7 @@ fn is_llm(page: &RunPage<'_>) -> bool {
 }
 
 fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
-    let goodput = words::goodput(page.findings);
+    let goodput = words::goodput(page.run, page.findings);
     html! {
         (labelled(words::streams(page.run).into_iter().chain(goodput)))
         (times(page))

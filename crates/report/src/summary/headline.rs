@@ -17,7 +17,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     lines.extend(verdict(findings, style));
     lines.extend(answers::lines(run, findings, style));
     lines.extend(labelled_texts(sessions(run), style));
-    lines.extend(labelled_texts(streams(run).into_iter().chain(goodput(findings)), style));
+    lines.extend(labelled_texts(streams(run).into_iter().chain(goodput(run, findings)), style));
     lines.extend(checks(run, style));
     lines.extend(gates(&findings.gates, style));
     lines

@@ -18,7 +18,10 @@ pub fn streams(run: &Run) -> Vec<LabelledText> {
 }
 
 /// How many requests met the objectives, where some were set.
-pub fn goodput(findings: &Findings) -> Option<LabelledText> {
+pub fn goodput(run: &Run, findings: &Findings) -> Option<LabelledText> {
+    let of_steps = run.facts.stream.as_ref().is_some_and(|streams| !streams.reading.of_steps.is_empty());
+    // Of a flow, the others are requests as well.
+    let planned = if of_steps { "planned streams" } else { "planned requests" };
     let goodput = findings.stream.as_ref()?.llm.as_ref()?.goodput.as_ref()?;
     let (share, at_most) = (number::share(goodput.share?), number::share(goodput.share_at_most?));
     let rate = |per_second: Option<f64>| per_second.map(number::rate);
@@ -26,12 +29,12 @@ pub fn goodput(findings: &Findings) -> Option<LabelledText> {
     let slo = goodput.slo.join(", ");
     let text = if goodput.cannot_tell == 0 {
         let per_second = per_second.map_or(String::new(), |rate| format!(", {rate}"));
-        format!("{share} of planned requests met {slo}{per_second}")
+        format!("{share} of {planned} met {slo}{per_second}")
     } else {
         let per_second =
             per_second.zip(most_per_second).map_or(String::new(), |(low, high)| format!(", {low} to {high}"));
         let untold = number::count(goodput.cannot_tell);
-        format!("{share} to {at_most} of planned requests met {slo}{per_second}; {untold} cannot be told")
+        format!("{share} to {at_most} of {planned} met {slo}{per_second}; {untold} cannot be told")
     };
     Some(("Goodput", text))
 }

@@ -46,7 +46,7 @@ pub use stream_detail::StreamDetail;
 pub use stream_ending::StreamEnding;
 pub use stream_time::{StreamTime, StreamTimes};
 pub use stripe::{Shard, Shards, StartFacts, StripeFacts};
-pub use target_names::split_origin;
+pub use target_names::{UniqueNames, split_origin};
 
 /// How a run was obtained.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -25,19 +25,30 @@ impl OfferedLoad {
             }
             None => self.method.iter().zip(&self.url).map(|(method, url)| by_path(method, url)).collect(),
         };
-        let (mut taken, mut used) = (HashSet::new(), HashMap::new());
-        let unique = |name: String| {
-            // Where the last of the same name ended, so that many of one name take no time.
-            let number: &mut usize = used.entry(name.clone()).or_insert(0);
-            loop {
-                *number += 1;
-                let candidate = if *number == 1 { name.clone() } else { format!("{name} #{number}") };
-                if taken.insert(candidate.clone()) {
-                    return candidate;
-                }
+        let mut names = UniqueNames::default();
+        several.into_iter().map(|name| names.unique(name)).collect()
+    }
+}
+
+/// Gives each name once: the second `GET /items` is `GET /items #2`.
+#[derive(Default, Debug)]
+pub struct UniqueNames {
+    taken: HashSet<String>,
+    /// The number of the last of each name, so that many of one name take no time.
+    used: HashMap<String, usize>,
+}
+
+impl UniqueNames {
+    /// This name, or the next one of it that is not taken.
+    pub fn unique(&mut self, name: String) -> String {
+        let number = self.used.entry(name.clone()).or_insert(0);
+        loop {
+            *number += 1;
+            let candidate = if *number == 1 { name.clone() } else { format!("{name} #{number}") };
+            if self.taken.insert(candidate.clone()) {
+                return candidate;
             }
-        };
-        several.into_iter().map(unique).collect()
+        }
     }
 }
 
@@ -53,6 +64,13 @@ pub fn split_origin(url: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_name_is_given_once() {
+        let mut names = UniqueNames::default();
+        let given = ["a", "a", "a #2", "b", "a"].map(|name| names.unique(name.to_owned()));
+        assert_eq!(given, ["a", "a #2", "a #2 #2", "b", "a #3"]);
+    }
 
     #[test]
     fn a_path_begins_after_the_host() {

@@ -117,3 +117,48 @@ fn streams_that_failed_on_this_machine_fail_no_gate() {
     assert_eq!(state("incomplete-streams > 1%", &run), GateState::Open);
     assert_eq!(state("incomplete-streams > 1%", &of_streams(healthy(), failed)), GateState::Fails);
 }
+
+/// Of a flow whose second step is a stream, which so many sessions did not reach.
+fn of_steps(run: Run, not_reached: NotReached) -> Run {
+    let mut run = of_streams(run, 0);
+    let streams = run.facts.stream.as_mut().expect("streams");
+    streams.reading.of_steps = vec!["chat".to_owned()];
+    streams.tally.count_not_reached(not_reached.total());
+    let chat = StepFacts { name: "chat".to_owned(), per_session: 1, not_reached, ..StepFacts::default() };
+    run.facts.sessions = Some(SessionFacts {
+        flow: "a.hurl".to_owned(),
+        flows: Vec::new(),
+        tally: SessionTally::default(),
+        steps: vec![StepFacts::default(), chat],
+        times: SessionTimes::default(),
+        sampled: None,
+    });
+    run
+}
+
+#[test]
+fn a_stream_behind_a_step_that_failed_is_lost_for_certain() {
+    let some = healthy().snapshot.tally.planned / 20;
+    let cut_off = |not_reached: NotReached| {
+        let mut run = of_steps(healthy(), not_reached);
+        run.facts.interrupted = true;
+        state("incomplete-streams > 1%", &run)
+    };
+    let nothing = NotReached::default();
+    assert_eq!(cut_off(NotReached { ended_early: some, ..nothing }), GateState::Fails);
+    // These sessions might have come to it.
+    assert_eq!(cut_off(NotReached { run_ended: some, ..nothing }), GateState::Open);
+    assert_eq!(cut_off(NotReached { never_begun: some, ..nothing }), GateState::Open);
+}
+
+#[test]
+fn a_stream_behind_a_step_that_failed_on_this_machine_fails_no_gate() {
+    let short_of_ports = changed(&healthy(), |record| {
+        if record.index % 20 == 0 {
+            record.outcome = Outcome::ConnectFailed(Cause::NoLocalPort);
+        }
+    });
+    let lost = NotReached { ended_early: short_of_ports.snapshot.tally.connect_failed, ..NotReached::default() };
+    assert_eq!(state("incomplete-streams > 1%", &of_steps(short_of_ports, lost)), GateState::Open);
+    assert_eq!(state("incomplete-streams > 1%", &of_steps(healthy(), lost)), GateState::Fails);
+}

@@ -9,6 +9,7 @@ use truetail_cluster::{FILES_FOLDER, JobFile, MOST_FILE_BYTES};
 use truetail_requests::parse_targets;
 
 use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::resolve::load::TRACE;
 use crate::resolve::{flow, input};
 
 /// Options whose value is, or may be, a file.
@@ -16,7 +17,6 @@ const OF_FILES: [&str; 10] =
     ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup", "replay", PROFILE];
 /// Its value names a file after [`TRACE`] only.
 const PROFILE: &str = "profile";
-const TRACE: &str = "trace:";
 
 /// The words of a load with the names that its files have in the pods, and the files.
 #[derive(Debug, Default)]

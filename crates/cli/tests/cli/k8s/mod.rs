@@ -11,7 +11,7 @@ use saphyr::{LoadableYamlNode, Yaml};
 use serde_json::Value;
 
 use super::missing::missing;
-use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced};
+use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess, assert_balanced};
 
 fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
@@ -98,6 +98,20 @@ impl Stage {
 
     fn run_file(&self) -> Value {
         serde_json::from_str(&std::fs::read_to_string(self.dir.path().join("here/run.json")).unwrap()).unwrap()
+    }
+
+    /// The second of three pods is killed in a load of so many arrivals: a third of them was not there.
+    fn lose_a_pod(&self, url: &str, more: &str, planned: u64) -> (CommandOutput, Value) {
+        let output = TestProcess::start(self.command(url, more, &[("FAKE_DIES", "1")])).end();
+        let run = self.run_file();
+        assert_eq!(
+            (&run["shards"]["missing"], &run["tally"]["planned"]),
+            (&serde_json::json!([2]), &planned.into()),
+            "{output:?}"
+        );
+        assert!(run["tally"]["never_issued"].as_u64() >= Some(planned / 3), "{}", run["tally"]);
+        self.assert_clean();
+        (output, run)
     }
 
     /// Nothing of the cluster is left but the list of calls.
@@ -231,18 +245,10 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
 #[test]
 fn a_pod_that_is_killed_is_named_and_the_rest_is_a_partial_result() {
     let Some(stage) = Stage::new() else { return };
-    let output = TestProcess::start(stage.command(&stage.server.api(), "-r 150 -d 6s", &[("FAKE_DIES", "1")])).end();
-    let run = stage.run_file();
-    assert_eq!(
-        (&run["shards"]["missing"], &run["tally"]["planned"]),
-        (&serde_json::json!([2]), &900.into()),
-        "{output:?}"
-    );
-    assert!(run["tally"]["never_issued"].as_u64().unwrap() >= 300, "a third of the load was not there");
+    let (output, run) = stage.lose_a_pod(&stage.server.api(), "-r 150 -d 6s", 900);
     assert!(run["notes"].to_string().contains("stripe 2/3 (pod truetail-"), "{}", run["notes"]);
     assert_eq!((output.code, &run["verdict"]["state"]), (Some(4), &"INVALID".into()), "{output:?}");
     assert!(output.stderr.contains("lost: stripe 2/3"), "{output:?}");
-    stage.assert_clean();
 }
 
 /// What the stripe of a lost pod held is known from the recording, which is here.
@@ -255,17 +261,8 @@ fn a_recording_is_dealt_out_to_pods_and_a_lost_one_is_counted() {
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
     packed.write_all(lines.as_bytes()).unwrap();
     std::fs::write(stage.dir.path().join("hour.replay.gz"), packed.finish().unwrap()).unwrap();
-    let command = stage.command(origin, "--replay hour.replay.gz --speed 2", &[("FAKE_DIES", "1")]);
-    let output = TestProcess::start(command).end();
-    let run = stage.run_file();
-    assert_eq!(
-        (&run["shards"]["missing"], &run["tally"]["planned"]),
-        (&serde_json::json!([2]), &600.into()),
-        "{output:?}"
-    );
-    assert!(run["tally"]["never_issued"].as_u64().unwrap() >= 200, "a third of the recording was not there");
+    let (_, run) = stage.lose_a_pod(origin, "--replay hour.replay.gz --speed 2", 600);
     assert!(run["notes"].to_string().contains("at 2 times the recorded speed"), "{}", run["notes"]);
-    stage.assert_clean();
 }
 
 #[test]
