@@ -87,10 +87,10 @@ SCENARIOS := scenario-01 scenario-02 scenario-03 scenario-04 scenario-05
 $(SCENARIOS): scenario-%: lab-ready
 	$${CARGO_TARGET_DIR:-target}/release/truetail lab run $* --out $(LAB)
 
-# Its tools are those that measure streams, eight gigabytes of them.
+# Its tools are those that measure streams, sixteen gigabytes of them.
 .PHONY: scenario-06
 scenario-06:
-	tools/install.sh k6 locust guidellm aiperf inference_perf sglang || echo "some tools could not be installed; they are left out"
+	tools/install.sh k6 locust guidellm aiperf inference_perf sglang vllm || echo "some tools could not be installed; they are left out"
 	$(CARGO) build --release --locked -p truetail
 	$${CARGO_TARGET_DIR:-target}/release/truetail lab run 06 --out $(LAB)
 

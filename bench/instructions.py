@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/bench-instructions"
+PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "profiling/bench-instructions"
 RESULTS = ROOT / "bench/results/instructions.csv"
 # The functions that each column sums up, including what they call. They are named in bench-instructions.rs.
 PARTS = {
@@ -89,7 +89,7 @@ def main():
     if missing:
         print(f"{missing[0]} is not here, and instructions are counted with it: apt-get install -y valgrind", file=sys.stderr)
         sys.exit(2)
-    output("cargo", "build", "--quiet", "--release", "--locked", "-p", "truetail-bench", "--bin", "bench-instructions")
+    output("cargo", "build", "--quiet", "--profile", "profiling", "--locked", "-p", "truetail-bench", "--bin", "bench-instructions")
     line = {"commit": commit(), "date": output("git", "log", "-1", "--format=%cs").strip(), **per_request(options.requests), "rustc": output("rustc", "--version").split()[1]}
     before = record(line, options.out)
     for part in PARTS:

@@ -17,9 +17,9 @@ readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0
 
 readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
 # With what they depend on: guidellm takes 5.9 GB (torch with its libraries for CUDA), aiperf 1.2 GB, inference_perf 0.8 GB,
-# sglang 0.7 GB.
-readonly large=(guidellm aiperf inference_perf sglang) inference_perf_version=0.7.0 guidellm_version=0.8.1 aiperf_version=0.13.0
-readonly sglang_version=0.5.9
+# sglang 0.7 GB, vllm 8 GB, as guidellm does.
+readonly large=(guidellm aiperf inference_perf sglang vllm) inference_perf_version=0.7.0 guidellm_version=0.8.1 aiperf_version=0.13.0
+readonly sglang_version=0.5.9 vllm_version=0.32.0
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
 readonly mdbook_version=0.5.4 hurl_version=8.0.1
 
@@ -181,6 +181,14 @@ install_sglang() {
     chmod +x "$home/bin/sglang-bench-serving"
     link sglang-bench-serving "$home/bin/sglang-bench-serving"
     touch "$home/installed-$sglang_version"
+}
+
+# Its `bench serve` comes with all of the server, which does not have to run.
+install_vllm() {
+    if [[ -e "$folder/vllm/installed-$vllm_version" ]]; then return; fi
+    from_pypi vllm "$vllm_version"
+    "$folder/vllm/bin/pip" install --quiet --disable-pip-version-check "vllm[bench]==$vllm_version"
+    touch "$folder/vllm/installed-$vllm_version"
 }
 
 # from_pypi PACKAGE VERSION [PYTHON]: in an environment of its own, which has a program of that name.

@@ -262,8 +262,9 @@ const VLLM: &[Habit] = &[
         "vllm/benchmarks/serve.py; vLLM issue 54101",
     ),
     habit(
-        "the time to the first token ends with the first chunk that has choices, even if that holds no token",
-        "vllm/benchmarks/serve.py",
+        "up to version 0.32, the time to the first token of a chat ends with the first chunk that has choices, even if that holds no \
+         token",
+        "vllm/benchmarks/lib/endpoint_request_func.py",
     ),
 ];
 

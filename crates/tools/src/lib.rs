@@ -34,8 +34,9 @@ mod locate;
 mod model;
 mod output;
 mod output_reader;
+pub mod python;
 mod report;
-mod sglang;
+mod serving;
 mod tool;
 pub mod units;
 
@@ -72,7 +73,8 @@ pub fn all() -> &'static [&'static dyn Tool] {
         &guidellm::GuideLlm,
         &aiperf::AiPerf,
         &inference_perf::InferencePerf,
-        &sglang::Sglang,
+        &serving::Vllm,
+        &serving::Sglang,
         &k6::K6Model,
         &locust::LocustModel,
     ]

@@ -11,12 +11,17 @@
 /// The distance from the limit at which to probe, as a part of the logarithm of the resolution. Two of them are a little
 /// less than the resolution.
 const OFFSET: f64 = 0.47;
-/// Ratios beyond this factor say little about where the limit is.
+/// Ratios beyond this factor say nothing about where the limit is.
 const FARTHEST_RATIO: f64 = 30.0;
+/// Ratios whose logarithm is this far from 0 count about half.
+const NEAR: f64 = 0.6;
+/// How many per cent more bad requests there are for each per cent of the rate, as long as the probes do not say; and how much
+/// that counts, in the square of the logarithms of rates.
+const USUAL_SLOPE: (f64, f64) = (10.0, 0.0005);
 /// A probe that replaces an end is at least this part of the resolution away from the limit.
 const CLOSEST: f64 = 0.35;
 /// Rates are rounded, and the bracket must be narrow enough all the same.
-const ROUNDING: f64 = 0.02;
+pub(super) const ROUNDING: f64 = 0.02;
 /// A probe within this part of the offset of another is the same one.
 const SAME: f64 = 0.3;
 
@@ -32,9 +37,9 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// What it counts where the limit is estimated: less far away from it, because the line is bent.
+    /// What it counts where the limit is estimated: little far away from it, because the line is bent.
     fn weight_here(&self) -> f64 {
-        self.weight / (1.0 + self.ratio.ln().powi(2))
+        self.weight * (-0.5 * (self.ratio.ln() / NEAR).powi(2)).exp()
     }
 }
 
@@ -44,7 +49,7 @@ pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[Seen], resolutio
     let (low, high) = (lower.ln(), top.ln());
     let open: Vec<f64> = open.iter().map(|rate| rate.ln()).filter(|x| (low..high).contains(x)).collect();
     let offset = OFFSET * resolution.ln_1p();
-    let estimate = crossing(low, high, curve);
+    let estimate = crossing(low, high, curve, resolution);
     let center = match (estimate, open.is_empty()) {
         (Some(crossing), _) => crossing,
         (None, true) => return Some(((low + high) / 2.0).exp()),
@@ -70,16 +75,25 @@ fn narrowing(low: f64, high: f64, center: f64, resolution: f64) -> Option<f64> {
 }
 
 /// The logarithm of the rate at which the ratio is probably 1, kept away from the ends of the bracket: where the line of least
-/// squares through the useful probes crosses.
-fn crossing(low: f64, high: f64, curve: &[Seen]) -> Option<f64> {
+/// squares through the useful probes crosses. Around that, a second line through those within about the resolution says it better.
+pub(super) fn crossing(low: f64, high: f64, curve: &[Seen], resolution: f64) -> Option<f64> {
     let useful = curve.iter().filter(|seen| (1.0 / FARTHEST_RATIO..FARTHEST_RATIO).contains(&seen.ratio));
     let points: Vec<[f64; 3]> = useful.map(|seen| [seen.rate.ln(), seen.ratio.ln(), seen.weight_here()]).collect();
+    let crosses = points.iter().any(|point| point[1] <= 0.0) && points.iter().any(|point| point[1] > 0.0);
+    let margin = (high - low) * 0.02;
+    let within = |x: f64| x.clamp(low + margin, high - margin);
+    let about = within(line(&points));
+    let near = |x: f64| (-0.5 * ((x - about) / resolution.ln_1p()).powi(2)).exp();
+    let closer: Vec<[f64; 3]> = points.iter().map(|[x, y, weight]| [*x, *y, weight * near(*x)]).collect();
+    crosses.then(|| within(line(&closer)))
+}
+
+/// Where the line through these points, each with its weight, crosses 0.
+fn line(points: &[[f64; 3]]) -> f64 {
     let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|[x, y, weight]| weight * of(*x, *y)).sum::<f64>();
     let weight = sum(&|_, _| 1.0);
     let (x, y) = (sum(&|x, _| x) / weight, sum(&|_, y| y) / weight);
-    let slope = sum(&|at, of| (at - x) * (of - y)) / sum(&|at, _| (at - x).powi(2));
-    let crosses = points.iter().any(|point| point[1] <= 0.0) && points.iter().any(|point| point[1] > 0.0);
-    let margin = (high - low) * 0.02;
-    let found = if slope > 0.0 && slope.is_finite() { x - y / slope } else { x };
-    crosses.then(|| found.clamp(low + margin, high - margin))
+    let (usual, counts) = USUAL_SLOPE;
+    let slope = (sum(&|at, of| (at - x) * (of - y)) + usual * counts) / (sum(&|at, _| (at - x).powi(2)) + counts);
+    if slope > 0.0 && slope.is_finite() { x - y / slope } else { x }
 }

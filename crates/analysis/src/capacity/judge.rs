@@ -8,7 +8,7 @@ use super::evidence::Evidence;
 use super::looks::Looks;
 use super::objective::Objective;
 use super::sample::Sample;
-use super::search::{Purpose, Trial};
+use super::trial::{Purpose, Trial};
 use crate::gates::LoadEffects;
 
 /// A probe that should prove an end, and is on the other side of the limit, is given up when it is so many times as long as at its

@@ -11,11 +11,13 @@
 //! | `evidence` | how likely so few or so many bad requests are at the limit |
 //! | `looks` | when a probe is looked at, and the level that each look may spend |
 //! | `judge`, `answer` | the answer of a probe |
-//! | `search` | the rates to probe, and what the answers prove |
+//! | `search`, `trial` | the rates to probe, and what the answers prove |
 //! | `aim` | where the limit probably is |
+//! | `ends` | the rates at which the ends are proven |
 
 mod aim;
 mod answer;
+mod ends;
 mod evidence;
 mod judge;
 mod looks;
@@ -25,9 +27,11 @@ mod sample;
 mod search;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use answer::Answer;
 pub use judge::{Look, ProbeJudge, spoilt};
 pub use objective::{Objective, ObjectiveError};
 pub use sample::{Sample, Stretch};
-pub use search::{Probed, Purpose, Search, SearchLimits, SearchState, Step, Trial};
+pub use search::{Search, SearchLimits, SearchState, Step};
+pub use trial::{Probed, Purpose, Trial};

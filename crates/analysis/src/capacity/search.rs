@@ -4,7 +4,8 @@
 //!    them.
 //! 2. Refinement of the bracket, between its logarithms, until it is as narrow as asked for ([`super::aim`] chooses the
 //!    rate).
-//! 3. Both ends are probed again at full length: the upper end coming from a higher rate, the lower one from a lower rate.
+//! 3. Both ends are probed again at full length: the upper end coming from a higher rate, the lower one from a lower rate
+//!    ([`super::ends`] says which rates those are).
 //!
 //! Only the third step decides how sure the result is. Its data is new, so it owes nothing to the search before it: whatever
 //! rates the search came up with, each end is wrong with probability (1 − confidence)/2 at most. An end that has to be
@@ -17,6 +18,8 @@ use truetail_model::time::Nanos;
 
 use super::aim::{self, Seen};
 use super::answer::Answer;
+use super::ends::{Confirmed, Ends};
+use super::trial::{Probed, Purpose, Trial};
 
 /// The bracket grows by this factor.
 const BRACKET_FACTOR: f64 = 2.0;
@@ -55,56 +58,6 @@ pub struct SearchLimits {
     pub allowed: f64,
 }
 
-/// Why a rate is probed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Purpose {
-    /// To find a bracket.
-    Bracket,
-    /// To narrow it.
-    Refine,
-    /// To prove its upper end, coming from a higher rate.
-    ConfirmUpper,
-    /// To prove its lower end, coming from a lower rate.
-    ConfirmLower,
-}
-
-impl Purpose {
-    /// Its answer proves an end of the bracket; others only say where to probe next.
-    pub fn proves(self) -> bool {
-        match self {
-            Purpose::ConfirmUpper | Purpose::ConfirmLower => true,
-            Purpose::Bracket | Purpose::Refine => false,
-        }
-    }
-}
-
-/// A probe to make.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Trial {
-    /// Requests per second.
-    pub rate: f64,
-    /// Why.
-    pub purpose: Purpose,
-    /// The one-sided error probability of its answer.
-    pub level: f64,
-    /// The length at the first look.
-    pub shortest: Nanos,
-    /// The length at which its time is up.
-    pub longest: Nanos,
-}
-
-/// A probe that was made.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Probed {
-    /// What was asked for.
-    pub trial: Trial,
-    /// What it says.
-    pub answer: Answer,
-    /// The share of bad requests divided by the share that is allowed, if it is known.
-    pub ratio: Option<f64>,
-}
-
 /// How a search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -141,15 +94,15 @@ pub struct Search {
     open: Vec<f64>,
     /// The probes, as far as they help to aim.
     curve: Vec<Seen>,
-    /// Ends that were probed again.
-    proven: Option<f64>,
-    refuted: Option<f64>,
+    /// What became of ends that were probed again.
+    confirmed: Confirmed,
     /// The lowest rate that the generator spoilt twice.
     ceiling: Option<f64>,
     /// A probe to repeat, and how often it was made.
     again: Option<(Trial, u32)>,
-    confirmations: [u32; 2],
     lengthened: u32,
+    /// Short probes say nothing more of where the limit is.
+    is_aimed: bool,
 }
 
 impl Search {
@@ -161,23 +114,24 @@ impl Search {
             missed: Vec::new(),
             open: Vec::new(),
             curve: Vec::new(),
-            proven: None,
-            refuted: None,
+            confirmed: Confirmed::default(),
             ceiling: None,
             again: None,
-            confirmations: [0; 2],
             lengthened: 0,
+            is_aimed: false,
         }
     }
 
-    /// The highest rate at which a probe met the objectives, and whether that was proven again at full length.
+    /// The rate that was proven at full length, and `true`; before that, the highest one at which a probe met the objectives.
     pub fn proven(&self) -> Option<(f64, bool)> {
-        highest(&self.met).map(|rate| (rate, self.proven == Some(rate)))
+        let met = || highest(&self.met).map(|rate| (rate, false));
+        self.confirmed.proven.map(|rate| (rate, true)).or_else(met)
     }
 
-    /// The lowest rate at which a probe missed an objective, and whether that was proven again at full length.
+    /// The rate that was refuted at full length, and `true`; before that, the lowest one at which a probe missed an objective.
     pub fn refuted(&self) -> Option<(f64, bool)> {
-        lowest(&self.missed).map(|rate| (rate, self.refuted == Some(rate)))
+        let missed = || lowest(&self.missed).map(|rate| (rate, false));
+        self.confirmed.refuted.map(|rate| (rate, true)).or_else(missed)
     }
 
     /// What to do next.
@@ -198,11 +152,11 @@ impl Search {
                 None => Step::Done(SearchState::GeneratorLimit),
             },
             (None, Some(_)) => self.bracket_downwards(),
-            (Some(lower), Some(top)) if !self.is_wide(lower, top) => {
-                let state = if upper == Some(top) { SearchState::Found } else { SearchState::GeneratorLimit };
-                self.confirm(Some(lower), upper.filter(|upper| *upper == top), state)
-            }
-            (Some(lower), Some(top)) => self.refine(lower, top),
+            (Some(lower), Some(top)) => match (self.is_wide(lower, top), upper == Some(top)) {
+                (is_wide, true) if !is_wide || self.is_aimed => self.confirm_both(lower, top),
+                (true, _) => self.refine(lower, top),
+                (false, _) => self.confirm(Some(lower), None, SearchState::GeneratorLimit),
+            },
         }
     }
 
@@ -211,7 +165,7 @@ impl Search {
         let Probed { trial, answer, ratio } = *probed;
         let made = self.again.take().map_or(1, |(_, made)| made + 1);
         if answer != Answer::GeneratorLimit {
-            let weight = if trial.purpose.proves() { CONFIRMATION_WEIGHT } else { 1.0 };
+            let weight = self.weight(&trial, answer);
             self.curve.extend(ratio.map(|ratio| Seen { rate: trial.rate, ratio, weight }));
         }
         match answer {
@@ -225,6 +179,15 @@ impl Search {
         }
     }
 
+    /// How much a probe counts where the limit is estimated: by its length, as far as that is known.
+    fn weight(&self, trial: &Trial, answer: Answer) -> f64 {
+        match answer {
+            Answer::Open => (trial.longest.0 as f64 / self.limits.full_length.0 as f64).min(CONFIRMATION_WEIGHT),
+            _ if trial.purpose.proves() => CONFIRMATION_WEIGHT,
+            _ => 1.0,
+        }
+    }
+
     /// The same probe once more. A confirmation that was spoilt has spent its part of the error all the same.
     fn repeated(&mut self, trial: Trial) -> Trial {
         self.count(trial.purpose);
@@ -233,8 +196,8 @@ impl Search {
 
     fn count(&mut self, purpose: Purpose) {
         match purpose {
-            Purpose::ConfirmUpper => self.confirmations[0] += 1,
-            Purpose::ConfirmLower => self.confirmations[1] += 1,
+            Purpose::ConfirmUpper => self.confirmed.uppers += 1,
+            Purpose::ConfirmLower => self.confirmed.lowers += 1,
             Purpose::Bracket | Purpose::Refine => {}
         }
     }
@@ -243,8 +206,8 @@ impl Search {
         let rate = trial.rate;
         self.count(trial.purpose);
         match (trial.purpose, answer) {
-            (Purpose::ConfirmUpper, Answer::Misses) => self.refuted = Some(rate),
-            (Purpose::ConfirmLower, Answer::Meets) => self.proven = Some(rate),
+            (Purpose::ConfirmUpper, Answer::Misses) => self.confirmed.refuted = Some(rate),
+            (Purpose::ConfirmLower, Answer::Meets) => self.confirmed.proven = Some(rate),
             (Purpose::Bracket | Purpose::Refine, Answer::Meets) => {
                 self.met.push(rate);
                 self.open.retain(|open| *open > rate);
@@ -253,14 +216,30 @@ impl Search {
                 self.missed.push(rate);
                 self.open.retain(|open| *open < rate);
             }
-            // Also where an end did not hold when it was probed again: the answer depends on chance, or on where the load
-            // comes from, so the rate is no end of the bracket.
-            (_, Answer::Meets | Answer::Misses | Answer::Open | Answer::GeneratorLimit) => {
-                self.forget(rate);
-                self.open.push(rate);
-                self.lengthen_where_stuck();
+            // An end that did not hold when it was probed again: the answer depends on chance, or on where the load comes from.
+            // So nothing closer to the limit is an end of the bracket either.
+            (Purpose::ConfirmUpper, _) => {
+                self.missed.retain(|missed| *missed > rate);
+                self.did_not_hold(rate);
             }
+            (Purpose::ConfirmLower, _) => {
+                self.met.retain(|met| *met < rate);
+                self.did_not_hold(rate);
+            }
+            (Purpose::Bracket | Purpose::Refine, Answer::Open | Answer::GeneratorLimit) => self.left_open(rate),
         }
+    }
+
+    fn did_not_hold(&mut self, rate: f64) {
+        self.confirmed.failed.push(rate);
+        self.is_aimed |= self.limit().is_some();
+        self.left_open(rate);
+    }
+
+    fn left_open(&mut self, rate: f64) {
+        self.forget(rate);
+        self.open.push(rate);
+        self.lengthen_where_stuck();
     }
 
     /// The rate has no answer any more.
@@ -279,7 +258,11 @@ impl Search {
         };
         if stuck {
             self.open.clear();
-            self.lengthened = (self.lengthened + 1).min(MOST_LENGTHENED);
+            // Longer ones to aim with would take as long as those that prove.
+            match self.limit() {
+                Some(_) if !self.is_aimed && self.lengthened > 0 => self.is_aimed = true,
+                _ => self.lengthened = (self.lengthened + 1).min(MOST_LENGTHENED),
+            }
         }
     }
 
@@ -340,10 +323,35 @@ impl Search {
         Nanos::from_secs_f64(allowed / self.limits.allowed / rate)
     }
 
+    /// Where the limit seems to be, as a logarithm, in a bracket whose upper end misses.
+    fn limit(&self) -> Option<f64> {
+        let (lower, upper) = (highest(&self.met)?, lowest(&self.missed)?);
+        aim::crossing(lower.ln(), upper.ln(), &self.curve, self.limits.resolution).filter(|_| self.top() == Some(upper))
+    }
+
+    /// Both ends of a bracket, the upper one first. Each that is proven says where the other has to be.
+    fn confirm_both(&self, lower: f64, top: f64) -> Step {
+        let ends = Ends::new(lower, top, self.limit(), self.limits.resolution, &self.confirmed.failed);
+        if let (Some(proven), Some(refuted)) = (self.confirmed.proven, self.confirmed.refuted)
+            && proven < refuted
+            && !self.is_wide(proven, refuted)
+        {
+            return Step::Done(SearchState::Found);
+        }
+        let below =
+            self.confirmed.refuted.and_then(|upper| ends.below(upper)).map(|rate| (rate, Purpose::ConfirmLower));
+        let above =
+            || self.confirmed.proven.and_then(|lower| ends.above(lower)).map(|rate| (rate, Purpose::ConfirmUpper));
+        let (rate, purpose) = below.or_else(above).unwrap_or((ends.upper(), Purpose::ConfirmUpper));
+        let rate = rounded(rate).clamp(self.limits.min_rate, self.limits.max_rate);
+        Step::Probe(self.confirmation(rate, purpose))
+    }
+
     /// The next end to probe again, the upper one first; `state` if all are proven.
     fn confirm(&self, lower: Option<f64>, upper: Option<f64>, state: SearchState) -> Step {
-        let upper = upper.filter(|rate| self.refuted != Some(*rate)).map(|rate| (rate, Purpose::ConfirmUpper));
-        let lower = lower.filter(|rate| self.proven != Some(*rate)).map(|rate| (rate, Purpose::ConfirmLower));
+        let upper =
+            upper.filter(|rate| self.confirmed.refuted != Some(*rate)).map(|rate| (rate, Purpose::ConfirmUpper));
+        let lower = lower.filter(|rate| self.confirmed.proven != Some(*rate)).map(|rate| (rate, Purpose::ConfirmLower));
         match upper.or(lower) {
             Some((rate, purpose)) => Step::Probe(self.confirmation(rate, purpose)),
             None => Step::Done(state),
@@ -351,7 +359,8 @@ impl Search {
     }
 
     fn confirmation(&self, rate: f64, purpose: Purpose) -> Trial {
-        let made = self.confirmations[usize::from(purpose == Purpose::ConfirmLower)];
+        let Confirmed { uppers, lowers, .. } = self.confirmed;
+        let made = if purpose == Purpose::ConfirmLower { lowers } else { uppers };
         let full = self.limits.full_length.0;
         Trial {
             rate,

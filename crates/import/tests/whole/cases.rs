@@ -418,6 +418,16 @@ fn sglang() {
 }
 
 #[test]
+fn vllm() {
+    check(&[Case {
+        file: "import/vllm/bench-serve-behind-a-limit.json",
+        format: "vllm",
+        says: "",
+        notes: &["35 of 80 requests waited for up to 0.384 s in the client, behind its limit on concurrency: that is in no time of the file"],
+    }]);
+}
+
+#[test]
 fn files_made_by_hand() {
     check(&[
         Case {

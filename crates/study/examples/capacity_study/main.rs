@@ -2,11 +2,14 @@
 //!
 //!     cargo run --release -p truetail-study --example capacity_study -- [SEARCHES] [PERCENT] [SERVER] [FIRST SEED]
 //!     cargo run --release -p truetail-study --example capacity_study -- truth
+//!     cargo run --release -p truetail-study --example capacity_study -- bound [SEARCHES] [PERCENT]
 //!
 //! The first one searches the capacity of simulated services, with as many seeds as asked for (100) and this
 //! resolution (10), and prints the tables of
-//! docs/capacity.md. The second one prints the truth of those services that have none in theory.
+//! docs/capacity.md. The second one prints the truth of those services that have none in theory, and the third one how
+//! often a search could be done that knows that truth beforehand.
 
+mod bound;
 mod fixed;
 mod power;
 mod servers;
@@ -34,6 +37,14 @@ fn main() {
     if arguments.first().is_some_and(|first| first == "power") {
         let probes = arguments.get(1).and_then(|text| text.parse().ok()).unwrap_or(200);
         Server::all().into_iter().for_each(|server| power::table(server, probes));
+        return;
+    }
+    if arguments.first().is_some_and(|first| first == "bound") {
+        let number =
+            |at: usize, otherwise: u64| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(otherwise);
+        let resolution = number(2, 10) as f64 / 100.0;
+        println!("| service | both ends | the lower | the upper |\n|---|---|---|---|");
+        Server::all().into_iter().for_each(|server| bound::line(server, number(1, 1_000), resolution));
         return;
     }
     let searches: u64 = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(100);

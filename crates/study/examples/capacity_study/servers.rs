@@ -6,7 +6,7 @@ use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_study::capacity::{CoolDown, Ended, Figures, Journal, Probe, ProbeError, ProbeResult, Question, search};
 
 /// How long a search may take, in virtual time: `truetail capacity --max-time 60m`.
-const MAX_TIME: Nanos = Nanos::from_secs(3_600);
+pub const MAX_TIME: Nanos = Nanos::from_secs(3_600);
 /// The full length of a probe that follows from it.
 pub const FULL_LENGTH: Nanos = Nanos::from_secs(120);
 

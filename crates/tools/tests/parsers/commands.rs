@@ -128,7 +128,7 @@ fn tools_of_models_ask_for_streams_at_a_constant_rate() {
         ..busy()
     };
     let mut lines = Vec::new();
-    for tool in ["truetail-llm", "guidellm", "aiperf", "inference-perf", "sglang", "k6-llm", "locust-llm"] {
+    for tool in ["truetail-llm", "guidellm", "aiperf", "inference-perf", "vllm", "sglang", "k6-llm", "locust-llm"] {
         let Invocation { args, inputs, .. } = command(tool, &load).expect("a command line");
         lines.push(args.into_iter().chain(inputs.into_iter().map(|(_, text)| text)).collect::<Vec<_>>().join(" "));
     }
@@ -137,6 +137,13 @@ fn tools_of_models_ask_for_streams_at_a_constant_rate() {
         &["target=http://127.0.0.1:8080,", "kind=constant,rate=20", "seconds=2.5", "\"output_tokens_count\":50"],
         &["--request-rate 20 --arrival-pattern constant --benchmark-duration 2.5", "--streaming", "max_tokens:50"],
         &["\"type\": \"constant\"", "\"rate\": 20", "\"duration\": 3", "\"mean\": 50", "\"streaming\": true"],
+        &[
+            "bench serve",
+            "--request-rate 20 --burstiness inf",
+            "--num-prompts 50",
+            "--custom-output-len 50",
+            "\"prompt\"",
+        ],
         &["--request-rate 20 --warmup-requests 0", "--num-prompts 50", "--sharegpt-output-len 50", "\"conversations\""],
         &["constant-arrival-rate", "\"rate\": 20", "http.post(", "max_tokens\\\":50", "\"timeout\":\"1500ms\""],
         &["-u 40 -r 40 -t 3s", "constant_throughput(0.5)", "stream=True", "timeout=1.5"],

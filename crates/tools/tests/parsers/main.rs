@@ -19,7 +19,7 @@ mod locust_model;
 mod oha;
 mod outcomes;
 mod properties;
-mod sglang;
+mod serving;
 mod support;
 mod vegeta;
 mod wrk;
@@ -47,7 +47,8 @@ const SUITES: &[(&str, &[Case])] = &[
     ("locust", &locust::CASES),
     ("locust-llm", &locust_model::CASES),
     ("oha", &oha::CASES),
-    ("sglang", &sglang::CASES),
+    ("sglang", &serving::SGLANG),
+    ("vllm", &serving::VLLM),
     ("vegeta", &vegeta::CASES),
     ("wrk", &wrk::CASES),
     ("wrk2", &wrk2::CASES),

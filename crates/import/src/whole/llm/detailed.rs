@@ -21,6 +21,8 @@ pub(super) struct Detailed {
     pub itls: Vec<Sum>,
     /// Seconds on a clock that began before the run.
     pub start_times: Vec<f64>,
+    /// Seconds that a request waited in the client, behind its limit on concurrency.
+    pub queue_times: Vec<f64>,
     /// Empty for requests that succeeded.
     pub errors: Vec<String>,
 }
@@ -47,8 +49,9 @@ impl<'de> Visitor<'de> for Fields {
                 "ttfts" => read.ttfts = map.next_value()?,
                 "itls" => read.itls = map.next_value()?,
                 "start_times" => read.start_times = map.next_value()?,
+                "queue_times" => read.queue_times = map.next_value()?,
                 "errors" => read.errors = map.next_value::<Vec<Text>>()?.into_iter().map(|Text(text)| text).collect(),
-                "input_lens" | "output_lens" | "generated_texts" => drop(map.next_value::<IgnoredAny>()?),
+                "input_lens" | "output_lens" | "generated_texts" | "latencies" => drop(map.next_value::<IgnoredAny>()?),
                 _ => {
                     let number = map.next_value::<Value>()?.as_f64();
                     number.map(|number| read.figures.insert(name, number));
@@ -94,40 +97,9 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// Replaces the words `NaN`, `Infinity` and `-Infinity` by empty texts of the same length, so that JSON can be read and
-/// places stay what they are.
-pub(super) fn without_python_numbers(bytes: &[u8]) -> Vec<u8> {
-    const WORDS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
-    let mut bytes = bytes.to_vec();
-    let (mut at, mut in_text) = (0, false);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' if in_text => at += 1,
-            b'"' => in_text = !in_text,
-            b'-' | b'I' | b'N' if !in_text => {
-                if let Some(word) = WORDS.into_iter().find(|word| bytes[at..].starts_with(word)) {
-                    let room = &mut bytes[at..at + word.len()];
-                    room.fill(b' ');
-                    room[..2].copy_from_slice(b"\"\"");
-                    at += word.len() - 1;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_of_python_are_replaced_outside_of_texts() {
-        let read = without_python_numbers(br#"{"a":NaN,"b":[-Infinity,Infinity],"c":"\"NaN"}"#);
-        assert_eq!(String::from_utf8_lossy(&read), r#"{"a":"" ,"b":[""       ,""      ],"c":"\"NaN"}"#);
-    }
 
     #[test]
     fn numbers_are_kept_by_name_and_lists_are_summed() {

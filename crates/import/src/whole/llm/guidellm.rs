@@ -6,9 +6,9 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts};
 use truetail_tools::files::GuideLlmMetrics;
+use truetail_tools::python::without_python_numbers;
 use truetail_tools::{FailureClassifier, units};
 
-use super::detailed::without_python_numbers;
 use crate::whole::file::{WholeFile, content, run};
 use crate::whole::json;
 use crate::{FormatInfo, ImportError, Likeness, RequestSink};

@@ -1,39 +1,39 @@
-//! `bench_serving` of sglang: requests to a language model with exponential gaps.
-
-mod parse;
+//! `vllm bench serve`: requests to a language model at a rate.
 
 use std::path::Path;
 
 use serde_json::json;
 use truetail_model::workload::LoadModelKind;
 
-use self::parse::{NAME, RESULTS, TESTED};
+use super::parse;
 use crate::locate::{printed_by, version_in};
 use crate::model::{MODEL, PROMPT, TOKENIZER, tokenizer};
+use crate::output_reader::OutputReader;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// sglang's `bench_serving` with a request rate.
-pub struct Sglang;
+/// `vllm bench serve` with a request rate.
+pub struct Vllm;
+
+const NAME: &str = "vllm";
+const TESTED: &str = "0.32.0";
+const RESULTS: &str = "results.json";
+const FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULTS);
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
     clock: "from the moment at which its task gets to send the request, behind --max-concurrency where that is given; its gaps are \
-            exponential, each slept after the request before it, so that it falls behind its rate",
-    install: InstallHint::anywhere("PyPI", "tools/install.sh sglang"),
+            equal with --burstiness inf only, and otherwise exponential",
+    install: InstallHint::anywhere("PyPI", "tools/install.sh vllm"),
     tested_version: TESTED,
 };
 
-/// The program that the installation makes: `python -m sglang.bench_serving`.
-const PROGRAM: &str = "sglang-bench-serving";
 const PROMPTS: &str = "prompts.jsonl";
-/// Tokens of an answer where the load does not say.
-const ANSWER_TOKENS: u64 = 30;
 
-impl Tool for Sglang {
+impl Tool for Vllm {
     fn info(&self) -> &ToolInfo {
         &INFO
     }
@@ -42,11 +42,11 @@ impl Tool for Sglang {
         true
     }
 
-    /// It does not print its version; the Python beside the program knows it.
+    /// Its own `--version` takes many seconds; the Python beside the program knows it.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
-        let path = search_path.program(PROGRAM)?;
+        let path = search_path.program(NAME)?;
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        let ask = "import importlib.metadata as facts; print(facts.version('sglang'))";
+        let ask = "import importlib.metadata as facts; print(facts.version('vllm'))";
         let version = version_in(&printed_by(&real.with_file_name("python"), &["-c", ask]));
         Ok(InstalledTool { path, version })
     }
@@ -55,14 +55,15 @@ impl Tool for Sglang {
         let rate = load.rate.as_per_second();
         // It ends after so many, and not after a time.
         let planned = (rate * load.duration.as_secs_f64()).ceil() as u64;
-        let tokens = load.answer_tokens.unwrap_or(ANSWER_TOKENS);
-        let invocation = Invocation::new(found, "--backend vllm --base-url").arg(load.origin()).words(&format!(
-            "--model {MODEL} --tokenizer {TOKENIZER} --dataset-name custom --dataset-path {PROMPTS} \
-             --sharegpt-output-len {tokens} --num-prompts {planned} --request-rate {rate} --warmup-requests 0 \
-             --output-file {RESULTS} --output-details --disable-tqdm"
-        ));
-        // Of a conversation it asks the first turn; the second has to be there.
-        let row = json!({ "conversations": [{ "content": PROMPT }, { "content": PROMPT }] });
+        let tokens = load.answer_tokens.unwrap_or(super::ANSWER_TOKENS);
+        let invocation =
+            Invocation::new(found, "bench serve --backend vllm --base-url").arg(load.origin()).words(&format!(
+                "--model {MODEL} --tokenizer {TOKENIZER} --dataset-name custom --dataset-path {PROMPTS} --skip-chat-template \
+                 --custom-output-len {tokens} --num-prompts {planned} --request-rate {rate} --burstiness inf \
+                 --ready-check-timeout-sec 0 --num-warmups 0 --percentile-metrics ttft,itl,e2el \
+                 --metric-percentiles 90,95,99 --save-result --save-detailed --result-filename {RESULTS} --disable-tqdm"
+            ));
+        let row = json!({ "prompt": PROMPT });
         let prompts = format!("{row}\n").repeat(planned as usize);
         Ok(Invocation {
             inputs: [(PROMPTS.to_owned(), prompts)].into_iter().chain(tokenizer()).collect(),
@@ -72,6 +73,6 @@ impl Tool for Sglang {
     }
 
     fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
-        parse::parse(output)
+        parse::parse(output, FILE, RESULTS)
     }
 }

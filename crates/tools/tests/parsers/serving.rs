@@ -1,4 +1,4 @@
-//! sglang's bench_serving.
+//! vLLM's `bench serve`, and sglang's bench_serving.
 
 use truetail_tools::ToolOutput;
 
@@ -6,10 +6,10 @@ use crate::support::{Case, PLAIN, check, parse};
 
 #[test]
 fn what_sglang_says() {
-    check("sglang", &CASES);
+    check("sglang", &SGLANG);
 }
 
-pub(crate) const CASES: [Case; 2] = [
+pub(crate) const SGLANG: [Case; 2] = [
     Case {
         folder: "0.5.9/stall",
         stdout: "",
@@ -22,7 +22,30 @@ pub(crate) const CASES: [Case; 2] = [
     Case {
         folder: "0.5.9/stall",
         stdout: "",
-        says: "error: results.jsonl: no result of bench_serving; exit code 0",
+        says: "error: results.jsonl: no result of the benchmark; exit code 0",
+        ..PLAIN
+    },
+];
+
+#[test]
+fn what_vllm_says() {
+    check("vllm", &VLLM);
+}
+
+pub(crate) const VLLM: [Case; 2] = [
+    Case {
+        folder: "0.32.0/stall",
+        stdout: "",
+        files: &[("results.json", "results.json")],
+        says: "measured 80 requests 80 failed 0 dropped - rate 19.23520247797054 mean 301.967353 max - | single 0 errors 0 \
+               histogram - | p50=241.140937 p90=555.561735 p99=900.383072 | first of Some(80): p50=41.850237 \
+               p99=534.542662 max 573.348999 | gap of Event: p50=10.923165 p95=34.012505 p99=52.886048 max 92.357523",
+        ..PLAIN
+    },
+    Case {
+        folder: "0.32.0/stall",
+        stdout: "",
+        says: "error: results.json: no result of the benchmark; exit code 0",
         ..PLAIN
     },
 ];

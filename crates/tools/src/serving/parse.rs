@@ -1,17 +1,13 @@
-//! The result that sglang's `bench_serving` adds to its output file: a line of JSON with a summary, and with
-//! `--output-details` with single values.
+//! The result that `vllm bench serve` and sglang's `bench_serving` add to a file: a line of JSON with a summary and, where asked for,
+//! with single values. They are of one descent, and differ in the names of the times of whole answers.
 
 use serde::Deserialize;
 use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
 
 use crate::model::{millis, printed};
 use crate::output_reader::OutputReader;
+use crate::python::without_python_numbers;
 use crate::{ParseError, ToolOutput, ToolReport, units};
-
-pub(super) const NAME: &str = "sglang";
-pub(super) const TESTED: &str = "0.5.9";
-pub(super) const RESULTS: &str = "results.jsonl";
-const FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULTS);
 
 /// Its summary is over requests that succeeded. Single values are those of all, in the order of sending.
 #[derive(Deserialize)]
@@ -28,9 +24,13 @@ struct Document {
 
 #[derive(Deserialize)]
 struct WholeAnswers {
+    #[serde(alias = "mean_e2el_ms")]
     mean_e2e_latency_ms: Option<f64>,
+    #[serde(alias = "median_e2el_ms")]
     median_e2e_latency_ms: Option<f64>,
+    #[serde(alias = "p90_e2el_ms")]
     p90_e2e_latency_ms: Option<f64>,
+    #[serde(alias = "p99_e2el_ms")]
     p99_e2e_latency_ms: Option<f64>,
 }
 
@@ -49,14 +49,15 @@ struct Streams {
     itls: Vec<Vec<f64>>,
 }
 
-/// Parses the last result.
+/// Parses the last result in `results`, which `file` reads.
 ///
 /// # Errors
-/// [`ParseError`] if there is none, or for anything that `bench_serving` does not write.
-pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
-    let bytes = output.file(RESULTS).ok_or_else(|| FILE.no_result(output, "result of bench_serving"))?;
+/// [`ParseError`] if there is none, or for anything that these tools do not write.
+pub(super) fn parse(output: &ToolOutput, file: OutputReader, results: &str) -> Result<ToolReport, ParseError> {
+    let bytes = output.file(results).ok_or_else(|| file.no_result(output, "result of the benchmark"))?;
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let document: Document = FILE.json(lines.next_back().unwrap_or_default())?;
+    let last = without_python_numbers(lines.next_back().unwrap_or_default());
+    let document: Document = file.json(&last)?;
     Ok(ToolReport {
         streams: Some(streams(&document.streams, document.completed)),
         ..ToolReport::from_claims(claims(&document))

@@ -1,0 +1,148 @@
+//! The rates at which the two ends are proven.
+//!
+//! How long it takes to prove an end depends on how far it is from the limit, squared. So both are as far from it as the resolution
+//! allows. Where nobody knows about where the limit is, the ends are those of the bracket.
+
+use super::aim::ROUNDING;
+
+/// An end is at least this part of the resolution away from the limit. Little, because nobody knows so well where the limit is.
+const CLOSEST: f64 = 0.2;
+/// Two ends that are within this part of the resolution of each other are the same.
+const SAME: f64 = 0.05;
+
+/// What became of the ends that were probed again.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(super) struct Confirmed {
+    /// The lower end that held last.
+    pub(super) proven: Option<f64>,
+    /// The upper end that held last.
+    pub(super) refuted: Option<f64>,
+    /// Rates that did not hold.
+    pub(super) failed: Vec<f64>,
+    /// How often an upper end was probed.
+    pub(super) uppers: u32,
+    /// How often a lower end was probed.
+    pub(super) lowers: u32,
+}
+
+/// The ends of a search, as logarithms of rates.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends<'a> {
+    low: f64,
+    high: f64,
+    /// Where the limit seems to be.
+    limit: Option<f64>,
+    /// How far apart two ends may be.
+    width: f64,
+    /// Rates that did not hold when they were to be proven.
+    failed: &'a [f64],
+}
+
+impl Ends<'_> {
+    /// Between the rate `lower`, which meets, and `top`, which misses. `limit` is the logarithm of a rate between them;
+    /// the rates `failed` did not hold when they were to be proven.
+    pub(super) fn new(lower: f64, top: f64, limit: Option<f64>, resolution: f64, failed: &[f64]) -> Ends<'_> {
+        let width = resolution.ln_1p() * (1.0 - ROUNDING);
+        Ends { low: lower.ln(), high: top.ln(), limit, width, failed }
+    }
+
+    /// The upper end to prove first.
+    pub(super) fn upper(&self) -> f64 {
+        self.around().1.exp()
+    }
+
+    /// The lower end that goes with this upper one; `None` if it would be too close to the limit, and another upper end is better.
+    pub(super) fn below(&self, upper: f64) -> Option<f64> {
+        let (upper, exact) = (upper.ln(), upper.ln() - self.width);
+        // Of a narrow bracket, rates above its lower end are not known to meet.
+        let lower = if self.is_narrow() { exact.min(self.low) } else { exact };
+        let is_far = self.limit.is_none_or(|limit| limit - lower > CLOSEST * self.width);
+        let is_best = (is_far && self.is_untried(lower)) || self.around().1 >= upper - SAME * self.width;
+        (is_best && upper - lower <= self.widest()).then(|| lower.exp())
+    }
+
+    /// The upper end that goes with this lower one, in the same way.
+    pub(super) fn above(&self, lower: f64) -> Option<f64> {
+        let (lower, exact) = (lower.ln(), lower.ln() + self.width);
+        let upper = if self.is_narrow() { exact.max(self.high) } else { exact };
+        let is_far = self.limit.is_none_or(|limit| upper - limit > CLOSEST * self.width);
+        let is_best = (is_far && self.is_untried(upper)) || self.around().0 <= lower + SAME * self.width;
+        (is_best && upper - lower <= self.widest()).then(|| upper.exp())
+    }
+
+    /// Both ends. Those of a narrow bracket only move apart: rates between them have been probed.
+    fn around(&self) -> (f64, f64) {
+        match self.limit {
+            Some(limit) if self.is_narrow() => {
+                let slack = (self.width - (self.high - self.low)).max(0.0);
+                let down = ((self.high + self.low) / 2.0 - limit + slack / 2.0).clamp(0.0, slack);
+                (self.low - down, self.high + slack - down)
+            }
+            Some(limit) => (limit - self.width / 2.0, limit + self.width / 2.0),
+            None => (self.low, self.high),
+        }
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.high - self.low <= self.widest()
+    }
+
+    fn is_untried(&self, end: f64) -> bool {
+        self.failed.iter().all(|rate| (rate.ln() - end).abs() > SAME * self.width)
+    }
+
+    /// The width that was asked for.
+    fn widest(&self) -> f64 {
+        self.width / (1.0 - ROUNDING)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(lower: f64, top: f64, limit: Option<f64>) -> Ends<'static> {
+        Ends::new(lower, top, limit.map(f64::ln), 0.1, &[])
+    }
+
+    #[test]
+    fn the_limit_is_in_the_middle() {
+        for (lower, top) in [(99.0, 101.0), (98.0, 104.0), (50.0, 200.0)] {
+            let ends = ends(lower, top, Some(100.0));
+            let upper = ends.upper();
+            let lower = ends.below(upper).expect("far enough");
+            assert!((upper / 100.0 - 100.0 / lower).abs() < 1e-9 && (1.09..1.1).contains(&(upper / lower)), "{ends:?}");
+            assert!((ends.above(lower).expect("far enough") - upper).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_narrow_bracket_only_becomes_wider() {
+        for limit in [90.5, 95.0, 98.5] {
+            let ends = ends(90.0, 99.0, Some(limit));
+            assert!((ends.upper() - 99.0).abs() < 1e-9, "{limit}");
+            assert!(
+                ends.below(99.0).is_some_and(|lower| (lower - 90.0).abs() < 1e-9),
+                "{limit}: nothing better is known"
+            );
+        }
+        let lopsided = ends(97.0, 101.0, Some(100.0));
+        assert!((lopsided.upper() - 104.8).abs() < 0.1, "{lopsided:?}");
+    }
+
+    #[test]
+    fn an_end_that_is_far_out_leaves_no_room_for_the_other() {
+        let ends = ends(50.0, 200.0, Some(100.0));
+        assert_eq!((ends.below(109.0), ends.above(92.0)), (None, None));
+        assert!(ends.below(106.0).is_some_and(|lower| lower < 97.0));
+        let once = Ends { failed: &[96.5], ..ends };
+        assert_eq!(once.below(106.0), None, "it did not hold");
+    }
+
+    #[test]
+    fn without_a_limit_the_ends_are_those_of_the_bracket() {
+        let ends = ends(95.0, 100.0, None);
+        assert!((ends.upper() - 100.0).abs() < 1e-9);
+        assert!(ends.below(ends.upper()).is_some_and(|lower| (90.0..=95.0).contains(&lower)));
+    }
+}

@@ -1,0 +1,11 @@
+//! The clients that come with servers of language models: `vllm bench serve`, and sglang's `bench_serving`.
+
+mod parse;
+mod sglang;
+mod vllm;
+
+pub use sglang::Sglang;
+pub use vllm::Vllm;
+
+/// Tokens of an answer where the load does not say.
+const ANSWER_TOKENS: u64 = 30;
