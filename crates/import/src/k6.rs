@@ -60,6 +60,7 @@ impl K6Requests {
             outcome: self.outcome(sample),
             worker: self.workers.number(sample.user),
             bytes_in: None,
+            waited: Nanos::ZERO,
         }))
     }
 

@@ -39,6 +39,7 @@ impl VegetaResults {
             outcome,
             worker: None,
             bytes_in: result.bytes_in,
+            waited: Nanos::ZERO,
         })
     }
 

@@ -20,6 +20,9 @@ pub struct ForeignRequest {
     pub start_ns: Option<u64>,
     /// Its latency, as the tool defines it ([`Claims::latency_from`]).
     pub duration: Nanos,
+    /// How long it waited in the client before that, which is in no latency: behind a limit on concurrency, say. 0 where the file does
+    /// not say.
+    pub waited: Nanos,
     /// What became of it.
     pub outcome: Outcome,
     /// Who sent it: the thread, virtual user or connection, numbered from 0 in the order in which they appear. `None` where the

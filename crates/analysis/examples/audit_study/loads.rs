@@ -57,6 +57,7 @@ impl Sink for Rows<'_> {
                 outcome: record.outcome,
                 worker: None,
                 bytes_in: None,
+                waited: Nanos::ZERO,
             });
         }
     }

@@ -23,11 +23,13 @@ mod steps;
 mod summary;
 mod timeline;
 mod usual;
+mod waits;
 mod workers;
 
 pub use correction::{Corrected, CorrectedInterval, Correction, Corrector, corrected};
 pub use finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
 pub use timeline::{AuditStop, AuditTimeline};
+pub use waits::WAITED_IN_CLIENT;
 
 use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignRun, LatencyFrom};
@@ -60,14 +62,15 @@ impl Auditor {
         let given = Given { users: users.or(run.load.users), interval: expected_interval };
         let rows = &self.rows;
         if !rows.have_starts() {
-            return left_out::limit(summary::judge(rows.histogram(run), rows, run, given), run);
+            let audit = waits::apply(summary::judge(rows.histogram(run), rows, run, given), rows.waits.as_ref());
+            return left_out::limit(audit, run);
         }
         let audit = if run.claims.latency_from == LatencyFrom::Send {
             judge::judge(rows, Axis::new(&rows.events, &rows.blocks), run, given)
         } else {
             summary::judge(rows.histogram(run), rows, run, given)
         };
-        let audit = left_out::limit(audit, run);
+        let audit = left_out::limit(waits::apply(audit, rows.waits.as_ref()), run);
         Audit { timeline: timeline::timeline(rows, run.clock.start_resolution_ns), ..audit }
     }
 }

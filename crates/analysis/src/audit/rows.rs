@@ -6,6 +6,7 @@ use truetail_run::{ForeignRequest, ForeignRun};
 
 use super::bins::Bins;
 use super::cells::{Durations, Events};
+use super::waits::Waits;
 use super::workers::Workers;
 
 /// Fewer missing arrivals than this share of all do not matter: half of what a stall of 0.5 % of the run hides.
@@ -44,6 +45,7 @@ pub(super) struct Rows {
     pub(super) durations: Histogram,
     pub(super) workers: Workers,
     pub(super) requests: u64,
+    pub(super) waits: Option<Waits>,
     /// Those without an answer, or with an error status.
     failed: u64,
     /// One of them at least has a status, or no answer.
@@ -59,6 +61,7 @@ impl Default for Rows {
             durations: Histogram::new(),
             workers: Workers::default(),
             requests: 0,
+            waits: None,
             failed: 0,
             says_failed: false,
             with_start: 0,
@@ -75,6 +78,9 @@ impl Rows {
         self.requests += 1;
         self.failed += u64::from(request.outcome.status().is_none_or(|status| status >= 400));
         self.says_failed |= request.outcome != NO_STATUS;
+        if request.waited > Nanos::ZERO || self.waits.is_some() {
+            self.waits.get_or_insert_with(|| Waits::after(&self.durations)).add(request);
+        }
         self.durations.record(request.duration);
         let Some((start, end)) = request.start_ns.and_then(|start| span(start, request.duration)) else { return };
         self.with_start += 1;

@@ -6,7 +6,7 @@ mod loads;
 
 use loads::{OPEN_LOADS, closed, file, open_load, scenario, service, stall, stalled_loop};
 use truetail_analysis::audit::{Audit, AuditFinding, Auditor, Corrector};
-use truetail_model::record::{Outcome, RequestRecord};
+use truetail_model::record::{Histogram, Outcome, RequestRecord};
 use truetail_model::service::{Fault, Gate, Service, Variation};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
@@ -119,6 +119,7 @@ impl Sink for Rows {
                 outcome: record.outcome,
                 worker: None,
                 bytes_in: None,
+                waited: Nanos::ZERO,
             });
         }
     }
@@ -135,6 +136,50 @@ fn audit_of(rows: &[ForeignRequest], run: &ForeignRun) -> Audit {
     let mut auditor = Auditor::new();
     rows.iter().for_each(|row| auditor.request(row));
     auditor.finish(run, None, None)
+}
+
+/// Ten seconds at 100/s, of requests that take 10 ms, and 400 ms in the fifth second, through `places` places. The file says how long
+/// each waited for one.
+fn behind_a_limit(places: usize) -> Vec<ForeignRequest> {
+    let mut free = vec![0_u64; places];
+    let request = |i: u64| {
+        let due = i * 10_000_000;
+        let place = free.iter_mut().min().expect("a place");
+        let start = due.max(*place);
+        let duration = if (4_000_000_000..5_000_000_000).contains(&start) { 400_000_000 } else { 10_000_000 };
+        *place = start + duration;
+        ForeignRequest {
+            start_ns: Some(start),
+            duration: Nanos(duration),
+            waited: Nanos(start - due),
+            outcome: Outcome::Response { status: 200 },
+            worker: None,
+            bytes_in: None,
+        }
+    };
+    (0..1_000).map(request).collect()
+}
+
+#[test]
+fn what_waited_in_the_client_is_certain_and_corrected_exactly() {
+    let rows = behind_a_limit(5);
+    let audit = audit_of(&rows, &file(1));
+    assert_eq!((audit.finding, audit.evidence[0].code), (AuditFinding::Certain, "waited_in_client"), "{audit:?}");
+    let mut truth = Histogram::new();
+    rows.iter().for_each(|row| truth.record(row.duration + row.waited));
+    for q in [0.5, 0.9, 0.99, 1.0] {
+        let corrected = audit.corrected_at(q).expect("a correction");
+        let exact = truth.quantile(q).expect("requests").0;
+        assert_eq!((corrected.value_ns, corrected.low_ns, corrected.high_ns), (exact, exact, exact), "{q}");
+    }
+    assert!(audit.corrected_at(0.99).expect("it").value_ns > 2 * audit.reported_at(0.99).expect("it"), "{audit:?}");
+    assert_eq!(audit_of(&behind_a_limit(500), &file(1)).finding, AuditFinding::NoneSeen, "nobody waits");
+    let short: Vec<_> =
+        rows.iter().map(|row| ForeignRequest { waited: row.waited.min(Nanos(900_000)), ..*row }).collect();
+    assert!(!codes(&audit_of(&short, &file(1))).contains(&"waited_in_client"), "a task needs as long to wake up");
+    // A file without starts has its waits all the same.
+    let without: Vec<_> = rows.iter().map(|row| ForeignRequest { start_ns: None, ..*row }).collect();
+    assert_eq!(audit_of(&without, &file(1)).corrected_at(0.99), audit.corrected_at(0.99));
 }
 
 /// Files are ordered by start, by end, by duration (ab), or not at all.
@@ -293,6 +338,7 @@ fn times_at_the_end_of_all_clocks_are_judged_too() {
         outcome: Outcome::Response { status: 200 },
         worker: Some(0),
         bytes_in: None,
+        waited: Nanos::ZERO,
     };
     for (start, duration) in
         [(u64::MAX - 1_000, 10), (0, u64::MAX), (u64::MAX, u64::MAX), (i64::MAX as u64 - 1_000, 10)]

@@ -50,6 +50,20 @@ fn a_stall_that_a_closed_loop_hides_is_found_in_each_tools_own_file() {
     }
 }
 
+/// vLLM's client with `--max-concurrency 5`, at 20/s and with a stall: its file has how long requests waited in it.
+#[test]
+fn what_waited_behind_a_limit_of_the_client_is_found() {
+    let dir = TestDir::new();
+    let path = root().join("testdata/import/vllm/bench-serve-behind-a-limit.json").display().to_string();
+    let output = audit(&dir, &[&path]);
+    let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = "requests waited in the client, and that is in no latency of the tool";
+    assert_eq!((output.code, text.contains(says)), (Some(3), true), "{output:?}");
+    assert!(text.contains("35 of 80 requests waited in the client, for up to 384"), "{output:?}");
+    let json = audit(&dir, &[&path, "--json"]).json();
+    assert_eq!((codes(&json)[0], json["missing_arrivals"].as_u64()), ("waited_in_client", Some(0)));
+}
+
 #[test]
 fn a_schedule_and_a_healthy_service_show_none() {
     let dir = TestDir::new();

@@ -80,6 +80,7 @@ impl Row {
             outcome: outcome_of(failures, self.either("status", "response_code")),
             worker: workers.number(self.value("connection").name(&mut [0; 8])),
             bytes_in: self.either("body_bytes_sent", "bytes_sent").whole().ok(),
+            waited: Nanos::ZERO,
         };
         // Numbers of JSON do not show how fine they are; both programs write milliseconds.
         let millisecond = Unit::Millis.nanos();

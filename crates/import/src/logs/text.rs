@@ -82,6 +82,7 @@ impl RowFormat for TextLog {
                 outcome: outcome(&mut failures, fields.status, b""),
                 worker: None,
                 bytes_in: whole(fields.bytes).ok(),
+                waited: Nanos::ZERO,
             };
             Ok(seen.take(request, fields.time, fields.duration))
         })?;

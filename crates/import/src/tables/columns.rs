@@ -165,6 +165,7 @@ impl ColumnReader {
             outcome: outcome(&mut self.failures, field(self.columns.status), field(self.columns.error)),
             worker: self.workers.number(field(self.columns.worker)),
             bytes_in: whole(field(self.columns.bytes)).ok(),
+            waited: Nanos::ZERO,
         }))
     }
 

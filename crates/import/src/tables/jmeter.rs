@@ -176,6 +176,7 @@ impl Samples {
             outcome,
             worker: self.workers.number(field(self.columns.thread)),
             bytes_in: whole(field(self.columns.bytes)).ok(),
+            waited: Nanos::ZERO,
         }))
     }
 

@@ -113,6 +113,7 @@ impl Objects {
             outcome: outcome_of(&mut self.failures, if failed { error } else { status }),
             worker: self.workers.number(worker.name(&mut [0; 8])),
             bytes_in: bytes.whole().ok(),
+            waited: Nanos::ZERO,
         }))
     }
 

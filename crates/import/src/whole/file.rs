@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
+use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView};
 use truetail_tools::{ParseError, ReportedRequest, ToolReport};
@@ -165,7 +166,7 @@ pub(super) fn run_of(report: ToolReport, sink: &mut RequestSink<'_>) -> ForeignR
 /// A request as a tool's parser gives it.
 pub(super) fn request(one: &ReportedRequest, worker: Option<u32>) -> ForeignRequest {
     let ReportedRequest { start_ns, latency, outcome } = *one;
-    ForeignRequest { start_ns, duration: latency, outcome, worker, bytes_in: None }
+    ForeignRequest { start_ns, duration: latency, outcome, worker, bytes_in: None, waited: Nanos::ZERO }
 }
 
 /// Adds a row that cannot be used.

@@ -174,6 +174,7 @@ fn entry_request(entry: &Entry, failures: &mut FailureClassifier) -> Result<(For
         outcome,
         worker: Some(entry.thread),
         bytes_in: None,
+        waited: Nanos::ZERO,
     };
     Ok((one, entry.ok))
 }

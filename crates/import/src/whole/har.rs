@@ -5,6 +5,7 @@ use std::time::UNIX_EPOCH;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Nanos;
 use truetail_run::{Claims, Damage, ForeignClock, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom};
 use truetail_tools::units;
 
@@ -94,7 +95,7 @@ fn request(entry: &Entry) -> Result<ForeignRequest, String> {
         status => Outcome::Response { status },
     };
     let bytes_in = entry.response.body_size.and_then(|bytes| bytes.try_into().ok());
-    Ok(ForeignRequest { start_ns: Some(start), duration, outcome, worker: None, bytes_in })
+    Ok(ForeignRequest { start_ns: Some(start), duration, outcome, worker: None, bytes_in, waited: Nanos::ZERO })
 }
 
 /// `2026-11-20T06:59:24.422Z`, or with an offset such as `+01:00`, as nanoseconds since 1970.

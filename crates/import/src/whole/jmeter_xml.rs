@@ -143,6 +143,7 @@ impl Samples {
             outcome,
             worker,
             bytes_in: sample.bytes_in,
+            waited: Nanos::ZERO,
         })
     }
 

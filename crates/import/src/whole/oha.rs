@@ -1,6 +1,7 @@
 //! What oha prints: a summary, JSON, or CSV with a row for each answer.
 
 use truetail_model::record::Outcome;
+use truetail_model::time::Nanos;
 use truetail_run::{Claims, Damage, ForeignClock, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom};
 use truetail_tools::{files, units};
 
@@ -78,6 +79,7 @@ impl Columns {
             outcome: Outcome::Response { status: cells.get(self.status)?.trim().parse().ok()? },
             worker: None,
             bytes_in: self.bytes.and_then(|at| cells.get(at)?.trim().parse().ok()),
+            waited: Nanos::ZERO,
         })
     }
 }

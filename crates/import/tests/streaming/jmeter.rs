@@ -33,6 +33,7 @@ fn rows_are_read_to_the_digit() {
         outcome: Outcome::Response { status: 200 },
         worker: Some(0),
         bytes_in: Some(119),
+        waited: Nanos::ZERO,
     };
     assert_eq!(requests[0], first);
     let sixth = ForeignRequest {
@@ -41,6 +42,7 @@ fn rows_are_read_to_the_digit() {
         outcome: Outcome::Response { status: 503 },
         worker: Some(4),
         bytes_in: Some(92),
+        waited: Nanos::ZERO,
     };
     assert_eq!(requests[5], sixth);
     assert_eq!(with_status(&requests, 503), 42);

@@ -55,6 +55,7 @@ fn users_are_read_from_their_column_or_the_tags() {
         outcome: Outcome::Response { status: 200 },
         worker: Some(0),
         bytes_in: None,
+        waited: Nanos::ZERO,
     };
     assert_eq!((requests[0], requests[1].worker), (first, Some(1)));
     let tags = "metric_name,timestamp,metric_value,status,extra_tags,metadata\n\
@@ -83,6 +84,7 @@ fn json_lines() {
         outcome: Outcome::Response { status: 200 },
         worker: None,
         bytes_in: None,
+        waited: Nanos::ZERO,
     };
     assert_eq!(requests[0], first);
 }

@@ -21,6 +21,7 @@ fn nginx_in_three_formats_says_the_same() {
         outcome: Outcome::Response { status: 200 },
         worker: None,
         bytes_in: Some(3),
+        waited: Nanos::ZERO,
     };
     assert_eq!(timed[0], first);
 
@@ -62,6 +63,7 @@ fn envoy_as_it_is_documented() {
         outcome: Outcome::Response { status: 204 },
         worker: None,
         bytes_in: Some(0),
+        waited: Nanos::ZERO,
     };
     assert_eq!((requests[0], run.view), (request, ForeignView::Server));
     let istio = "[2020-11-25T21:26:18.409Z] \"GET /status/418 HTTP/1.1\" 418 - via_upstream - \"-\" 0 135 3 1 \"-\" \

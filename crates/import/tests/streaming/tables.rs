@@ -21,6 +21,7 @@ fn hey() {
         outcome: Outcome::Response { status: 200 },
         worker: None,
         bytes_in: None,
+        waited: Nanos::ZERO,
     };
     assert_eq!(requests[0], first);
     let (run, cut) = import("hey-csv", &file("tools/hey/0.1.4/cut-off/samples.csv"));
@@ -78,6 +79,7 @@ fn vegeta() {
         outcome: Outcome::Response { status: 200 },
         worker: None,
         bytes_in: Some(3),
+        waited: Nanos::ZERO,
     };
     assert_eq!(requests[0], first);
     // The same run, as JSON.

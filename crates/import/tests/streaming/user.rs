@@ -22,6 +22,7 @@ const REQUEST: ForeignRequest = ForeignRequest {
     outcome: Outcome::Response { status: 200 },
     worker: Some(0),
     bytes_in: None,
+    waited: Nanos::ZERO,
 };
 
 #[test]

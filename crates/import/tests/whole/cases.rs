@@ -423,7 +423,9 @@ fn vllm() {
         file: "import/vllm/bench-serve-behind-a-limit.json",
         format: "vllm",
         says: "",
-        notes: &["35 of 80 requests waited for up to 0.384 s in the client, behind its limit on concurrency: that is in no time of the file"],
+        notes: &[
+            "35 of 80 requests waited for up to 0.384 s in the client, behind its limit on concurrency: that is in no time of the file",
+        ],
     }]);
 }
 

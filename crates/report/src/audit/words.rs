@@ -1,6 +1,6 @@
 //! What the audit of a file found, in words: the same on the screen and on a page.
 
-use truetail_analysis::audit::{Audit, AuditFinding, Evidence};
+use truetail_analysis::audit::{Audit, AuditFinding, Evidence, WAITED_IN_CLIENT};
 use truetail_analysis::figures::quantile_name;
 use truetail_run::{Damage, FilePlace, ForeignRun, ForeignView};
 
@@ -40,7 +40,7 @@ impl AuditWords {
 /// The words of a report.
 pub fn audit_words(report: &AuditReport) -> AuditWords {
     let AuditReport { run, audit, .. } = report;
-    let (finding, says) = finding(run.view, audit.finding);
+    let (finding, says) = finding(run.view, audit);
     AuditWords {
         finding,
         says,
@@ -54,13 +54,17 @@ pub fn audit_words(report: &AuditReport) -> AuditWords {
     }
 }
 
-fn finding(view: ForeignView, finding: AuditFinding) -> (&'static str, &'static str) {
-    match finding {
+fn finding(view: ForeignView, audit: &Audit) -> (&'static str, &'static str) {
+    let first = audit.evidence.first().map(|evidence| evidence.code);
+    match audit.finding {
         AuditFinding::NoneSeen => ("NONE SEEN", "no sign that the client left out requests"),
         AuditFinding::Likely if view == ForeignView::Server => {
             ("LIKELY", "nothing reached the server while something was slow")
         }
         AuditFinding::Likely => ("LIKELY", "the client seems to have left out requests while something was slow"),
+        AuditFinding::Certain if first == Some(WAITED_IN_CLIENT) => {
+            ("CERTAIN", "requests waited in the client, and that is in no latency of the tool")
+        }
         AuditFinding::Certain => ("CERTAIN", "the client left out requests while something was slow"),
         AuditFinding::CannotTell => ("CANNOT TELL", "the file does not show whether requests were left out"),
     }

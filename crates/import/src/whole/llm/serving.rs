@@ -28,9 +28,6 @@ pub(in crate::whole) static SGLANG: WholeFile = WholeFile {
     parse: |bytes, sink| read(bytes, sink, "e2e_latency_ms"),
 };
 
-/// Anything shorter is what a task needs to be woken up.
-const SHORTEST_WAIT: Nanos = Nanos::from_millis(5);
-
 /// `latency` is how the names of the figures of whole requests end.
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>, latency: &str) -> Result<ForeignRun, ImportError> {
     let bytes = without_python_numbers(bytes);
@@ -47,7 +44,6 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>, latency: &str) -> Result<Forei
     if left_out > 0 {
         notes.push(format!("requests without a time in the file: {left_out}, which failed or had no token"));
     }
-    notes.extend(queued(&document.queue_times));
     let starts = if document.start_times.is_empty() { ForeignStarts::None } else { ForeignStarts::Run };
     let clock = ForeignClock { starts, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
     Ok(ForeignRun { clock, load: load(&document), notes, ..run(claims) })
@@ -108,17 +104,6 @@ fn load(document: &Detailed) -> ForeignLoad {
     ForeignLoad { users, rate_per_second, model }
 }
 
-/// What the client's own queue did, which is in none of its times.
-fn queued(seconds: &[f64]) -> Option<String> {
-    let waits: Vec<Nanos> =
-        seconds.iter().filter_map(|wait| units::nanos(*wait, 1e9)).filter(|wait| *wait >= SHORTEST_WAIT).collect();
-    let longest = waits.iter().max()?.as_secs_f64();
-    let (waited, all) = (waits.len(), seconds.len());
-    Some(format!(
-        "{waited} of {all} requests waited for up to {longest:.3} s in the client, behind its limit on concurrency: that is in no time of the file"
-    ))
-}
-
 /// Hands over the requests, and returns how many have no time. A request takes as long as its first token and the gaps
 /// between all tokens.
 fn requests(document: &Detailed, sink: &mut RequestSink<'_>) -> u64 {
@@ -139,6 +124,7 @@ fn requests(document: &Detailed, sink: &mut RequestSink<'_>) -> u64 {
             outcome: Outcome::Response { status: 0 },
             worker: None,
             bytes_in: None,
+            waited: document.queue_times.get(i).and_then(|wait| units::nanos(*wait, 1e9)).unwrap_or_default(),
         });
     }
     left_out
