@@ -23,13 +23,14 @@ mod steps;
 mod summary;
 mod timeline;
 mod usual;
+mod waited;
 mod waits;
 mod workers;
 
 pub use correction::{Corrected, CorrectedInterval, Correction, Corrector, corrected};
 pub use finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
 pub use timeline::{AuditStop, AuditTimeline};
-pub use waits::WAITED_IN_CLIENT;
+pub use waited::WAITED_IN_CLIENT;
 
 use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignRun, LatencyFrom};
@@ -62,7 +63,7 @@ impl Auditor {
         let given = Given { users: users.or(run.load.users), interval: expected_interval };
         let rows = &self.rows;
         if !rows.have_starts() {
-            let audit = waits::apply(summary::judge(rows.histogram(run), rows, run, given), rows.waits.as_ref());
+            let audit = waited::apply(summary::judge(rows.histogram(run), rows, run, given), rows.waits.as_ref());
             return left_out::limit(audit, run);
         }
         let audit = if run.claims.latency_from == LatencyFrom::Send {
@@ -70,7 +71,7 @@ impl Auditor {
         } else {
             summary::judge(rows.histogram(run), rows, run, given)
         };
-        let audit = left_out::limit(waits::apply(audit, rows.waits.as_ref()), run);
+        let audit = left_out::limit(waited::apply(audit, rows.waits.as_ref()), run);
         Audit { timeline: timeline::timeline(rows, run.clock.start_resolution_ns), ..audit }
     }
 }
