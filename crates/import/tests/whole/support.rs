@@ -73,6 +73,10 @@ pub(crate) fn said(run: &ForeignRun, requests: &[ForeignRequest]) -> String {
             run.clock.starts
         ));
     }
+    let waits = requests.iter().map(|request| request.waited.0).filter(|wait| *wait > 0);
+    if let Some(longest) = waits.clone().max() {
+        parts.push(format!("{} waited, longest {}", waits.count(), ms(longest)));
+    }
     parts.extend(run.load.users.map(|users| format!("{users} users")));
     parts.extend(run.load.rate_per_second.map(|rate| format!("planned {rate}/s")));
     parts.extend(run.load.model.map(|model| model.name().to_owned()));
