@@ -1,5 +1,6 @@
 # make demo   the whole point, in under a minute after the build
 # make test   the tests, without other people's tools
+# make test-features   the tests of what is not in the default build: the cargo features
 # make lint   format, clippy, structure (tests/tidy.py)
 # make test-tools   the tests that need other people's load tools and servers, which it installs first
 # make test-browser   the pages in Chromium, by tests/browser; needs Chromium, Node.js and npm
@@ -17,7 +18,7 @@
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
+.PHONY: demo test test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -36,9 +37,13 @@ test:
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment for the tests of histograms.hlog"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		$(CARGO) test --workspace --locked
-	$(CARGO) test --package truetail --features otlp --test live --locked otlp
-	$(CARGO) test --package truetail-import --features parquet,sqlite --test streaming --locked containers
 	PYTHON=$(PYTHON) bindings/python/test.sh
+
+# What is not in the default build: cargo features, each of which brings a tree of crates.
+FEATURES := truetail/otlp,truetail/parquet,truetail/sqlite,truetail/serve-http2,truetail/tokenizer
+test-features:
+	$(CARGO) test --package truetail --package truetail-import --package truetail-stream --features $(FEATURES) \
+		--test live --test streaming --test cli --test streams --locked -- otlp containers tokenizer llm
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
 test-tools: tools
@@ -67,7 +72,7 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) clippy --package truetail --features otlp,parquet,sqlite,serve-http2 --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package truetail --features otlp,parquet,sqlite,serve-http2,tokenizer --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package truetail-import --features parquet,sqlite --all-targets --locked -- -D warnings
 	@if command -v c++ > /dev/null; then $(CARGO) check --manifest-path fuzz/Cargo.toml --bins --locked --quiet; \
 		else echo "SKIPPED: the fuzz targets: no c++"; [ "$$TRUETAIL_STRICT" != 1 ]; fi

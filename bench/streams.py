@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What an event of a stream costs a client, and what becomes of its times when very many streams are open: bench/streams.py --help.
 
-Part `cost`: truetail, GuideLLM and AIPerf, as far as they are here, meet the same server, one after the other: streams of 500 events, 10 ms
-apart, as a language model sends them. Each runs for a short and for a long time, so that what starting and reporting cost cancels out:
+Part `cost`: truetail, GuideLLM, AIPerf and vLLM's client, as far as they are here, meet the same server, one after the other: streams of
+500 events, 10 ms apart, as a language model sends them, and as many at once as --streams says. Each runs for a short and for a long time, so that what starting and reporting cost cancels out:
 
     CPU per event = (CPU of the long run - CPU of the short one) / (events of the long run - events of the short one)
 
-over all processes of a client. Its inverse is how many events one processor can take. `truetail lab run` starts server and tools.
+over all processes of a client. Its inverse is how many events one processor can take. The more streams at once, the more events share
+what it costs to wake up, so each tool is taken where it is best. `truetail lab run` starts server and tools.
 
 Part `many`: truetail on one processor, the server on the other, and as many streams as --at-once says. Printed are the gaps that the server
 knows beside those that truetail measured, and how late truetail itself was.
@@ -28,7 +29,7 @@ from pathlib import Path
 import machine
 
 BINARY = os.environ.get("TRUETAIL", str(machine.TARGET / "truetail"))
-TOOLS = ["truetail-llm", "guidellm", "aiperf"]
+TOOLS = ["truetail-llm", "guidellm", "aiperf", "vllm"]
 EVENTS, GAP_MS = 500, 10
 LENGTH_S = EVENTS * GAP_MS / 1e3
 
@@ -78,23 +79,33 @@ def lab(folder, at_once, seconds):
     return found
 
 
+def round_of_cost(options, folder, at_once):
+    """What an event costs each tool, once."""
+    short, long = (lab(folder, at_once, seconds) for seconds in (options.short, options.long))
+    row = {}
+    for tool in TOOLS:
+        if tool in short and tool in long:
+            events = (long[tool]["streams"] - short[tool]["streams"]) * EVENTS
+            row[tool] = {"us_per_event": (long[tool]["cpu_s"] - short[tool]["cpu_s"]) / events * 1e6, "short": short[tool], "long": long[tool]}
+    return row
+
+
 def cost(options, folder):
-    rounds = []
-    for round in range(options.rounds):
-        short, long = (lab(folder, options.streams, seconds) for seconds in (options.short, options.long))
-        row = {}
-        for tool in TOOLS:
-            if tool in short and tool in long:
-                events = (long[tool]["streams"] - short[tool]["streams"]) * EVENTS
-                row[tool] = {"us_per_event": (long[tool]["cpu_s"] - short[tool]["cpu_s"]) / events * 1e6, "short": short[tool], "long": long[tool]}
-        rounds.append(row)
-        print(f"round {round + 1}: " + ", ".join(f"{tool} {figures['us_per_event']:.1f} us" for tool, figures in row.items()), flush=True)
-    median = {tool: statistics.median(row[tool]["us_per_event"] for row in rounds if tool in row) for tool in TOOLS if any(tool in row for row in rounds)}
-    ours = median[TOOLS[0]]
-    print(f"\n{options.streams} streams at once, {1_000 // GAP_MS} events a second each\n  {'tool':14} {'CPU, us an event':>17} {'events/s a processor':>21}  x {TOOLS[0]}")
-    for tool, us in median.items():
-        print(f"  {tool:14} {us:>17.2f} {1e6 / us:>21,.0f}  {us / ours:.1f}")
-    return {"streams": options.streams, "rounds": rounds, "median_us_per_event": median}
+    found, best = [], {}
+    for at_once in options.streams:
+        rounds = []
+        for round in range(options.rounds):
+            rounds.append(round_of_cost(options, folder, at_once))
+            print(f"{at_once} streams, round {round + 1}: " + ", ".join(f"{tool} {figures['us_per_event']:.1f} us" for tool, figures in rounds[-1].items()), flush=True)
+        median = {tool: statistics.median(row[tool]["us_per_event"] for row in rounds if tool in row) for tool in TOOLS if any(tool in row for row in rounds)}
+        for tool, us in median.items():
+            best[tool] = min(best.get(tool, (us, at_once)), (us, at_once))
+        found.append({"streams": at_once, "rounds": rounds, "median_us_per_event": median})
+    ours = best[TOOLS[0]][0]
+    print(f"\n{1_000 // GAP_MS} events a second each; each tool where an event costs it least\n  {'tool':14} {'streams':>7} {'CPU, us an event':>17} {'events/s a processor':>21}  x {TOOLS[0]}")
+    for tool, (us, at_once) in best.items():
+        print(f"  {tool:14} {at_once:>7} {us:>17.2f} {1e6 / us:>21,.0f}  {us / ours:.1f}")
+    return {"by_streams": found, "best": {tool: {"us_per_event": us, "streams": at_once} for tool, (us, at_once) in best.items()}}
 
 
 def quantile(values, q):
@@ -151,14 +162,18 @@ def many(options, folder):
     return found
 
 
+def numbers(text):
+    return [int(number) for number in text.split(",")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", default=["cost", "many"], help="of cost, many; both without")
     parser.add_argument("--rounds", type=int, default=3, help="for the part cost [3]")
-    parser.add_argument("--streams", type=int, default=20, help="streams at once for the part cost [20]")
+    parser.add_argument("--streams", type=numbers, default=[20, 100], help="streams at once for the part cost [20,100]")
     parser.add_argument("--short", type=int, default=20, help="seconds of the short run [20]")
     parser.add_argument("--long", type=int, default=60, help="seconds of the long run [60]")
-    parser.add_argument("--at-once", type=lambda text: [int(n) for n in text.split(",")], default=[100, 500, 1_000, 2_000], help="for the part many [100,500,1000,2000]")
+    parser.add_argument("--at-once", type=numbers, default=[100, 500, 1_000, 2_000], help="for the part many [100,500,1000,2000]")
     parser.add_argument("--truth", action=argparse.BooleanOptionalAction, default=True, help="for the part many, the gaps that the server knows, from its log")
     parser.add_argument("--out", type=Path, default=machine.ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
     options = parser.parse_args()

@@ -49,7 +49,7 @@ impl StreamArguments<'_> {
         let slo = parsed("slo", &self.slo)?;
         let plain = match (kind, api) {
             (None, None) => return Ok(None),
-            (_, Some(api)) => StreamOptions::of_llm(LlmOptions { api, slo }),
+            (_, Some(api)) => StreamOptions::of_llm(LlmOptions::new(api, slo)),
             (Some(kind), None) => StreamOptions::new(kind),
         };
         let end_mark = self.end_mark.clone().or(plain.end_mark.clone());

@@ -64,7 +64,7 @@ pub fn stand_in(args: &mut RunArgs) -> Result<()> {
 
 /// Files are read before the setup and after it.
 fn refuse_what_is_read_once(args: &RunArgs) -> Result<()> {
-    let files = [&args.flow.setup, &args.data_from, &args.ca, &args.cert, &args.key];
+    let files = [&args.flow.setup, &args.data_from, &args.ca, &args.cert, &args.key, &args.streams.tokenizer];
     let files = files.into_iter().flatten().chain(&args.flow.flow);
     match files.into_iter().find(|file| file.as_os_str() == "-" || file.exists() && !file.is_file()) {
         Some(file) => {

@@ -43,9 +43,8 @@ fn backend(api: LlmApi) -> &'static str {
 /// Requests and tokens, and how many per second of `seconds`.
 fn counts(streams: &StreamFacts, llm: &LlmFacts, seconds: f64) -> Vec<(&'static str, Value)> {
     let (completed, tokens) = (streams.tally.complete, llm.tokens);
-    let all_counted = tokens.not_counted == 0 && completed > 0;
-    let output = all_counted.then_some(tokens.output);
-    let input = (all_counted && tokens.without_input == 0).then_some(tokens.input);
+    let output = llm.output_tokens().filter(|_| completed > 0);
+    let input = (completed > 0 && tokens.not_counted == 0 && tokens.without_input == 0).then_some(tokens.input);
     let rate = |count: Option<u64>| count.filter(|_| seconds > 0.0).map(|count| count as f64 / seconds);
     let all = output.zip(input).map(|(output, input)| output.saturating_add(input));
     let numbers = [

@@ -26,7 +26,7 @@ fn main() {
     let events: usize = env::args().nth(1).map_or(2_000_000, |text| text.parse().expect("a number of events"));
     let llm = |slo: &[&str]| {
         let slo = slo.iter().map(|text| text.parse().expect("an objective")).collect();
-        Some(LlmOptions { api: LlmApi::OpenaiChat, slo })
+        Some(LlmOptions::new(LlmApi::OpenaiChat, slo))
     };
     let cases = [
         ("--stream sse", TOKEN, None),

@@ -8,6 +8,7 @@ use truetail_run::{
 
 use crate::options::StreamOptions;
 use crate::slo::Objective;
+use crate::tokenizer::Tokenizer;
 
 /// Times up to this are recorded without allocating.
 const ROOM: Nanos = Nanos::from_secs(120);
@@ -40,7 +41,10 @@ impl Found {
             bytes: 0,
             coalesced_gaps: 0,
             stalls: 0,
-            llm: options.llm.as_ref().map(|llm| LlmFacts::new(llm.api, objectives(&llm.slo))),
+            llm: options.llm.as_ref().map(|llm| LlmFacts {
+                by_client: llm.tokenizer.as_ref().map(Tokenizer::no_tokens),
+                ..LlmFacts::new(llm.api, objectives(&llm.slo))
+            }),
             detail: StreamDetail { gaps: GapMap::with_room(), ..StreamDetail::default() },
             times: StreamTime::ALL.map(room),
         }

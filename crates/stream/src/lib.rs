@@ -6,7 +6,10 @@
 //! | `options` | what is asked for, and which answers are streams |
 //! | `open_stream` | the clocks of one answer |
 //! | `chunk` | what one event of a language model says, without I/O |
+//! | `chunk_text` | the text in it, for a tokenizer |
 //! | `llm_answer` | one answer of a language model: its content, its tokens, its objectives |
+//! | `tokenizer` | tokens as the client counts them; a cargo feature |
+//! | `uncounted` | answers that wait for it |
 //! | `slo` | what each request must meet to be counted in goodput |
 //! | `found` | what a worker found: counts and histograms |
 //! | `idle` | when streams that stand still are given up |
@@ -15,6 +18,7 @@
 //! | `items` | streams whose events are items that a generator yields |
 
 mod chunk;
+mod chunk_text;
 mod event_parser;
 mod found;
 mod idle;
@@ -25,6 +29,8 @@ mod open_stream;
 mod options;
 mod slo;
 mod stream_run;
+mod tokenizer;
+mod uncounted;
 
 pub use chunk::{Chunk, Usage, read_chunk};
 pub use event_parser::{EventParser, MOST_DATA_BYTES, ServerSentEvent};
@@ -32,3 +38,4 @@ pub use items::ItemStreams;
 pub use options::{LlmOptions, StreamOptions};
 pub use slo::Objective;
 pub use stream_run::StreamRun;
+pub use tokenizer::Tokenizer;

@@ -5,11 +5,13 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{LlmFacts, SloCounts, StreamTime};
 
 use crate::chunk::{Usage, read_chunk};
+use crate::chunk_text::add_text;
 use crate::event_parser::ServerSentEvent;
 use crate::found::Found;
 use crate::open_stream::{Arrived, Head, WithoutFirst};
 use crate::options::LlmOptions;
 use crate::slo::{Objective, SloTime};
+use crate::uncounted::AnswerText;
 
 /// An answer under way.
 #[derive(Clone, Copy, Default, Debug)]
@@ -64,6 +66,7 @@ impl LlmAnswer {
         is_mark: bool,
         now: Arrived,
         options: &LlmOptions,
+        text: &mut AnswerText,
         found: &mut Found,
     ) {
         let Some(facts) = &mut found.llm else { return };
@@ -74,8 +77,12 @@ impl LlmAnswer {
         let chunk = if event.is_whole() { read_chunk(options.api, event.data) } else { None };
         let Some(chunk) = chunk else {
             facts.unreadable_events += 1;
+            text.has_others = true;
             return;
         };
+        if options.tokenizer.is_some() && !text.has_others {
+            text.has_others = !add_text(options.api, event.data, &mut text.text);
+        }
         self.usage = chunk.usage.or(self.usage);
         self.has_other_choice |= chunk.has_other_choice;
         if chunk.is_error {
@@ -101,8 +108,8 @@ impl LlmAnswer {
         }
     }
 
-    /// The measured request ended.
-    pub(crate) fn end(self, ended: AnswerEnd, options: &LlmOptions, found: &mut Found) {
+    /// The measured request ended: records its times. What is counted of it comes with [`count`](LlmAnswer::count).
+    pub(crate) fn end(self, ended: AnswerEnd, found: &mut Found) {
         let Some((first, last)) = self.first.zip(self.last) else {
             let waited = ended.end.since(ended.intended_start);
             found.record(
@@ -112,27 +119,32 @@ impl LlmAnswer {
                 },
                 waited,
             );
-            return self.count(ended, options, found);
+            return;
         };
         found.record(StreamTime::FirstContent, first.at.since(ended.intended_start));
         found.record(StreamTime::FirstContentService, first.at.since(ended.start));
         if !ended.is_complete {
             found.record(StreamTime::ContentGapCensored, ended.end.since(last.at));
         }
-        self.count(ended, options, found);
     }
 
-    /// Counts the tokens of a complete answer, and whether it met the objectives.
-    fn count(self, ended: AnswerEnd, options: &LlmOptions, found: &mut Found) {
+    /// The server did not count the tokens of its text, and there is a text of one choice.
+    pub(crate) fn is_uncounted_text(&self) -> bool {
+        self.usage.is_none() && self.first.is_some() && !self.has_other_choice
+    }
+
+    /// Counts the tokens of a complete answer, and whether it met the objectives. `by_client`: so many are made of its text by a
+    /// tokenizer.
+    pub(crate) fn count(self, ended: AnswerEnd, by_client: Option<u64>, options: &LlmOptions, found: &mut Found) {
         if !ended.is_complete {
             return;
         }
-        let per_token = self.per_token();
+        let per_token = self.per_token(by_client);
         if let PerToken::Known(time) = per_token {
             found.record(StreamTime::TimePerOutputToken, time);
         }
         let Some(facts) = &mut found.llm else { return };
-        self.count_tokens(per_token, facts);
+        self.count_tokens(per_token, by_client, facts);
         if let Some(slo) = &mut facts.slo {
             self.count_objectives(per_token, ended, options, slo);
         }
@@ -153,12 +165,13 @@ impl LlmAnswer {
         slo.cannot_tell += u64::from(worst == Met::CannotTell);
     }
 
-    fn count_tokens(self, per_token: PerToken, facts: &mut LlmFacts) {
+    fn count_tokens(self, per_token: PerToken, by_client: Option<u64>, facts: &mut LlmFacts) {
         let tokens = &mut facts.tokens;
         tokens.unknown_time_per_output_token += u64::from(per_token == PerToken::Unknown);
         tokens.no_time_per_output_token += u64::from(per_token == PerToken::None);
         let Some(usage) = self.usage else {
             tokens.not_counted += 1;
+            facts.by_client.iter_mut().zip(by_client).for_each(|(sum, tokens)| sum.add(tokens));
             return;
         };
         tokens.counted += 1;
@@ -169,15 +182,13 @@ impl LlmAnswer {
 
     /// From the first content to the last, divided by the tokens after the first. Nobody knows how long it took where all
     /// came at once; and choices that are made at the same time share their tokens, nobody knows how.
-    fn per_token(self) -> PerToken {
-        match (self.first.zip(self.last), self.usage) {
-            (None, None | Some(Usage { output: 0, .. })) => PerToken::None,
-            (Some(_), Some(Usage { output: 1, .. })) if !self.has_other_choice => PerToken::None,
-            (Some((first, last)), Some(Usage { output: 2.., .. }))
-                if !self.has_other_choice && first.number != last.number =>
-            {
-                let tokens_after_first = self.usage.map_or(1, |usage| usage.output - 1);
-                PerToken::Known(Nanos(last.at.since(first.at).0 / tokens_after_first))
+    fn per_token(self, by_client: Option<u64>) -> PerToken {
+        let tokens = self.usage.map(|usage| usage.output).or(by_client);
+        match (self.first.zip(self.last), tokens) {
+            (None, None | Some(0)) => PerToken::None,
+            (Some(_), Some(1)) if !self.has_other_choice => PerToken::None,
+            (Some((first, last)), Some(tokens @ 2..)) if !self.has_other_choice && first.number != last.number => {
+                PerToken::Known(Nanos(last.at.since(first.at).0 / (tokens - 1)))
             }
             _ => PerToken::Unknown,
         }

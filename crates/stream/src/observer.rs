@@ -1,12 +1,13 @@
 //! Streams as one worker of the engine sees them.
 
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
-use truetail_run::{EventMarks, StreamEnding, StreamFacts, StreamKind};
+use truetail_run::{EventMarks, StreamEnding, StreamKind};
 
 use crate::event_parser::EventParser;
 use crate::found::Found;
@@ -14,6 +15,8 @@ use crate::idle::{IdleWatch, Look};
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::open_stream::{Arrived, Clocks, Head, MOST_MARKED, mark};
 use crate::options::StreamOptions;
+use crate::stream_run::AllFound;
+use crate::uncounted::{AnswerText, Uncounted};
 
 /// The place of one request. Its room is used again.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ struct Slot {
     clocks: Clocks,
     parser: EventParser,
     answer: LlmAnswer,
+    /// What it said, where a tokenizer wants that.
+    text: AnswerText,
     /// When its events came; `None` in the places beyond [`MOST_MARKED`].
     marks: Option<EventMarks>,
     generation: u32,
@@ -31,11 +36,13 @@ struct Slot {
 impl Slot {
     fn new(is_asked: bool, clocks: Clocks, place: usize) -> Slot {
         let marks = (place < MOST_MARKED).then(EventMarks::with_room);
-        Slot { is_asked, clocks, parser: EventParser::new(), answer: LlmAnswer::default(), marks, generation: 0 }
+        let (parser, answer, text) = (EventParser::new(), LlmAnswer::default(), AnswerText::default());
+        Slot { is_asked, clocks, parser, answer, text, marks, generation: 0 }
     }
 
     fn begin(&mut self, is_asked: bool, clocks: Clocks) {
         (self.is_asked, self.clocks, self.answer) = (is_asked, clocks, LlmAnswer::default());
+        self.text.restart();
         self.marks.iter_mut().for_each(EventMarks::clear);
         self.generation = self.generation.wrapping_add(1);
     }
@@ -48,8 +55,9 @@ pub(crate) struct StreamObserver {
     /// By target: it asks for streams; `None`: all do.
     asking: Option<Arc<[bool]>>,
     measure_from: Timestamp,
-    all_found: Arc<Mutex<StreamFacts>>,
+    all_found: Arc<Mutex<AllFound>>,
     found: Found,
+    uncounted: Uncounted,
     slots: Vec<Slot>,
     fields: FieldList,
     idle: IdleWatch,
@@ -63,10 +71,11 @@ impl StreamObserver {
         options: StreamOptions,
         asking: Option<Arc<[bool]>>,
         measure_from: Timestamp,
-        all_found: Arc<Mutex<StreamFacts>>,
+        all_found: Arc<Mutex<AllFound>>,
     ) -> StreamObserver {
         StreamObserver {
             found: Found::new(&options),
+            uncounted: Uncounted::default(),
             options,
             asking,
             measure_from,
@@ -91,6 +100,7 @@ impl StreamObserver {
         &mut self,
         clocks: Clocks,
         answer: LlmAnswer,
+        text: &mut AnswerText,
         outcome: Outcome,
         is_whole: bool,
         (start, end): (Timestamp, Timestamp),
@@ -104,7 +114,12 @@ impl StreamObserver {
         if let Some(llm) = &options.llm {
             let (head, last_event) = (clocks.head, clocks.last_event());
             let intended_start = clocks.intended_start;
-            answer.end(AnswerEnd { outcome, head, is_complete, intended_start, start, end, last_event }, llm, found);
+            let ended = AnswerEnd { outcome, head, is_complete, intended_start, start, end, last_event };
+            answer.end(ended, found);
+            let is_kept = llm.tokenizer.is_some() && self.uncounted.keep(answer, ended, text);
+            if !is_kept {
+                answer.count(ended, None, llm, found);
+            }
         }
         Some(ending)
     }
@@ -156,7 +171,7 @@ impl Observer for StreamObserver {
     }
 
     fn body(&mut self, request: u32, part: &[u8]) {
-        let Slot { clocks, parser, answer, marks, .. } = &mut self.slots[request as usize];
+        let Slot { clocks, parser, answer, text, marks, .. } = &mut self.slots[request as usize];
         if clocks.head != Head::OfStream {
             return;
         }
@@ -167,7 +182,7 @@ impl Observer for StreamObserver {
                 mark(marks, clocks, now);
                 let is_mark = clocks.sse(event, now, options, found);
                 if let Some(llm) = options.llm.as_ref().filter(|_| clocks.is_measured) {
-                    answer.event(event, is_mark, now, llm, found);
+                    answer.event(event, is_mark, now, llm, text, found);
                     clocks.has_error = answer.has_error;
                 }
             });
@@ -211,10 +226,10 @@ impl Observer for StreamObserver {
         }
         let is_whole = self.options.kind == StreamKind::Chunks || !slot.parser.is_inside_event();
         slot.generation = slot.generation.wrapping_add(1);
-        let (clocks, answer) = (slot.clocks, slot.answer);
+        let (clocks, answer, mut text) = (slot.clocks, slot.answer, mem::take(&mut slot.text));
         slot.parser.give_back_room();
         let span = (ended.start, ended.end);
-        let ending = self.count(clocks, answer, ended.outcome, is_whole, span);
+        let ending = self.count(clocks, answer, &mut text, ended.outcome, is_whole, span);
         let was_sent = !matches!(ended.outcome, Outcome::ConnectFailed(_));
         if let Some(ending) = ending.filter(|_| was_sent) {
             self.sample(request, ending, span);
@@ -226,12 +241,15 @@ impl Observer for StreamObserver {
             return;
         }
         let end = now.max(arrival.intended_start);
-        self.count(self.clocks(arrival), LlmAnswer::default(), Outcome::NeverIssued, false, (end, end));
+        let (answer, text) = (LlmAnswer::default(), &mut AnswerText::default());
+        self.count(self.clocks(arrival), answer, text, Outcome::NeverIssued, false, (end, end));
     }
 
     fn finish(&mut self, _: Timestamp) {
         let facts = self.found.facts(&self.options);
-        self.all_found.lock().unwrap_or_else(PoisonError::into_inner).merge(&facts);
+        let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
+        all.facts.merge(&facts);
+        all.waiting.append(&mut self.uncounted.waiting);
     }
 }
 

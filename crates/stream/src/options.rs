@@ -5,6 +5,7 @@ use truetail_model::time::Nanos;
 use truetail_run::{LlmApi, StreamKind};
 
 use crate::slo::Objective;
+use crate::tokenizer::Tokenizer;
 
 /// How answers are looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +30,15 @@ pub struct LlmOptions {
     pub api: LlmApi,
     /// What each request must meet to be counted in goodput.
     pub slo: Vec<Objective>,
+    /// Counts the tokens of answers of which the server does not.
+    pub tokenizer: Option<Tokenizer>,
+}
+
+impl LlmOptions {
+    /// Answers in this form with these objectives, without a tokenizer.
+    pub fn new(api: LlmApi, slo: Vec<Objective>) -> LlmOptions {
+        LlmOptions { api, slo, tokenizer: None }
+    }
 }
 
 impl StreamOptions {

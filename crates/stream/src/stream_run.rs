@@ -1,5 +1,6 @@
 //! The streams of a run, over all workers.
 
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::ObserverFactory;
@@ -9,6 +10,7 @@ use truetail_run::StreamFacts;
 use crate::found::Found;
 use crate::observer::StreamObserver;
 use crate::options::StreamOptions;
+use crate::uncounted::{self, Waiting};
 
 /// The streams of a run. Clones are of the same run.
 #[derive(Clone, Debug)]
@@ -19,13 +21,28 @@ pub struct StreamRun {
     /// The names of those that do, where not all do.
     of_steps: Vec<String>,
     measure_from: Timestamp,
-    found: Arc<Mutex<StreamFacts>>,
+    found: Arc<Mutex<AllFound>>,
+}
+
+/// What all workers found.
+#[derive(Debug)]
+pub(crate) struct AllFound {
+    pub(crate) facts: StreamFacts,
+    /// Answers that a tokenizer counts when the load is over.
+    pub(crate) waiting: Vec<Waiting>,
+}
+
+impl AllFound {
+    /// Nothing yet.
+    pub(crate) fn new(options: &StreamOptions) -> AllFound {
+        AllFound { facts: Found::new(options).facts(options), waiting: Vec::new() }
+    }
 }
 
 impl StreamRun {
     /// Nothing yet. Arrivals before `measure_from` are in none of it.
     pub fn new(options: StreamOptions, measure_from: Timestamp) -> StreamRun {
-        let found = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
+        let found = Arc::new(Mutex::new(AllFound::new(&options)));
         StreamRun { options, asking: None, of_steps: Vec::new(), measure_from, found }
     }
 
@@ -49,9 +66,14 @@ impl StreamRun {
         })
     }
 
-    /// What was found. To be called after the run.
+    /// What was found. To be called after the run: with a tokenizer, it works now.
     pub fn facts(&self) -> StreamFacts {
-        let mut facts = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = mem::take(&mut all.waiting);
+        let mut counted = Found::new(&self.options);
+        uncounted::count(&waiting, &self.options, &mut counted);
+        all.facts.merge(&counted.facts(&self.options));
+        let mut facts = all.facts.clone();
         facts.reading.of_steps.clone_from(&self.of_steps);
         facts
     }

@@ -100,6 +100,7 @@ impl Omits for OmittedByAb {
         "end_mark",
         "llm",
         "slo",
+        "tokenizer",
         "vllm_json",
         "html",
         "out",

@@ -17,7 +17,7 @@ Examples:
   truetail capacity http://127.0.0.1:8080/api --slo 'p99.9 < 200ms' --min-rate 500 --max-rate 5k --resolution 2%";
 
 /// Options of `truetail run` that a search sets itself, or that would have no effect in it, by their long names.
-pub const NOT_FOR_PROBES: [&str; 45] = [
+pub const NOT_FOR_PROBES: [&str; 46] = [
     "rate",
     "spacing",
     "seed",
@@ -44,6 +44,7 @@ pub const NOT_FOR_PROBES: [&str; 45] = [
     "end-mark",
     "llm",
     "slo",
+    "tokenizer",
     "vllm-json",
     "live",
     "otlp",

@@ -34,6 +34,10 @@ pub struct StreamArgs {
     /// What each request must meet to count in goodput: 'ttft < 200ms', 'tpot < 50ms' or 'e2e < 5s'; repeatable. Needs --llm
     #[arg(long, value_name = "OBJECTIVE", help_heading = "Streams")]
     pub slo: Vec<Objective>,
+    /// Count the output tokens of answers that come without the server's count, with this tokenizer.json of the model. They are
+    /// labelled as truetail's count. Needs --llm, and a truetail that was built with --features tokenizer
+    #[arg(long, value_name = "FILE", help_heading = "Streams")]
+    pub tokenizer: Option<PathBuf>,
 }
 
 /// `--stream`.

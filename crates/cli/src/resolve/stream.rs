@@ -1,13 +1,16 @@
 //! The streams of a run.
 
+use std::path::Path;
+
 use truetail_analysis::gates::Reading;
 use truetail_engine::Plan;
 use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream};
 use truetail_run::StreamKind;
-use truetail_stream::{LlmOptions, MOST_DATA_BYTES, StreamOptions, StreamRun};
+use truetail_stream::{LlmOptions, MOST_DATA_BYTES, StreamOptions, StreamRun, Tokenizer};
 
+use super::input;
 use crate::args::stream::{StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
 
@@ -57,7 +60,10 @@ pub fn options(args: StreamArgs, flows: Option<&Flows>, cut_warmup: bool) -> Res
         return Err(usage_error(format!("--end-mark has {bytes} bytes; at most {MOST_DATA_BYTES} are compared")));
     }
     let plain = match args.llm {
-        Some(llm) => StreamOptions::of_llm(LlmOptions { api: llm.api(), slo: args.slo }),
+        Some(llm) => {
+            let tokenizer = args.tokenizer.as_deref().map(tokenizer).transpose()?;
+            StreamOptions::of_llm(LlmOptions { tokenizer, ..LlmOptions::new(llm.api(), args.slo) })
+        }
         None => StreamOptions::new(kind),
     };
     let end_mark = args.end_mark.or_else(|| plain.end_mark.clone());
@@ -73,6 +79,13 @@ pub fn reading(args: &StreamArgs) -> Reading {
     }
 }
 
+/// The tokenizer in a file.
+fn tokenizer(file: &Path) -> Result<Tokenizer> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let read = Tokenizer::from_bytes(&name, &input::bytes(file)?);
+    read.map_err(|problem| usage_error(format!("--tokenizer {}: {problem}", file.display())))
+}
+
 /// Refuses options that have no effect without streams, or without language models.
 fn refuse_without_streams(args: &StreamArgs) -> Result<()> {
     let of_streams = [
@@ -84,10 +97,13 @@ fn refuse_without_streams(args: &StreamArgs) -> Result<()> {
     if let Some((flag, _)) = given.filter(|_| args.stream.is_none() && args.llm.is_none()) {
         return Err(usage_error(format!("{flag} is about streams; add --stream sse, --stream chunks or --llm")));
     }
-    if !args.slo.is_empty() && args.llm.is_none() {
-        return Err(usage_error("--slo is about answers of language models; add --llm openai-chat"));
+    let of_llm = [("--slo", !args.slo.is_empty()), ("--tokenizer", args.tokenizer.is_some())];
+    match of_llm.iter().find(|(_, given)| *given && args.llm.is_none()) {
+        Some((flag, _)) => {
+            Err(usage_error(format!("{flag} is about answers of language models; add --llm openai-chat")))
+        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// What the pieces of an answer are; `None` where they are not looked at.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::documented::root;
 use crate::raw_server::RawServer;
 use crate::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 use crate::tls;
@@ -83,6 +84,29 @@ fn chunks_are_never_counted_as_tokens() {
     }
 }
 
+/// A tokenizer that takes each letter for a token.
+fn letters() -> String {
+    root().join("testdata/llm/letters.tokenizer.json").display().to_string()
+}
+
+#[cfg(feature = "tokenizer")]
+#[test]
+fn a_tokenizer_counts_what_the_server_does_not_and_says_so() {
+    let (url, dir) = (model(UNCOUNTED), TestDir::new());
+    let output = run(&dir, &url, &["--out", "a", "--tokenizer", &letters(), "--vllm-json", "vllm.json"]);
+    let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("60 output tokens in 20 answers by letters.tokenizer.json, truetail's count"), "{output:?}");
+    let stream = &assert_complete(&dir.path().join("a"))["stream"];
+    assert_eq!((&stream["tokens"], &stream["llm"]["tokens"]["not_counted"]), (&Value::Null, &20.into()));
+    assert_eq!((&stream["llm"]["by_client"]["output"], &vllm(&dir)["total_output_tokens"]), (&60.into(), &60.into()));
+    assert_eq!(vllm(&dir).get("total_input_tokens"), None);
+    // Stripes add up.
+    run(&dir, &url, &["--out", "b", "--tokenizer", &letters()]);
+    let merged = dir.truetail(&["merge", "a", "b", "--out", "whole"]);
+    let whole = assert_complete(&dir.path().join("whole"));
+    assert_eq!(whole["stream"]["llm"]["by_client"]["output"], 120, "{merged:?}");
+}
+
 fn vllm(dir: &TestDir) -> Value {
     let text = std::fs::read_to_string(dir.path().join("vllm.json")).expect("a file");
     serde_json::from_str(&text).expect("JSON")
@@ -155,6 +179,11 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         (&["--llm", "openai-chat", "--data", "{}", "--warmup", "auto"], "--warmup TIME"),
         (&["--llm", "openai-chat", "--data", "{}", "--slo", "p99 < 1s"], "ttft, tpot or e2e"),
         (&["--slo", "ttft < 1s"], "add --llm"),
+        (&["--tokenizer", "t.json"], "add --llm"),
+        #[cfg(not(feature = "tokenizer"))]
+        (&["--llm", "openai-chat", "--data", "{}", "--tokenizer", &letters()], "--features tokenizer"),
+        #[cfg(feature = "tokenizer")]
+        (&["--llm", "openai-chat", "--data", "{}", "--tokenizer", "/dev/null"], "it is no tokenizer.json"),
         (&["--stream", "sse", "--vllm-json", "x.json"], "add --llm"),
         (&["--llm", "openai-chat", "--data", "{}", "--vllm-json", "no/x.json"], "there is no folder"),
         (&["--stream", "sse", "--fail-if", "ttft p99 > 1s"], "needs --llm"),

@@ -39,23 +39,32 @@ pub fn goodput(run: &Run, findings: &Findings) -> Option<LabelledText> {
     Some(("Goodput", text))
 }
 
-/// Tokens are those that the server counted, or none.
+/// Tokens are those that the server counted, or else a tokenizer, or none.
 fn tokens(llm: &LlmFacts) -> String {
     let tokens = llm.tokens;
+    let by_client = llm.by_client.as_ref().filter(|client| client.counted > 0);
     let answers =
         |count: u64| if count == 1 { "1 answer".to_owned() } else { format!("{} answers", number::count(count)) };
     if (tokens.counted, tokens.not_counted) == (0, 0) {
         return "not counted: no answer was complete".to_owned();
     }
-    if tokens.counted == 0 {
+    if tokens.counted == 0 && by_client.is_none() {
         return format!("not counted: the server sent no usage in {}", answers(tokens.not_counted));
     }
-    let mut parts = vec![format!("{} output tokens in {}", number::count(tokens.output), answers(tokens.counted))];
-    if tokens.without_input == 0 {
+    let output = |tokens: u64, counted| format!("{} output tokens in {}", number::count(tokens), answers(counted));
+    let mut parts = Vec::new();
+    if tokens.counted > 0 {
+        parts.push(output(tokens.output, tokens.counted));
+    }
+    if tokens.counted > 0 && tokens.without_input == 0 {
         parts.push(format!("{} input tokens", number::count(tokens.input)));
     }
-    if tokens.not_counted > 0 {
-        parts.push(format!("not counted in {}", answers(tokens.not_counted)));
+    if let Some(client) = by_client {
+        parts.push(format!("{} by {}, truetail's count", output(client.output, client.counted), client.tokenizer));
+    }
+    let not_counted = tokens.not_counted.saturating_sub(by_client.map_or(0, |client| client.counted));
+    if not_counted > 0 {
+        parts.push(format!("not counted in {}", answers(not_counted)));
     }
     parts.join(", ")
 }

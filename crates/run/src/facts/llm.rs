@@ -42,12 +42,15 @@ pub struct LlmFacts {
     pub coalesced_content_gaps: u64,
     /// What the servers say of tokens.
     pub tokens: TokenCounts,
+    /// What truetail counted itself; `None` without a tokenizer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_client: Option<ClientTokens>,
     /// How many requests met the objectives; `None` where none was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloCounts>,
 }
 
-/// Tokens of complete answers, by the `usage` that the server sent. Nothing else is taken for a token.
+/// Tokens of complete answers, by the `usage` that the server sent.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct TokenCounts {
     /// Complete answers whose output tokens the server counted.
@@ -78,6 +81,37 @@ impl TokenCounts {
             &mut self.unknown_time_per_output_token,
             &mut self.no_time_per_output_token,
         ]
+    }
+}
+
+/// Output tokens of complete answers that the server did not count: how many a tokenizer makes of their texts. That may be
+/// fewer or more than the model made.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ClientTokens {
+    /// The name of the tokenizer's file.
+    pub tokenizer: String,
+    /// The SHA-256 of the file, in hexadecimal digits.
+    pub sha256: String,
+    /// Answers whose tokens were counted. They are among [`TokenCounts::not_counted`].
+    pub counted: u64,
+    /// Their output tokens.
+    pub output: u64,
+}
+
+impl ClientTokens {
+    /// Nothing yet.
+    pub fn new(tokenizer: String, sha256: String) -> ClientTokens {
+        ClientTokens { tokenizer, sha256, counted: 0, output: 0 }
+    }
+
+    /// Counts an answer of so many tokens.
+    pub fn add(&mut self, tokens: u64) {
+        self.counted += 1;
+        self.output = self.output.saturating_add(tokens);
+    }
+
+    fn each(&mut self) -> [&mut u64; 2] {
+        [&mut self.counted, &mut self.output]
     }
 }
 
@@ -146,6 +180,7 @@ impl LlmFacts {
             unreadable_events: 0,
             coalesced_content_gaps: 0,
             tokens: TokenCounts::default(),
+            by_client: None,
             slo: (!objectives.is_empty()).then(|| SloCounts::new(objectives)),
         }
     }
@@ -156,10 +191,18 @@ impl LlmFacts {
         kinds.into_iter().fold(0, u64::saturating_add)
     }
 
+    /// Output tokens of all complete answers, as the server or else the tokenizer counted them; `None` where nobody counted those
+    /// of each.
+    pub fn output_tokens(&self) -> Option<u64> {
+        let (counted, output) = self.by_client.as_ref().map_or((0, 0), |client| (client.counted, client.output));
+        (counted == self.tokens.not_counted).then(|| self.tokens.output.saturating_add(output))
+    }
+
     /// What was asked for is the same, so that the two may be added.
     pub(super) fn is_alike(&self, other: &LlmFacts) -> bool {
         let objectives = |facts: &LlmFacts| facts.slo.as_ref().map(|slo| slo.objectives.clone());
-        self.api == other.api && objectives(self) == objectives(other)
+        let tokenizer = |facts: &LlmFacts| facts.by_client.as_ref().map(|client| client.sha256.clone());
+        self.api == other.api && objectives(self) == objectives(other) && tokenizer(self) == tokenizer(other)
     }
 
     /// Adds those of another part of the run. A file may hold any counts, so sums saturate.
@@ -179,6 +222,7 @@ impl LlmFacts {
             &mut self.coalesced_content_gaps,
         ];
         let slo = self.slo.iter_mut().flat_map(|slo| [&mut slo.met, &mut slo.cannot_tell]);
-        events.into_iter().chain(self.tokens.each()).chain(slo).collect()
+        let by_client = self.by_client.iter_mut().flat_map(ClientTokens::each);
+        events.into_iter().chain(self.tokens.each()).chain(by_client).chain(slo).collect()
     }
 }

@@ -31,7 +31,7 @@ pub use gap_map::GapMap;
 pub use generator::{
     CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Ticks, Timing,
 };
-pub use llm::{LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts};
+pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts};
 pub use mix::{ANY_METHOD, Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
 pub use sampled::Sampled;

@@ -168,6 +168,9 @@ impl StreamFacts {
         if let Some((what, parts, whole)) = wrong {
             return Some(format!("llm: it has {whole} {what}, but their parts make {}", sum(&parts)));
         }
+        if llm.by_client.as_ref().is_some_and(|client| client.counted > tokens.not_counted) {
+            return Some("llm: its tokenizer counted more answers than the server left uncounted".to_owned());
+        }
         let (met, cannot_tell) = llm.slo.as_ref().map_or((0, 0), |slo| (slo.met, slo.cannot_tell));
         if sum(&[met, cannot_tell]) > self.tally.complete {
             return Some("llm: more answers may meet the objectives than are complete".to_owned());

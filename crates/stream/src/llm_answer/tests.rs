@@ -10,7 +10,7 @@ const TOKEN: &str = r#"{"choices":[{"index":0,"delta":{"content":"a"}}]}"#;
 
 fn options(slo: &[&str]) -> StreamOptions {
     let slo = slo.iter().map(|text| text.parse().unwrap()).collect();
-    StreamOptions { llm: Some(LlmOptions { api: LlmApi::OpenaiChat, slo }), ..StreamOptions::new(StreamKind::Sse) }
+    StreamOptions { llm: Some(LlmOptions::new(LlmApi::OpenaiChat, slo)), ..StreamOptions::new(StreamKind::Sse) }
 }
 
 fn usage(tokens: u64) -> String {
@@ -23,9 +23,17 @@ fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> Found {
     let options = options(slo);
     let llm = options.llm.as_ref().unwrap();
     let (mut found, mut answer) = (Found::new(&options), LlmAnswer::default());
+    let mut text = AnswerText::default();
     for (at, data) in events {
         let event = ServerSentEvent { data: data.as_bytes(), data_bytes: data.len() as u64 };
-        answer.event(event, *data == "[DONE]", Arrived { number: *at, at: Timestamp(at * MS) }, llm, &mut found);
+        answer.event(
+            event,
+            *data == "[DONE]",
+            Arrived { number: *at, at: Timestamp(at * MS) },
+            llm,
+            &mut text,
+            &mut found,
+        );
     }
     let end = Timestamp(events.last().map_or(9, |(at, _)| *at) * MS);
     let ended = AnswerEnd {
@@ -37,7 +45,8 @@ fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> Found {
         end,
         last_event: (!events.is_empty()).then_some(end),
     };
-    answer.end(ended, llm, &mut found);
+    answer.end(ended, &mut found);
+    answer.count(ended, None, llm, &mut found);
     found
 }
 
@@ -140,6 +149,6 @@ fn what_cannot_be_read_is_counted_and_not_guessed() {
     let (mut answer, mut found) = (LlmAnswer::default(), Found::new(&options));
     let cut_off = ServerSentEvent { data, data_bytes: data.len() as u64 + 1 };
     let now = Arrived { number: 1, at: Timestamp(1) };
-    answer.event(cut_off, false, now, options.llm.as_ref().unwrap(), &mut found);
+    answer.event(cut_off, false, now, options.llm.as_ref().unwrap(), &mut AnswerText::default(), &mut found);
     assert_eq!(found.llm.map(|facts| (facts.content_events, facts.unreadable_events)), Some((0, 1)));
 }

@@ -6,9 +6,9 @@ use crate::options::LlmOptions;
 
 const EVENT: &[u8] = b"id: 1\ndata: {\"a\":1}\n\n";
 
-fn observer(kind: StreamKind) -> (StreamObserver, Arc<Mutex<StreamFacts>>) {
+fn observer(kind: StreamKind) -> (StreamObserver, Arc<Mutex<AllFound>>) {
     let options = StreamOptions { idle_timeout: Some(Nanos::from_secs(1)), ..StreamOptions::new(kind) };
-    let all = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
+    let all = Arc::new(Mutex::new(AllFound::new(&options)));
     (StreamObserver::new(options, None, Timestamp::ZERO, Arc::clone(&all)), all)
 }
 
@@ -57,7 +57,7 @@ fn streams_are_sampled_as_they_were() {
         observer.end(request, EndedRequest { arrival, id, outcome, start, end });
     }
     observer.finish(Timestamp::ZERO);
-    let detail = all.lock().unwrap().detail.clone().expect("it is kept");
+    let detail = all.lock().unwrap().facts.detail.clone().expect("it is kept");
     let [slowest, fastest] = &detail.sampled.slowest[..] else { panic!("two: {detail:?}") };
     assert_eq!((slowest.ending, slowest.end_ns, slowest.events()), (StreamEnding::Cut, 900, 1));
     assert_eq!((fastest.ending, fastest.actual_start_ns, fastest.events()), (StreamEnding::Complete, 50, 3));
@@ -70,9 +70,9 @@ fn streams_are_sampled_as_they_were() {
 fn a_token_allocates_nothing() {
     const TOKEN: &[u8] =
         b"data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a b\"}}],\"usage\":null}\n\n";
-    let llm = Some(LlmOptions { api: LlmApi::OpenaiChat, slo: vec!["ttft < 1s".parse().unwrap()] });
+    let llm = Some(LlmOptions::new(LlmApi::OpenaiChat, vec!["ttft < 1s".parse().unwrap()]));
     let options = StreamOptions { llm, ..StreamOptions::new(StreamKind::Sse) };
-    let all = Arc::new(Mutex::new(Found::new(&options).facts(&options)));
+    let all = Arc::new(Mutex::new(AllFound::new(&options)));
     let mut observer = StreamObserver::new(options, None, Timestamp::ZERO, all);
     observer.begin(0, 0, Arrival { index: 0, intended_start: Timestamp::ZERO });
     observer.head(0, AnswerHead::without_fields(200));

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(30);
 
 fn chat(slo: &[&str]) -> StreamOptions {
     let slo = slo.iter().map(|text| text.parse().unwrap()).collect();
-    let llm = Some(LlmOptions { api: LlmApi::OpenaiChat, slo });
+    let llm = Some(LlmOptions::new(LlmApi::OpenaiChat, slo));
     StreamOptions { end_mark: Some("[DONE]".to_owned()), llm, ..sse() }
 }
 

@@ -6,6 +6,8 @@ mod http2;
 mod llm;
 mod model_server;
 mod odd_answers;
+#[cfg(feature = "tokenizer")]
+mod tokenizer;
 
 use truetail_engine::{Control, Method, Plan, RunOutput, Target};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};

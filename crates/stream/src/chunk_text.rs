@@ -1,0 +1,123 @@
+//! The text in one event of a language model, for a tokenizer.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use truetail_run::LlmApi;
+
+/// Adds the text of an event's content to `text`, reasoning too. Returns whether all of its content is text, and of one choice:
+/// nobody here knows how a model writes a call of a tool in tokens.
+///
+/// `data` is of an event that [`read_chunk`](crate::read_chunk) can read.
+pub(crate) fn add_text(api: LlmApi, data: &[u8], text: &mut String) -> bool {
+    let Ok(event) = serde_json::from_slice::<Event<'_>>(data) else { return false };
+    match event.choices.unwrap_or_default().as_slice() {
+        [] => true,
+        [choice] if api == LlmApi::OpenaiCompletions => choice.text.as_ref().is_none_or(|part| part.add_to(text)),
+        [choice] => choice.delta.as_ref().is_none_or(|delta| delta.add_to(text)),
+        _ => false,
+    }
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(default, borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(default, borrow)]
+    text: Option<Part<'a>>,
+    #[serde(default, borrow)]
+    delta: Option<Delta<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'a> {
+    #[serde(default, borrow)]
+    reasoning_content: Option<Part<'a>>,
+    #[serde(default, borrow)]
+    reasoning: Option<Part<'a>>,
+    #[serde(default, borrow)]
+    content: Option<Part<'a>>,
+    #[serde(default, borrow)]
+    refusal: Option<Part<'a>>,
+    #[serde(default)]
+    tool_calls: Value,
+    #[serde(default)]
+    function_call: Value,
+}
+
+impl Delta<'_> {
+    fn add_to(&self, text: &mut String) -> bool {
+        let has_calls = [&self.tool_calls, &self.function_call].into_iter().any(is_filled);
+        // Some servers send reasoning under both names.
+        let reasoning = self.reasoning_content.as_ref().or(self.reasoning.as_ref());
+        let parts = [reasoning, self.content.as_ref(), self.refusal.as_ref()];
+        parts.into_iter().flatten().all(|part| part.add_to(text)) && !has_calls
+    }
+}
+
+/// A text, or what stands where one should be.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Part<'a> {
+    Text(#[serde(borrow)] Cow<'a, str>),
+    Other(Value),
+}
+
+impl Part<'_> {
+    fn add_to(&self, text: &mut String) -> bool {
+        match self {
+            Part::Text(part) => {
+                text.push_str(part);
+                true
+            }
+            Part::Other(other) => !is_filled(other),
+        }
+    }
+}
+
+fn is_filled(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::String(text) => !text.is_empty(),
+        Value::Bool(true) | Value::Number(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(api: LlmApi, data: &str) -> (String, bool) {
+        let mut text = "so ".to_owned();
+        let is_all = add_text(api, data.as_bytes(), &mut text);
+        (text, is_all)
+    }
+
+    #[test]
+    fn the_text_is_what_the_model_said_and_thought() {
+        for (data, text, is_all) in [
+            (r#"{"choices":[{"delta":{"role":"assistant","content":""}}]}"#, "so ", true),
+            (r#"{"choices":[{"delta":{"content":"f\u00e4r\n"}}],"usage":null}"#, "so fär\n", true),
+            (r#"{"choices":[{"delta":{"content":null,"reasoning_content":"hm"}}]}"#, "so hm", true),
+            (r#"{"choices":[{"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}"#, "so hm", true),
+            (r#"{"choices":[{"delta":{"content":"a","refusal":"b","tool_calls":[]}}]}"#, "so ab", true),
+            (r#"{"choices":[],"usage":{"completion_tokens":3}}"#, "so ", true),
+            (r#"{"usage":{"completion_tokens":3}}"#, "so ", true),
+            // What cannot be counted.
+            (r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{}"}}]}}]}"#, "so ", false),
+            (r#"{"choices":[{"delta":{"content":{"parts":["a"]}}}]}"#, "so ", false),
+            (r#"{"choices":[{"delta":{"content":"a"}},{"index":1,"delta":{"content":"b"}}]}"#, "so ", false),
+        ] {
+            assert_eq!(of(LlmApi::OpenaiChat, data), (text.to_owned(), is_all), "{data}");
+        }
+        let completion = r#"{"choices":[{"index":0,"text":"far"}]}"#;
+        assert_eq!(of(LlmApi::OpenaiCompletions, completion), ("so far".to_owned(), true));
+    }
+}

@@ -1,0 +1,66 @@
+//! Answers whose tokens the server did not count, until the load is over and a tokenizer may have the processor.
+
+use std::mem;
+
+use crate::found::Found;
+use crate::llm_answer::{AnswerEnd, LlmAnswer};
+use crate::options::StreamOptions;
+
+/// Of each worker so many bytes of texts are kept.
+const MOST_BYTES: usize = 128 << 20;
+
+/// The text of an answer, as far as it has come.
+#[derive(Default, Debug)]
+pub(crate) struct AnswerText {
+    pub(crate) text: String,
+    /// Something of its content is no text, or could not be read.
+    pub(crate) has_others: bool,
+}
+
+impl AnswerText {
+    /// Another answer begins.
+    pub(crate) fn restart(&mut self) {
+        self.text.clear();
+        self.has_others = false;
+    }
+}
+
+/// A complete answer that is counted later.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    answer: LlmAnswer,
+    ended: AnswerEnd,
+    text: String,
+}
+
+/// The answers of one worker.
+#[derive(Default, Debug)]
+pub(crate) struct Uncounted {
+    pub(crate) waiting: Vec<Waiting>,
+    bytes: usize,
+}
+
+impl Uncounted {
+    /// Keeps a complete answer with a text that a tokenizer can count. Returns whether it did.
+    pub(crate) fn keep(&mut self, answer: LlmAnswer, ended: AnswerEnd, text: &mut AnswerText) -> bool {
+        let room = MOST_BYTES - self.bytes;
+        if text.has_others || !answer.is_uncounted_text() || !ended.is_complete || text.text.len() > room {
+            return false;
+        }
+        let text = mem::take(&mut text.text);
+        self.bytes += text.len();
+        self.waiting.push(Waiting { answer, ended, text });
+        true
+    }
+}
+
+/// Counts what was kept by the tokenizer of these options, and adds it to what was found.
+pub(crate) fn count(waiting: &[Waiting], options: &StreamOptions, found: &mut Found) {
+    let Some((llm, tokenizer)) = options.llm.as_ref().and_then(|llm| Some((llm, llm.tokenizer.as_ref()?))) else {
+        return;
+    };
+    let texts: Vec<&str> = waiting.iter().map(|waiting| waiting.text.as_str()).collect();
+    for (Waiting { answer, ended, .. }, tokens) in waiting.iter().zip(tokenizer.count(&texts)) {
+        answer.count(*ended, tokens, llm, found);
+    }
+}
