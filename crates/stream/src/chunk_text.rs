@@ -1,10 +1,26 @@
-//! The text in one event of a language model, for a tokenizer.
+//! What a language model says, for a tokenizer: the text of an answer, and that in one of its events.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::Value;
 use truetail_run::LlmApi;
+
+/// The text of an answer, as far as it has come.
+#[derive(Default, Debug)]
+pub(crate) struct AnswerText {
+    pub(crate) text: String,
+    /// Something of its content is no text, or could not be read.
+    pub(crate) has_others: bool,
+}
+
+impl AnswerText {
+    /// Another answer begins.
+    pub(crate) fn restart(&mut self) {
+        self.text.clear();
+        self.has_others = false;
+    }
+}
 
 /// Adds the text of an event's content to `text`, reasoning too. Returns whether all of its content is text, and of one choice:
 /// nobody here knows how a model writes a call of a tool in tokens.

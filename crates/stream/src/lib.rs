@@ -12,11 +12,13 @@
 //! | `uncounted` | answers that wait for it |
 //! | `slo` | what each request must meet to be counted in goodput |
 //! | `found` | what a worker found: counts and histograms |
+//! | `all_found` | what all workers found |
 //! | `idle` | when streams that stand still are given up |
 //! | `observer` | all that at work in one worker of the engine |
 //! | `stream_run` | the streams of a run, over all workers |
 //! | `items` | streams whose events are items that a generator yields |
 
+mod all_found;
 mod chunk;
 mod chunk_text;
 mod event_parser;

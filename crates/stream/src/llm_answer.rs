@@ -5,13 +5,12 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{LlmFacts, SloCounts, StreamTime};
 
 use crate::chunk::{Usage, read_chunk};
-use crate::chunk_text::add_text;
+use crate::chunk_text::{AnswerText, add_text};
 use crate::event_parser::ServerSentEvent;
 use crate::found::Found;
 use crate::open_stream::{Arrived, Head, WithoutFirst};
 use crate::options::LlmOptions;
 use crate::slo::{Objective, SloTime};
-use crate::uncounted::AnswerText;
 
 /// An answer under way.
 #[derive(Clone, Copy, Default, Debug)]

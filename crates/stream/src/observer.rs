@@ -9,14 +9,15 @@ use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
 use truetail_run::{EventMarks, StreamEnding, StreamKind};
 
+use crate::all_found::AllFound;
+use crate::chunk_text::AnswerText;
 use crate::event_parser::EventParser;
 use crate::found::Found;
 use crate::idle::{IdleWatch, Look};
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::open_stream::{Arrived, Clocks, Head, MOST_MARKED, mark};
 use crate::options::StreamOptions;
-use crate::stream_run::AllFound;
-use crate::uncounted::{AnswerText, Uncounted};
+use crate::uncounted::Uncounted;
 
 /// The place of one request. Its room is used again.
 #[derive(Debug)]

@@ -7,10 +7,11 @@ use truetail_engine::ObserverFactory;
 use truetail_model::time::Timestamp;
 use truetail_run::StreamFacts;
 
+use crate::all_found::AllFound;
 use crate::found::Found;
 use crate::observer::StreamObserver;
 use crate::options::StreamOptions;
-use crate::uncounted::{self, Waiting};
+use crate::uncounted;
 
 /// The streams of a run. Clones are of the same run.
 #[derive(Clone, Debug)]
@@ -22,21 +23,6 @@ pub struct StreamRun {
     of_steps: Vec<String>,
     measure_from: Timestamp,
     found: Arc<Mutex<AllFound>>,
-}
-
-/// What all workers found.
-#[derive(Debug)]
-pub(crate) struct AllFound {
-    pub(crate) facts: StreamFacts,
-    /// Answers that a tokenizer counts when the load is over.
-    pub(crate) waiting: Vec<Waiting>,
-}
-
-impl AllFound {
-    /// Nothing yet.
-    pub(crate) fn new(options: &StreamOptions) -> AllFound {
-        AllFound { facts: Found::new(options).facts(options), waiting: Vec::new() }
-    }
 }
 
 impl StreamRun {

@@ -2,28 +2,13 @@
 
 use std::mem;
 
+use crate::chunk_text::AnswerText;
 use crate::found::Found;
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::options::StreamOptions;
 
 /// Of each worker so many bytes of texts are kept.
 const MOST_BYTES: usize = 128 << 20;
-
-/// The text of an answer, as far as it has come.
-#[derive(Default, Debug)]
-pub(crate) struct AnswerText {
-    pub(crate) text: String,
-    /// Something of its content is no text, or could not be read.
-    pub(crate) has_others: bool,
-}
-
-impl AnswerText {
-    /// Another answer begins.
-    pub(crate) fn restart(&mut self) {
-        self.text.clear();
-        self.has_others = false;
-    }
-}
 
 /// A complete answer that is counted later.
 #[derive(Debug)]

@@ -159,6 +159,7 @@ impl Stage {
             "--watch",
             "--live",
             "--otlp",
+            "--tokenizer",
             "--start-at",
             "--stripe",
             "--resolve",
