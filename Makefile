@@ -1,5 +1,6 @@
 # make demo   the whole point, in under a minute after the build
 # make test   the tests, without other people's tools
+# make test-python   the tests of the Python package; needs Python 3.11 or later, and a registry
 # make test-features   the tests of what is not in the default build: the cargo features
 # make lint   format, clippy, structure (tests/tidy.py)
 # make test-tools   the tests that need other people's load tools and servers, which it installs first
@@ -18,7 +19,7 @@
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
+.PHONY: demo test test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -30,13 +31,16 @@ demo:
 	$(CARGO) build --release --locked -p truetail
 	$${CARGO_TARGET_DIR:-target}/release/truetail demo
 
-# Another implementation of HdrHistogram, in Python, reads the log of a run too, and the Python package has tests of its own.
-# Without Python 3.11, its venv module or a registry these tests say SKIPPED. With TRUETAIL_STRICT=1, which .ci/run sets,
-# SKIPPED is a failure.
+# Most tests wait for a clock, so there are twice as many at once as processors. Another implementation of HdrHistogram, in Python,
+# reads the log of a run too. Without Python 3.11, its venv module or a registry this says SKIPPED. With TRUETAIL_STRICT=1, which
+# .ci/run sets, SKIPPED is a failure.
 test:
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment for the tests of histograms.hlog"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
-		$(CARGO) test --workspace --locked
+		RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CARGO) test --workspace --locked
+
+# The Python package, built with maturin and tested with pytest and mypy. It says SKIPPED as above.
+test-python:
 	PYTHON=$(PYTHON) bindings/python/test.sh
 
 # What is not in the default build: cargo features, each of which brings a tree of crates.
