@@ -37,7 +37,7 @@ demo:
 test:
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment for the tests of histograms.hlog"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
-		RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CARGO) test --workspace --locked
+		RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} $(CARGO) test --workspace --locked
 
 # The Python package, built with maturin and tested with pytest and mypy. It says SKIPPED as above.
 test-python:

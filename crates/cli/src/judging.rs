@@ -42,7 +42,9 @@ impl Judge {
             .notes
             .extend(imbalance.map(|why| format!("a bug of truetail: the books of streams are wrong: {why}")));
         self.observed.sessions.iter().for_each(|sessions| add_sessions(&mut run, sessions));
-        run.facts.notes.extend(run.facts.stream.as_ref().and_then(without_content));
+        let of_streams =
+            run.facts.stream.as_ref().map_or([None, None], |streams| [without_content(streams), by_client(streams)]);
+        run.facts.notes.extend(of_streams.into_iter().flatten());
         let (mut run, findings) = cut_warmup(run, self.cut_warmup);
         if let Some(checks) = &self.observed.checks {
             run.facts.checks = checks.counts(run.snapshot.measure_from);
@@ -76,6 +78,12 @@ fn without_content(streams: &StreamFacts) -> Option<String> {
         LlmApi::OpenaiCompletions => LlmApi::OpenaiChat,
     };
     Some(format!("no event has content by --llm {}; are the answers those of --llm {}?", llm.api.name(), other.name()))
+}
+
+/// What is to be said where tokens were counted by a tokenizer: times per output token of all answers are one distribution.
+fn by_client(streams: &StreamFacts) -> Option<String> {
+    let client = streams.llm.as_ref()?.by_client.as_ref().filter(|client| client.counted > 0)?;
+    Some(format!("TPOT of answers without a count of the server is by truetail's count, with {}", client.tokenizer))
 }
 
 /// The findings, after cutting off the warm-up if that was asked for and one was found.

@@ -43,6 +43,7 @@ fn backend(api: LlmApi) -> &'static str {
 /// Requests and tokens, and how many per second of `seconds`.
 fn counts(streams: &StreamFacts, llm: &LlmFacts, seconds: f64) -> Vec<(&'static str, Value)> {
     let (completed, tokens) = (streams.tally.complete, llm.tokens);
+    let by_client = llm.by_client.as_ref().filter(|client| client.counted > 0);
     let output = llm.output_tokens().filter(|_| completed > 0);
     let input = (completed > 0 && tokens.not_counted == 0 && tokens.without_input == 0).then_some(tokens.input);
     let rate = |count: Option<u64>| count.filter(|_| seconds > 0.0).map(|count| count as f64 / seconds);
@@ -53,6 +54,8 @@ fn counts(streams: &StreamFacts, llm: &LlmFacts, seconds: f64) -> Vec<(&'static 
         ("duration", Some(seconds.into())),
         ("total_input_tokens", input.map(Value::from)),
         ("total_output_tokens", output.map(Value::from)),
+        ("truetail_tokenizer", by_client.map(|client| client.tokenizer.clone().into())),
+        ("truetail_output_tokens_by_tokenizer", by_client.map(|client| client.output.into())),
         ("request_throughput", rate(Some(completed)).map(Value::from)),
         ("output_throughput", rate(output).map(Value::from)),
         ("total_token_throughput", rate(all).map(Value::from)),

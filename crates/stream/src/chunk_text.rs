@@ -1,17 +1,21 @@
 //! What a language model says, for a tokenizer: the text of an answer, and that in one of its events.
 
 use std::borrow::Cow;
+use std::mem;
 
 use serde::Deserialize;
 use serde_json::Value;
 use truetail_run::LlmApi;
 
+/// Bytes of one answer that are kept.
+const MOST_BYTES: usize = 1 << 20;
+
 /// The text of an answer, as far as it has come.
 #[derive(Default, Debug)]
 pub(crate) struct AnswerText {
-    pub(crate) text: String,
-    /// Something of its content is no text, or could not be read.
-    pub(crate) has_others: bool,
+    text: String,
+    /// Something of its content is no text, or could not be read, or there is too much of it. Nothing is kept then.
+    has_others: bool,
 }
 
 impl AnswerText {
@@ -20,17 +24,38 @@ impl AnswerText {
         self.text.clear();
         self.has_others = false;
     }
+
+    /// An event with content came that cannot be read.
+    pub(crate) fn give_up(&mut self) {
+        (self.text, self.has_others) = (String::new(), true);
+    }
+
+    /// Adds what an event says.
+    pub(crate) fn event(&mut self, api: LlmApi, data: &[u8]) {
+        if !self.has_others && (!add_text(api, data, &mut self.text) || self.text.len() > MOST_BYTES) {
+            self.give_up();
+        }
+    }
+
+    /// The text of an answer that has ended; `None` where that is not all of it.
+    pub(crate) fn take(&mut self) -> Option<String> {
+        let mut text = mem::take(&mut self.text);
+        text.shrink_to_fit();
+        Some(text).filter(|_| !self.has_others)
+    }
 }
 
 /// Adds the text of an event's content to `text`, reasoning too. Returns whether all of its content is text, and of one choice:
 /// nobody here knows how a model writes a call of a tool in tokens.
 ///
 /// `data` is of an event that [`read_chunk`](crate::read_chunk) can read.
-pub(crate) fn add_text(api: LlmApi, data: &[u8], text: &mut String) -> bool {
+fn add_text(api: LlmApi, data: &[u8], text: &mut String) -> bool {
     let Ok(event) = serde_json::from_slice::<Event<'_>>(data) else { return false };
     match event.choices.unwrap_or_default().as_slice() {
         [] => true,
-        [choice] if api == LlmApi::OpenaiCompletions => choice.text.as_ref().is_none_or(|part| part.add_to(text)),
+        [choice] if api == LlmApi::OpenaiCompletions => {
+            choice.text.as_ref().is_none_or(|part| !part.is_filled() || part.add_to(text))
+        }
         [choice] => choice.delta.as_ref().is_none_or(|delta| delta.add_to(text)),
         _ => false,
     }
@@ -67,17 +92,19 @@ struct Delta<'a> {
 }
 
 impl Delta<'_> {
-    fn add_to(&self, text: &mut String) -> bool {
+    fn add_to<'p>(&'p self, text: &mut String) -> bool {
         let has_calls = [&self.tool_calls, &self.function_call].into_iter().any(is_filled);
+        let filled = |part: &'p Option<Part<'_>>| part.as_ref().filter(|part| part.is_filled());
+        let (one, other) = (filled(&self.reasoning_content), filled(&self.reasoning));
         // Some servers send reasoning under both names.
-        let reasoning = self.reasoning_content.as_ref().or(self.reasoning.as_ref());
-        let parts = [reasoning, self.content.as_ref(), self.refusal.as_ref()];
-        parts.into_iter().flatten().all(|part| part.add_to(text)) && !has_calls
+        let is_one = one.zip(other).is_none_or(|(one, other)| one == other);
+        let parts = [one.or(other), filled(&self.content), filled(&self.refusal)];
+        parts.into_iter().flatten().all(|part| part.add_to(text)) && is_one && !has_calls
     }
 }
 
 /// A text, or what stands where one should be.
-#[derive(Deserialize)]
+#[derive(PartialEq, Deserialize)]
 #[serde(untagged)]
 enum Part<'a> {
     Text(#[serde(borrow)] Cow<'a, str>),
@@ -85,13 +112,20 @@ enum Part<'a> {
 }
 
 impl Part<'_> {
+    fn is_filled(&self) -> bool {
+        match self {
+            Part::Text(text) => !text.is_empty(),
+            Part::Other(other) => is_filled(other),
+        }
+    }
+
     fn add_to(&self, text: &mut String) -> bool {
         match self {
             Part::Text(part) => {
                 text.push_str(part);
                 true
             }
-            Part::Other(other) => !is_filled(other),
+            Part::Other(_) => false,
         }
     }
 }
@@ -123,16 +157,24 @@ mod tests {
             (r#"{"choices":[{"delta":{"content":"f\u00e4r\n"}}],"usage":null}"#, "so fär\n", true),
             (r#"{"choices":[{"delta":{"content":null,"reasoning_content":"hm"}}]}"#, "so hm", true),
             (r#"{"choices":[{"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}"#, "so hm", true),
+            (r#"{"choices":[{"delta":{"reasoning":"hm","reasoning_content":""}}]}"#, "so hm", true),
             (r#"{"choices":[{"delta":{"content":"a","refusal":"b","tool_calls":[]}}]}"#, "so ab", true),
             (r#"{"choices":[],"usage":{"completion_tokens":3}}"#, "so ", true),
             (r#"{"usage":{"completion_tokens":3}}"#, "so ", true),
             // What cannot be counted.
+            (r#"{"choices":[{"delta":{"reasoning":"ha","reasoning_content":"hm"}}]}"#, "so hm", false),
             (r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{}"}}]}}]}"#, "so ", false),
             (r#"{"choices":[{"delta":{"content":{"parts":["a"]}}}]}"#, "so ", false),
             (r#"{"choices":[{"delta":{"content":"a"}},{"index":1,"delta":{"content":"b"}}]}"#, "so ", false),
         ] {
             assert_eq!(of(LlmApi::OpenaiChat, data), (text.to_owned(), is_all), "{data}");
         }
+        let mut answer = AnswerText::default();
+        let event = format!(r#"{{"choices":[{{"text":"{}"}}]}}"#, "x".repeat(60_000));
+        (0..17).for_each(|_| answer.event(LlmApi::OpenaiCompletions, event.as_bytes()));
+        assert_eq!(answer.take().map(|text| text.len()), Some(17 * 60_000));
+        (0..18).for_each(|_| answer.event(LlmApi::OpenaiCompletions, event.as_bytes()));
+        assert_eq!(answer.take(), None, "more than a MiB");
         let completion = r#"{"choices":[{"index":0,"text":"far"}]}"#;
         assert_eq!(of(LlmApi::OpenaiCompletions, completion), ("so far".to_owned(), true));
     }

@@ -5,7 +5,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{LlmFacts, SloCounts, StreamTime};
 
 use crate::chunk::{Usage, read_chunk};
-use crate::chunk_text::{AnswerText, add_text};
+use crate::chunk_text::AnswerText;
 use crate::event_parser::ServerSentEvent;
 use crate::found::Found;
 use crate::open_stream::{Arrived, Head, WithoutFirst};
@@ -76,11 +76,11 @@ impl LlmAnswer {
         let chunk = if event.is_whole() { read_chunk(options.api, event.data) } else { None };
         let Some(chunk) = chunk else {
             facts.unreadable_events += 1;
-            text.has_others = true;
+            text.give_up();
             return;
         };
-        if options.tokenizer.is_some() && !text.has_others {
-            text.has_others = !add_text(options.api, event.data, &mut text.text);
+        if options.tokenizer.is_some() {
+            text.event(options.api, event.data);
         }
         self.usage = chunk.usage.or(self.usage);
         self.has_other_choice |= chunk.has_other_choice;
@@ -180,13 +180,14 @@ impl LlmAnswer {
     }
 
     /// From the first content to the last, divided by the tokens after the first. Nobody knows how long it took where all
-    /// came at once; and choices that are made at the same time share their tokens, nobody knows how.
+    /// came at once; one token does not come in two reads; and choices that are made at the same time share their tokens, nobody knows how.
     fn per_token(self, by_client: Option<u64>) -> PerToken {
         let tokens = self.usage.map(|usage| usage.output).or(by_client);
         match (self.first.zip(self.last), tokens) {
             (None, None | Some(0)) => PerToken::None,
-            (Some(_), Some(1)) if !self.has_other_choice => PerToken::None,
-            (Some((first, last)), Some(tokens @ 2..)) if !self.has_other_choice && first.number != last.number => {
+            _ if self.has_other_choice => PerToken::Unknown,
+            (Some((first, last)), Some(1)) if first.number == last.number => PerToken::None,
+            (Some((first, last)), Some(tokens @ 2..)) if first.number != last.number => {
                 PerToken::Known(Nanos(last.at.since(first.at).0 / (tokens - 1)))
             }
             _ => PerToken::Unknown,

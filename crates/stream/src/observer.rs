@@ -49,7 +49,7 @@ impl Slot {
     }
 }
 
-/// Follows the streams of one worker. Nothing is allocated for an event.
+/// Follows the streams of one worker. Nothing is allocated for an event, but for its text where a tokenizer wants that.
 #[derive(Debug)]
 pub(crate) struct StreamObserver {
     options: StreamOptions,

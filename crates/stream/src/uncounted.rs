@@ -1,13 +1,11 @@
 //! Answers whose tokens the server did not count, until the load is over and a tokenizer may have the processor.
 
-use std::mem;
-
 use crate::chunk_text::AnswerText;
 use crate::found::Found;
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::options::StreamOptions;
 
-/// Of each worker so many bytes of texts are kept.
+/// Of each worker answers of so many bytes are kept.
 const MOST_BYTES: usize = 128 << 20;
 
 /// A complete answer that is counted later.
@@ -28,12 +26,15 @@ pub(crate) struct Uncounted {
 impl Uncounted {
     /// Keeps a complete answer with a text that a tokenizer can count. Returns whether it did.
     pub(crate) fn keep(&mut self, answer: LlmAnswer, ended: AnswerEnd, text: &mut AnswerText) -> bool {
-        let room = MOST_BYTES - self.bytes;
-        if text.has_others || !answer.is_uncounted_text() || !ended.is_complete || text.text.len() > room {
+        if !answer.is_uncounted_text() || !ended.is_complete {
             return false;
         }
-        let text = mem::take(&mut text.text);
-        self.bytes += text.len();
+        let Some(text) = text.take() else { return false };
+        let bytes = self.bytes + text.capacity() + size_of::<Waiting>();
+        if bytes > MOST_BYTES {
+            return false;
+        }
+        self.bytes = bytes;
         self.waiting.push(Waiting { answer, ended, text });
         true
     }

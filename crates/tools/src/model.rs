@@ -19,6 +19,8 @@ const TOKENIZER_JSON: &str = r#"{"version":"1.0","truncation":null,"padding":nul
 {"[UNK]":0,"one":1,"two":2,"three":3,"four":4,"five":5,"six":6,"seven":7,"eight":8}}}
 "#;
 const TOKENIZER_CONFIG: &str = "{\"tokenizer_class\":\"PreTrainedTokenizerFast\",\"unk_token\":\"[UNK]\"}\n";
+/// Requests per second of a user.
+pub(crate) const HALF_RATE: f64 = 0.5;
 /// The folder of the tokenizer, below that in which a tool runs.
 pub(crate) const TOKENIZER: &str = "tokenizer";
 /// The quantiles that are computed where a tool gives single values.
@@ -42,6 +44,11 @@ pub(crate) fn body(load: &LoadSpec) -> Value {
 /// How many requests are planned, and some more, so that no tool runs out of prompts.
 pub(crate) fn prompts(load: &LoadSpec) -> u64 {
     (load.rate.as_per_second() * load.duration.as_secs_f64()).ceil() as u64 + 100
+}
+
+/// How many users with [`HALF_RATE`] make the rate: enough while an answer takes less than two seconds.
+pub(crate) fn half_rate_users(load: &LoadSpec) -> u32 {
+    (load.rate.as_per_second() / HALF_RATE).ceil() as u32
 }
 
 /// Quantiles computed from single values, and the largest.

@@ -82,7 +82,7 @@ impl fmt::Display for Doubt {
             Doubt::TokensUnknown { answers } => write!(
                 f,
                 "{answers} answers have no known time per output token, and may have any: the server must count the tokens of \
-                 each answer (usage), and send it in more than one piece"
+                 each answer (usage), or --tokenizer, and send it in more than one piece"
             ),
             Doubt::Saturated => {
                 f.write_str("the service was overloaded, and this grows with the length of the run: lower the rate")

@@ -43,6 +43,7 @@ fn books_balance_at_any_time_and_the_backlog_is_in_them() {
         stalled.workload.limits.connections = connections;
         let whole = simulated(&stalled);
         let mut most_waiting = 0;
+        // Every one and a half seconds: in the middle of a second, and at its end.
         for now in (0..140).step_by(3).map(|halves| Timestamp(halves * S / 2 + 1)) {
             let (so_far, due) = at(&whole, now, Timestamp::ZERO);
             let closed = stopped_now(so_far.clone(), &due);

@@ -170,7 +170,7 @@ fn quantity(text: &str) -> Result<String, String> {
 macro_rules! omitted_by_both {
     ($($more:literal),*) => {
         &["url", "config", "baseline", "baseline_fail_if", "write_baseline", "command", "unix_socket", "until", "stripe", "start_at",
-          "stop_when_saturated", "live", "otlp", "watch", "pack", "vllm_json", "realtime",
+          "stop_when_saturated", "live", "otlp", "watch", "pack", "vllm_json", "realtime", "tokenizer",
           $($more),*]
     };
 }

@@ -54,7 +54,7 @@ fn a_stall_that_a_closed_loop_hides_is_found_in_each_tools_own_file() {
 #[test]
 fn what_waited_behind_a_limit_of_the_client_is_found() {
     let dir = TestDir::new();
-    let path = root().join("testdata/import/vllm/bench-serve-behind-a-limit.json").display().to_string();
+    let path = root().join("testdata/tools/vllm-max-concurrency/0.32.0/stall/results.json").display().to_string();
     let output = audit(&dir, &[&path]);
     let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = "requests waited in the client, and that is in no latency of the tool";

@@ -99,7 +99,10 @@ fn a_tokenizer_counts_what_the_server_does_not_and_says_so() {
     let stream = &assert_complete(&dir.path().join("a"))["stream"];
     assert_eq!((&stream["tokens"], &stream["llm"]["tokens"]["not_counted"]), (&Value::Null, &20.into()));
     assert_eq!((&stream["llm"]["by_client"]["output"], &vllm(&dir)["total_output_tokens"]), (&60.into(), &60.into()));
-    assert_eq!(vllm(&dir).get("total_input_tokens"), None);
+    let vllm = vllm(&dir);
+    assert_eq!((&vllm["truetail_output_tokens_by_tokenizer"], vllm.get("total_input_tokens")), (&60.into(), None));
+    assert_eq!(vllm["truetail_tokenizer"], "letters.tokenizer.json");
+    assert!(output.stdout.contains("is by truetail's count"), "{output:?}");
     // Stripes add up.
     run(&dir, &url, &["--out", "b", "--tokenizer", &letters()]);
     let merged = dir.truetail(&["merge", "a", "b", "--out", "whole"]);

@@ -420,7 +420,7 @@ fn sglang() {
 #[test]
 fn vllm() {
     check(&[Case {
-        file: "import/vllm/bench-serve-behind-a-limit.json",
+        file: "tools/vllm-max-concurrency/0.32.0/stall/results.json",
         format: "vllm",
         says: "Send, 80 measured, 80 made, 0 failed, 18.24/s, p50 241.486, p90 247.856, p99 593.626, mean 255.724, 80 rows, 80 answers, slowest 633.044, Run 0 to 4093981882, 80 waited, longest 384.114, 5 users, planned 20/s, resolution 1000",
         notes: &[],

@@ -49,7 +49,8 @@ fn tokens(llm: &LlmFacts) -> String {
         return "not counted: no answer was complete".to_owned();
     }
     if tokens.counted == 0 && by_client.is_none() {
-        return format!("not counted: the server sent no usage in {}", answers(tokens.not_counted));
+        let neither = if llm.by_client.is_some() { ", and the tokenizer counted none" } else { "" };
+        return format!("not counted: the server sent no usage in {}{neither}", answers(tokens.not_counted));
     }
     let output = |tokens: u64, counted| format!("{} output tokens in {}", number::count(tokens), answers(counted));
     let mut parts = Vec::new();

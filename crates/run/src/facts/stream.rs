@@ -168,8 +168,12 @@ impl StreamFacts {
         if let Some((what, parts, whole)) = wrong {
             return Some(format!("llm: it has {whole} {what}, but their parts make {}", sum(&parts)));
         }
-        if llm.by_client.as_ref().is_some_and(|client| client.counted > tokens.not_counted) {
+        let (by_client, output) = llm.by_client.as_ref().map_or((0, 0), |client| (client.counted, client.output));
+        if by_client > tokens.not_counted || (by_client == 0 && output > 0) {
             return Some("llm: its tokenizer counted more answers than the server left uncounted".to_owned());
+        }
+        if per_token > tokens.counted.saturating_add(by_client) {
+            return Some("llm: more answers have a time per output token than have a count of tokens".to_owned());
         }
         let (met, cannot_tell) = llm.slo.as_ref().map_or((0, 0), |slo| (slo.met, slo.cannot_tell));
         if sum(&[met, cannot_tell]) > self.tally.complete {

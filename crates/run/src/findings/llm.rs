@@ -13,7 +13,8 @@ pub struct LlmFindings {
     pub first_content_service_time: Distribution,
     /// Inter-token latency (ITL): from one content event to the next that was read later; gaps that did not end are censored.
     pub content_gap: Distribution,
-    /// Time per output token (TPOT), the first one left out, over complete answers whose tokens the server counted.
+    /// Time per output token (TPOT), the first one left out, over complete answers whose tokens the server counted, or else the
+    /// tokenizer.
     pub time_per_output_token: Distribution,
     /// Requests that met all objectives; `None` where none was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]

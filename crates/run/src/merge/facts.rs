@@ -64,7 +64,7 @@ fn add_streams(whole: &mut Facts, part: Option<&StreamFacts>) {
             Some(streams)
         }
         _ => {
-            let note = "the runs read streams in different ways: the whole has none";
+            let note = "the runs read streams in different ways (or with different tokenizers): the whole has none";
             add_note(&mut whole.notes, note.to_owned());
             None
         }

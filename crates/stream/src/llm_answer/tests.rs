@@ -97,6 +97,7 @@ fn what_has_no_time_per_token_gets_none() {
         (vec![(20, TOKEN.to_owned()), (20, TOKEN.to_owned()), (20, usage(9))], 1, 0),
         // The server contradicts itself.
         (vec![(20, TOKEN.to_owned()), (30, TOKEN.to_owned()), (30, usage(0))], 1, 0),
+        (vec![(20, TOKEN.to_owned()), (30, TOKEN.to_owned()), (30, usage(1))], 1, 0),
         (vec![(20, ROLE.to_owned()), (30, usage(9))], 1, 0),
         (vec![(20, TOKEN.to_owned()), (30, parallel.to_owned()), (30, usage(9))], 1, 0),
     ] {

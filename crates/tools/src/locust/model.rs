@@ -9,7 +9,7 @@ use truetail_run::{GapOf, LatencyFrom, StreamClaims};
 
 use super::parse::{TESTED, version};
 use crate::locate::locate_program;
-use crate::model::{body, computed};
+use crate::model::{HALF_RATE, body, computed, half_rate_users};
 use crate::output_reader::OutputReader;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, ReportedRequest, SearchPath, Tool,
@@ -20,8 +20,6 @@ use crate::{
 pub struct LocustModel;
 
 const NAME: &str = "locust-llm";
-/// A user's own rate: so many answers a second are possible while an answer takes less than two seconds.
-const PER_USER: f64 = 0.5;
 const SAMPLES: &str = "samples.csv";
 const GAPS: &str = "gaps.csv";
 
@@ -44,7 +42,7 @@ impl Tool for LocustModel {
     }
 
     fn users(&self, load: &LoadSpec) -> u32 {
-        (load.rate.as_per_second() / PER_USER).ceil() as u32
+        half_rate_users(load)
     }
 
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
@@ -130,10 +128,10 @@ def close_files(**_):
 
 class User(HttpUser):
     host = {url}
-    wait_time = constant_throughput({PER_USER})
+    wait_time = constant_throughput({HALF_RATE})
 
     def on_start(self):
-        gevent.sleep(next(numbers) / ({users} * {PER_USER}))
+        gevent.sleep(next(numbers) / ({users} * {HALF_RATE}))
 
     @task
     def complete(self):

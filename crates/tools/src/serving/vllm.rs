@@ -7,7 +7,7 @@ use truetail_model::workload::LoadModelKind;
 
 use super::parse;
 use crate::locate::{printed_by, version_in};
-use crate::model::{MODEL, PROMPT, TOKENIZER, tokenizer};
+use crate::model::{MODEL, PROMPT, TOKENIZER, half_rate_users, tokenizer};
 use crate::output_reader::OutputReader;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -15,27 +15,44 @@ use crate::{
 };
 
 /// `vllm bench serve` with a request rate.
-pub struct Vllm;
+pub enum Vllm {
+    /// Without a limit on requests under way, which is its default.
+    Unlimited,
+    /// With a limit that its load does not need while nothing stalls: the places of [`half_rate_users`].
+    Limited,
+}
 
-const NAME: &str = "vllm";
 const TESTED: &str = "0.32.0";
 const RESULTS: &str = "results.json";
-const FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULTS);
 
-const INFO: ToolInfo = ToolInfo {
-    name: NAME,
+const UNLIMITED: ToolInfo = ToolInfo {
+    name: "vllm",
     label_model: LoadModelKind::Open,
-    clock: "from the moment at which its task gets to send the request, behind --max-concurrency where that is given; its gaps are \
-            equal with --burstiness inf only, and otherwise exponential",
-    install: InstallHint::anywhere("PyPI", "tools/install.sh vllm"),
+    clock: "from the moment at which its task gets to send the request; its gaps are equal with --burstiness inf only, and \
+            otherwise exponential",
+    install: INSTALL,
     tested_version: TESTED,
 };
+
+const LIMITED: ToolInfo = ToolInfo {
+    name: "vllm-max-concurrency",
+    label_model: LoadModelKind::Open,
+    clock: "from the moment at which the request has got through --max-concurrency: the wait for a place is in no latency, but in \
+            queue_times of its file",
+    install: INSTALL,
+    tested_version: TESTED,
+};
+
+const INSTALL: InstallHint = InstallHint::anywhere("PyPI", "tools/install.sh vllm");
 
 const PROMPTS: &str = "prompts.jsonl";
 
 impl Tool for Vllm {
     fn info(&self) -> &ToolInfo {
-        &INFO
+        match self {
+            Vllm::Unlimited => &UNLIMITED,
+            Vllm::Limited => &LIMITED,
+        }
     }
 
     fn measures_streams(&self) -> bool {
@@ -44,7 +61,7 @@ impl Tool for Vllm {
 
     /// Its own `--version` takes many seconds; the Python beside the program knows it.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
-        let path = search_path.program(NAME)?;
+        let path = search_path.program("vllm")?;
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         let ask = "import importlib.metadata as facts; print(facts.version('vllm'))";
         let version = version_in(&printed_by(&real.with_file_name("python"), &["-c", ask]));
@@ -63,6 +80,10 @@ impl Tool for Vllm {
                  --ready-check-timeout-sec 0 --num-warmups 0 --percentile-metrics ttft,itl,e2el \
                  --metric-percentiles 90,95,99 --save-result --save-detailed --result-filename {RESULTS} --disable-tqdm"
             ));
+        let invocation = match self {
+            Vllm::Unlimited => invocation,
+            Vllm::Limited => invocation.words(&format!("--max-concurrency {}", half_rate_users(load))),
+        };
         let row = json!({ "prompt": PROMPT });
         let prompts = format!("{row}\n").repeat(planned as usize);
         Ok(Invocation {
@@ -73,6 +94,6 @@ impl Tool for Vllm {
     }
 
     fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
-        parse::parse(output, FILE, RESULTS)
+        parse::parse(output, OutputReader::stdout(self.name(), TESTED).file(RESULTS), RESULTS)
     }
 }

@@ -152,6 +152,8 @@ fn tools_of_models_ask_for_streams_at_a_constant_rate() {
             assert!(line.contains(piece), "no {piece} in {line}");
         }
     }
+    let limited = command("vllm-max-concurrency", &load).expect("a command line").args.join(" ");
+    assert!(limited.ends_with("--max-concurrency 40"), "{limited}");
     assert_eq!(lines[1].matches("\"prompt\"").count(), 150, "50 are due, and some more");
 }
 

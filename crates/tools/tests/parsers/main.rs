@@ -49,6 +49,7 @@ const SUITES: &[(&str, &[Case])] = &[
     ("oha", &oha::CASES),
     ("sglang", &serving::SGLANG),
     ("vllm", &serving::VLLM),
+    ("vllm-max-concurrency", &serving::VLLM_LIMITED),
     ("vegeta", &vegeta::CASES),
     ("wrk", &wrk::CASES),
     ("wrk2", &wrk2::CASES),

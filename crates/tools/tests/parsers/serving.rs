@@ -30,6 +30,7 @@ pub(crate) const SGLANG: [Case; 2] = [
 #[test]
 fn what_vllm_says() {
     check("vllm", &VLLM);
+    check("vllm-max-concurrency", &VLLM_LIMITED);
 }
 
 pub(crate) const VLLM: [Case; 2] = [
@@ -49,6 +50,10 @@ pub(crate) const VLLM: [Case; 2] = [
         ..PLAIN
     },
 ];
+
+/// Its times are those behind the limit.
+pub(crate) const VLLM_LIMITED: [Case; 1] =
+    [Case { folder: "0.32.0/stall", stdout: "", files: &[("results.json", "results.json")], says: "", ..PLAIN }];
 
 #[test]
 fn what_it_does_not_say_is_absent() {

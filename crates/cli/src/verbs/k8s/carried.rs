@@ -13,8 +13,8 @@ use crate::resolve::load::TRACE;
 use crate::resolve::{flow, input};
 
 /// Options whose value is, or may be, a file.
-const OF_FILES: [&str; 11] =
-    ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup", "replay", "tokenizer", PROFILE];
+const OF_FILES: [&str; 10] =
+    ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup", "replay", PROFILE];
 /// Its value names a file after [`TRACE`] only.
 const PROFILE: &str = "profile";
 
