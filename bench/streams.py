@@ -29,6 +29,7 @@ from pathlib import Path
 import machine
 
 BINARY = os.environ.get("TRUETAIL", str(machine.TARGET / "truetail"))
+# Ours comes first.
 TOOLS = ["truetail-llm", "guidellm", "aiperf", "vllm"]
 EVENTS, GAP_MS = 500, 10
 LENGTH_S = EVENTS * GAP_MS / 1e3
@@ -59,16 +60,16 @@ def scenario(folder, name, at_once, seconds):
     return path
 
 
-def lab(folder, at_once, seconds):
+def lab(folder, tools, at_once, seconds):
     """Streams that each tool was answered whole, and the CPU seconds that it took."""
     name = f"streams-{at_once}-for-{seconds}s"
     out = Path(folder) / "lab"
-    command = [BINARY, "lab", "run", scenario(folder, name, at_once, seconds), "--tools", ",".join(TOOLS), "--out", out, "--force", "--quiet"]
+    command = [BINARY, "lab", "run", scenario(folder, name, at_once, seconds), "--tools", ",".join(tools), "--out", out, "--force", "--quiet"]
     subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
     with open(out / name / "league.csv") as table:
         rows = {row["tool"]: row for row in csv.DictReader(table)}
     found = {}
-    for tool in TOOLS:
+    for tool in tools:
         row = rows.get(tool)
         if not row or row["state"] != "ok":
             print(f"  {tool}: {row['message'] if row else 'not run'}", flush=True)
@@ -81,9 +82,9 @@ def lab(folder, at_once, seconds):
 
 def round_of_cost(options, folder, at_once):
     """What an event costs each tool, once."""
-    short, long = (lab(folder, at_once, seconds) for seconds in (options.short, options.long))
+    short, long = (lab(folder, options.tools, at_once, seconds) for seconds in (options.short, options.long))
     row = {}
-    for tool in TOOLS:
+    for tool in options.tools:
         if tool in short and tool in long:
             events = (long[tool]["streams"] - short[tool]["streams"]) * EVENTS
             row[tool] = {"us_per_event": (long[tool]["cpu_s"] - short[tool]["cpu_s"]) / events * 1e6, "short": short[tool], "long": long[tool]}
@@ -97,12 +98,12 @@ def cost(options, folder):
         for round in range(options.rounds):
             rounds.append(round_of_cost(options, folder, at_once))
             print(f"{at_once} streams, round {round + 1}: " + ", ".join(f"{tool} {figures['us_per_event']:.1f} us" for tool, figures in rounds[-1].items()), flush=True)
-        median = {tool: statistics.median(row[tool]["us_per_event"] for row in rounds if tool in row) for tool in TOOLS if any(tool in row for row in rounds)}
+        median = {tool: statistics.median(row[tool]["us_per_event"] for row in rounds if tool in row) for tool in options.tools if any(tool in row for row in rounds)}
         for tool, us in median.items():
             best[tool] = min(best.get(tool, (us, at_once)), (us, at_once))
         found.append({"streams": at_once, "rounds": rounds, "median_us_per_event": median})
-    ours = best[TOOLS[0]][0]
-    print(f"\n{1_000 // GAP_MS} events a second each; each tool where an event costs it least\n  {'tool':14} {'streams':>7} {'CPU, us an event':>17} {'events/s a processor':>21}  x {TOOLS[0]}")
+    ours = best[options.tools[0]][0]
+    print(f"\n{1_000 // GAP_MS} events a second each; each tool where an event costs it least\n  {'tool':14} {'streams':>7} {'CPU, us an event':>17} {'events/s a processor':>21}  x {options.tools[0]}")
     for tool, (us, at_once) in best.items():
         print(f"  {tool:14} {at_once:>7} {us:>17.2f} {1e6 / us:>21,.0f}  {us / ours:.1f}")
     return {"by_streams": found, "best": {tool: {"us_per_event": us, "streams": at_once} for tool, (us, at_once) in best.items()}}
@@ -170,6 +171,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", default=["cost", "many"], help="of cost, many; both without")
     parser.add_argument("--rounds", type=int, default=3, help="for the part cost [3]")
+    parser.add_argument("--tools", type=lambda text: text.split(","), default=TOOLS, help=f"for the part cost; ours comes first [{','.join(TOOLS)}]")
     parser.add_argument("--streams", type=numbers, default=[20, 100], help="streams at once for the part cost [20,100]")
     parser.add_argument("--short", type=int, default=20, help="seconds of the short run [20]")
     parser.add_argument("--long", type=int, default=60, help="seconds of the long run [60]")

@@ -22,7 +22,7 @@ pub(super) struct Steps {
 impl Steps {
     /// Steps of `width`, rounded up to a multiple of the resolution of the starts. `None` if they are too many.
     pub(super) fn of(axis: &Axis<'_>, width: u64, resolution: u64) -> Option<Steps> {
-        let width = width.max(1).div_ceil(resolution.max(1)) * resolution.max(1);
+        let width = width.max(1).div_ceil(resolution.max(1)).checked_mul(resolution.max(1))?;
         let first = axis.events.begins(0) / width;
         let last = axis.events.begins(axis.bins()) / width;
         let mut steps = vec![Step::default(); usize::try_from(last - first).ok()? + 1];

@@ -2,7 +2,7 @@
 
 #[allow(dead_code, reason = "shared with the study")]
 #[path = "../../examples/audit_study/loads.rs"]
-mod loads;
+pub(crate) mod loads;
 
 use loads::{OPEN_LOADS, closed, file, open_load, scenario, service, stall, stalled_loop};
 use truetail_analysis::audit::{Audit, AuditFinding, Auditor, Corrector};

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod audit;
+mod audit_any;
 mod bracket;
 mod compare;
 mod gates;

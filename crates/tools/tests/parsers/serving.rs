@@ -52,8 +52,15 @@ pub(crate) const VLLM: [Case; 2] = [
 ];
 
 /// Its times are those behind the limit.
-pub(crate) const VLLM_LIMITED: [Case; 1] =
-    [Case { folder: "0.32.0/stall", stdout: "", files: &[("results.json", "results.json")], says: "", ..PLAIN }];
+pub(crate) const VLLM_LIMITED: [Case; 1] = [Case {
+    folder: "0.32.0/stall",
+    stdout: "",
+    files: &[("results.json", "results.json")],
+    says: "measured 80 requests 80 failed 0 dropped - rate 18.23757692470909 mean 255.724065 max - | single 0 errors 0 \
+           histogram - | p50=241.486044 p90=247.856121 p99=593.626044 | first of Some(80): p50=44.553837 p99=472.840082 max \
+           512.308638 | gap of Event: p50=10.951402 p95=31.411036 p99=32.709323 max 91.298458",
+    ..PLAIN
+}];
 
 #[test]
 fn what_it_does_not_say_is_absent() {
