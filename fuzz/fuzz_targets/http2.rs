@@ -49,7 +49,11 @@ fn heard(pieces: &[&[u8]], mut conversation: Conversation) -> Heard {
     let replies = conversation.to_send().to_vec();
     if came_to.is_ok() {
         conversation.send_all();
-        assert_eq!(conversation.window() + conversation.bodies_sent, WINDOW + opened(&pieces.concat()), "no window is lost");
+        assert_eq!(
+            conversation.window() + conversation.bodies_sent,
+            WINDOW + opened(&pieces.concat()),
+            "no window is lost"
+        );
     }
     (ended, came_to, replies, conversation.bodies_sent)
 }

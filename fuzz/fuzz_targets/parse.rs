@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use truetail_fuzz::{keys, load, output};
 use truetail_model::time::Nanos;
-use truetail_tools::{ToolReport, Tool, by_name, names};
+use truetail_tools::{Tool, ToolReport, by_name, names};
 
 static TOOL: LazyLock<&'static dyn Tool> = LazyLock::new(|| {
     let name = env::var("TRUETAIL_FUZZ_TOOL").unwrap_or_default();

@@ -6,7 +6,10 @@ use httparse::{EMPTY_HEADER, Request, Status};
 use libfuzzer_sys::fuzz_target;
 use truetail_engine::FeedOrder;
 use truetail_fuzz::split;
-use truetail_requests::{PreparedRequests, TargetSpec, Feed, RowFormat, Location, InputError, Rows, parse_curl, parse_targets, prepare, split_words};
+use truetail_requests::{
+    Feed, InputError, Location, PreparedRequests, RowFormat, Rows, TargetSpec, parse_curl, parse_targets, prepare,
+    split_words,
+};
 
 /// Arrivals to check, enough to reach every row of a short file.
 const ARRIVALS: u64 = 64;

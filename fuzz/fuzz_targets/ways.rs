@@ -22,7 +22,8 @@ fn access_log(mut bytes: &[u8]) {
     let Ok(log) = read_access_log(&mut bytes, &options) else { return };
     let arrivals = log.arrivals(Placement::Random(1));
     assert!(!arrivals.is_empty() && arrivals.len() <= lines);
-    let recorded = |method: &str, target: &str| RecordedRequest { method: method.into(), target: target.into(), host: None };
+    let recorded =
+        |method: &str, target: &str| RecordedRequest { method: method.into(), target: target.into(), host: None };
     let requests: Vec<_> = arrivals.iter().map(|(at, asked)| (*at, recorded(&asked.method, &asked.target))).collect();
     let notes = log.notes("log", Placement::Random(1), true);
     let text = write_replay(&notes, requests.iter().map(|(at, request)| (*at, request)));

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use truetail_model::time::{Nanos, Rate};
 use truetail_run::folder;
-use truetail_tools::{InstalledTool, LoadSpec, ToolOutput, Tool};
+use truetail_tools::{InstalledTool, LoadSpec, Tool, ToolOutput};
 
 /// Separates the parts of an input.
 pub const SEPARATOR: &[u8] = b"\x1e\x1e\x1e\x1e";

@@ -164,7 +164,10 @@ g: {{one}}
     let shop = fs::read(here().join("../scenarios/07-login-that-stalls/shop.hurl"))?;
     let bodies = ["`a`", "base64,YQ==;", "hex,0a;", "file,b;", "{\"a\": [1, null]}"];
     let of_bodies = bodies.map(|body| format!("POST {{{{host}}}}/a\n{body}\nHTTP 200\n{body}\n").into_bytes());
-    Ok([shop, format!("GET {{{{host}}}}/\nHTTP 200\n[Captures]\nid: body\n\n{MUCH}").into_bytes()].into_iter().chain(of_bodies).collect())
+    Ok([shop, format!("GET {{{{host}}}}/\nHTTP 200\n[Captures]\nid: body\n\n{MUCH}").into_bytes()]
+        .into_iter()
+        .chain(of_bodies)
+        .collect())
 }
 
 /// The scenarios that come with truetail.
@@ -188,7 +191,8 @@ fn ways() -> io::Result<Vec<Vec<u8>>> {
         let beginning = bytes.split_inclusive(|byte| *byte == b'\n').take(lines).flatten().copied();
         Ok([kind].into_iter().chain(beginning).collect())
     };
-    let logs = ["access.json", "combined.log", "named.log", "timed.log"].map(|log| of(0, &format!("nginx/1.22.1/{log}")));
+    let logs =
+        ["access.json", "combined.log", "named.log", "timed.log"].map(|log| of(0, &format!("nginx/1.22.1/{log}")));
     let mut seeds: Vec<Vec<u8>> = logs.into_iter().collect::<io::Result<_>>()?;
     seeds.push(of(1, "by-hand/browser.har")?);
     seeds.push(b"\x02seconds,request\n# note: said\n0,GET /a?b\n1.5,PUT /c shop.test\n".to_vec());
