@@ -102,7 +102,7 @@ fn a_tokenizer_counts_what_the_server_does_not_and_says_so() {
     let vllm = vllm(&dir);
     assert_eq!((&vllm["truetail_output_tokens_by_tokenizer"], vllm.get("total_input_tokens")), (&60.into(), None));
     assert_eq!(vllm["truetail_tokenizer"], "letters.tokenizer.json");
-    assert!(output.stdout.contains("is by truetail's count"), "{output:?}");
+    assert!(text.contains("is by truetail's count, with letters.tokenizer.json"), "{output:?}");
     // Stripes add up.
     run(&dir, &url, &["--out", "b", "--tokenizer", &letters()]);
     let merged = dir.truetail(&["merge", "a", "b", "--out", "whole"]);
