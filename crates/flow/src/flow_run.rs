@@ -49,7 +49,7 @@ impl FlowRun {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).variables.clone()
     }
 
-    /// For each step that ended a session by its answer: its name, and why the first of them ended there. To be called after
+    /// For each step that ended a session by its answer: its name, and why the earliest of them ended there. To be called after
     /// the run.
     pub fn examples(&self) -> Vec<(String, String)> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);

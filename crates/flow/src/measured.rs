@@ -143,7 +143,8 @@ impl MeasuredFlows {
     }
 }
 
-/// The first answer that disappointed at a step: when its session arrived, and why.
+/// Of the answers that disappointed at a step, that of the session that arrived first: when it arrived, and why. The first to end would be
+/// another one in each run.
 pub(crate) type Example = Option<(Timestamp, String)>;
 
 /// The books of the sessions of one flow, as far as they are measured.
@@ -184,8 +185,8 @@ impl MeasuredSessions {
             0 => &mut self.nothing_asked,
             _ => &mut self.examples[course.last_move() as usize],
         };
-        if course.intended >= self.measure_from && example.is_none() {
-            *example = Some((course.intended, why));
+        if course.intended >= self.measure_from {
+            *example = earlier(example.take(), Some((course.intended, why)));
         }
     }
 
