@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Does `truetail capacity` find a limit that is known exactly, and does it know when the generator is the limit?
 
-    cargo build --release -p truetail && python3 acceptance/capacity.py [TIMES] [MINUTES]
+    cargo build --release -p truetail && python3 acceptance/capacity.py [TIMES] [MINUTES] [AT_ONCE]
 
 `truetail serve` answers five requests at once, 10 ms each. With random arrivals p99 reaches 50 ms at 447.4/s: the simulation of
 `cargo run --release -p truetail-study --example capacity_study truth`. The search asks for 'p99 < 50ms' TIMES times (5), each with another
-seed and at most MINUTES (20); both ends must be within 5 % of the exact answer, which they must enclose. A machine that is busy
-otherwise makes the server slower, and that is found then.
+seed and at most MINUTES (30); both ends must be within 5 % of the exact answer, which they must enclose. They are at most 6 % apart:
+with more, ends whose middle is a little off the answer would not both be near it. AT_ONCE searches (1), each with a server of its own,
+go on at the same time: one of them takes a few hundredths of a processor. A machine that is busy otherwise makes the server slower, and
+that is found then.
 
 The last check pins a generator to a processor that a busy loop takes away from it, and asks for more than it can send: the answer must
 be a generator limit, never a capacity. It needs two processors, and Linux.
@@ -19,6 +21,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -70,7 +73,7 @@ def capacity(work, url, *flags, processor=None):
 
 def finds_the_limit(seed, minutes):
     with tempfile.TemporaryDirectory(prefix="truetail-capacity-") as work, serving(FIVE_AT_ONCE, work) as url:
-        flags = ["--slo", "p99 < 50ms", "--resolution", "8%", "--max-time", f"{minutes}m", "--seed", str(seed)]
+        flags = ["--slo", "p99 < 50ms", "--resolution", "6%", "--max-time", f"{minutes}m", "--seed", str(seed)]
         _, result = capacity(work, url, *flags)
     ends = [result["proven_rate"], result["refuted_rate"]]
     near = all(end is not None and abs(end / EXACT - 1) <= WITHIN for end in ends)
@@ -101,8 +104,9 @@ def knows_a_starved_generator():
 
 def main():
     times = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    minutes = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    held = [finds_the_limit(seed, minutes) for seed in range(1, times + 1)]
+    minutes = int(sys.argv[2]) if len(sys.argv) > 2 else 30
+    with ThreadPoolExecutor(int(sys.argv[3]) if len(sys.argv) > 3 else 1) as searches:
+        held = list(searches.map(lambda seed: finds_the_limit(seed, minutes), range(1, times + 1)))
     print(f"       the limit was found in {sum(held)} of {times}")
     held.append(knows_a_starved_generator())
     sys.exit(not all(held))
