@@ -7,6 +7,9 @@ use super::aim::ROUNDING;
 
 /// An end is at least this part of the resolution away from the limit. Little, because nobody knows so well where the limit is.
 const CLOSEST: f64 = 0.2;
+/// An end that did not hold is followed by one that is this part of the resolution farther out: one that is nearer to the limit
+/// would be harder still to prove.
+const FARTHER: f64 = 0.15;
 /// Two ends that are within this part of the resolution of each other are the same.
 const SAME: f64 = 0.05;
 
@@ -17,33 +20,47 @@ pub(super) struct Confirmed {
     pub(super) proven: Option<f64>,
     /// The upper end that held last.
     pub(super) refuted: Option<f64>,
-    /// Rates that did not hold.
-    pub(super) failed: Vec<f64>,
+    /// The ends that did not hold, since confirmations became longer.
+    pub(super) failed: Failed,
     /// How often an upper end was probed.
     pub(super) uppers: u32,
     /// How often a lower end was probed.
     pub(super) lowers: u32,
+    /// How often confirmations became longer.
+    pub(super) lengthened: u32,
+}
+
+/// The ends farthest out that did not hold.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(super) struct Failed {
+    /// The lowest lower end.
+    pub(super) lower: Option<f64>,
+    /// The highest upper end.
+    pub(super) upper: Option<f64>,
 }
 
 /// The ends of a search, as logarithms of rates.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ends<'a> {
+pub(super) struct Ends {
     low: f64,
     high: f64,
     /// Where the limit seems to be.
     limit: Option<f64>,
     /// How far apart two ends may be.
     width: f64,
-    /// Rates that did not hold when they were to be proven.
-    failed: &'a [f64],
+    /// No lower end is above this.
+    ceiling: f64,
+    /// No upper end is below this.
+    floor: f64,
 }
 
-impl Ends<'_> {
-    /// Between the rate `lower`, which meets, and `top`, which misses. `limit` is the logarithm of a rate between them;
-    /// the rates `failed` did not hold when they were to be proven.
-    pub(super) fn new(lower: f64, top: f64, limit: Option<f64>, resolution: f64, failed: &[f64]) -> Ends<'_> {
-        let width = resolution.ln_1p() * (1.0 - ROUNDING);
-        Ends { low: lower.ln(), high: top.ln(), limit, width, failed }
+impl Ends {
+    /// Between the rate `lower`, which meets, and `top`, which misses. `limit` is the logarithm of a rate between them.
+    pub(super) fn new(lower: f64, top: f64, limit: Option<f64>, resolution: f64, failed: Failed) -> Ends {
+        let width = width(resolution);
+        let ceiling = failed.lower.map_or(f64::INFINITY, |rate| rate.ln() - FARTHER * width);
+        let floor = failed.upper.map_or(f64::NEG_INFINITY, |rate| rate.ln() + FARTHER * width);
+        Ends { low: lower.ln(), high: top.ln(), limit, width, ceiling, floor }
     }
 
     /// The upper end to prove first.
@@ -55,24 +72,24 @@ impl Ends<'_> {
     pub(super) fn below(&self, upper: f64) -> Option<f64> {
         let (upper, exact) = (upper.ln(), upper.ln() - self.width);
         // Of a narrow bracket, rates above its lower end are not known to meet.
-        let lower = if self.is_narrow() { exact.min(self.low) } else { exact };
+        let lower = if self.is_narrow() { exact.min(self.low) } else { exact }.min(self.ceiling);
         let is_far = self.limit.is_none_or(|limit| limit - lower > CLOSEST * self.width);
-        let is_best = (is_far && self.is_untried(lower)) || self.around().1 >= upper - SAME * self.width;
+        let is_best = is_far || self.around().1 >= upper - SAME * self.width;
         (is_best && upper - lower <= self.widest()).then(|| lower.exp())
     }
 
     /// The upper end that goes with this lower one, in the same way.
     pub(super) fn above(&self, lower: f64) -> Option<f64> {
         let (lower, exact) = (lower.ln(), lower.ln() + self.width);
-        let upper = if self.is_narrow() { exact.max(self.high) } else { exact };
+        let upper = if self.is_narrow() { exact.max(self.high) } else { exact }.max(self.floor);
         let is_far = self.limit.is_none_or(|limit| upper - limit > CLOSEST * self.width);
-        let is_best = (is_far && self.is_untried(upper)) || self.around().0 <= lower + SAME * self.width;
+        let is_best = is_far || self.around().0 <= lower + SAME * self.width;
         (is_best && upper - lower <= self.widest()).then(|| upper.exp())
     }
 
     /// Both ends. Those of a narrow bracket only move apart: rates between them have been probed.
     fn around(&self) -> (f64, f64) {
-        match self.limit {
+        let (lower, upper) = match self.limit {
             Some(limit) if self.is_narrow() => {
                 let slack = (self.width - (self.high - self.low)).max(0.0);
                 let down = ((self.high + self.low) / 2.0 - limit + slack / 2.0).clamp(0.0, slack);
@@ -80,15 +97,14 @@ impl Ends<'_> {
             }
             Some(limit) => (limit - self.width / 2.0, limit + self.width / 2.0),
             None => (self.low, self.high),
-        }
+        };
+        let up = (self.floor - upper).max(0.0);
+        let down = (lower + up - self.ceiling).max(0.0);
+        (lower + up - down, upper + up - down)
     }
 
     fn is_narrow(&self) -> bool {
         self.high - self.low <= self.widest()
-    }
-
-    fn is_untried(&self, end: f64) -> bool {
-        self.failed.iter().all(|rate| (rate.ln() - end).abs() > SAME * self.width)
     }
 
     /// The width that was asked for.
@@ -97,12 +113,25 @@ impl Ends<'_> {
     }
 }
 
+impl Failed {
+    /// There is room for ends farther out that are near enough to each other.
+    pub(super) fn leaves_room(&self, resolution: f64) -> bool {
+        let (Some(lower), Some(upper)) = (self.lower, self.upper) else { return true };
+        (upper / lower).ln() <= width(resolution) * (1.0 - 2.0 * FARTHER)
+    }
+}
+
+/// How far apart the logarithms of two ends may be, with room for rounding.
+fn width(resolution: f64) -> f64 {
+    resolution.ln_1p() * (1.0 - ROUNDING)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ends(lower: f64, top: f64, limit: Option<f64>) -> Ends<'static> {
-        Ends::new(lower, top, limit.map(f64::ln), 0.1, &[])
+    fn ends(lower: f64, top: f64, limit: Option<f64>) -> Ends {
+        Ends::new(lower, top, limit.map(f64::ln), 0.1, Failed::default())
     }
 
     #[test]
@@ -135,8 +164,6 @@ mod tests {
         let ends = ends(50.0, 200.0, Some(100.0));
         assert_eq!((ends.below(109.0), ends.above(92.0)), (None, None));
         assert!(ends.below(106.0).is_some_and(|lower| lower < 97.0));
-        let once = Ends { failed: &[96.5], ..ends };
-        assert_eq!(once.below(106.0), None, "it did not hold");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use truetail_model::time::Nanos;
 
 use super::aim::{self, Seen};
 use super::answer::Answer;
-use super::ends::{Confirmed, Ends};
+use super::ends::{Confirmed, Ends, Failed};
 use super::trial::{Probed, Purpose, Trial};
 
 /// The bracket grows by this factor.
@@ -220,10 +220,14 @@ impl Search {
             // So nothing closer to the limit is an end of the bracket either.
             (Purpose::ConfirmUpper, _) => {
                 self.missed.retain(|missed| *missed > rate);
+                let failed = &mut self.confirmed.failed.upper;
+                *failed = Some(failed.map_or(rate, |other| other.max(rate)));
                 self.did_not_hold(rate);
             }
             (Purpose::ConfirmLower, _) => {
                 self.met.retain(|met| *met < rate);
+                let failed = &mut self.confirmed.failed.lower;
+                *failed = Some(failed.map_or(rate, |other| other.min(rate)));
                 self.did_not_hold(rate);
             }
             (Purpose::Bracket | Purpose::Refine, Answer::Open | Answer::GeneratorLimit) => self.left_open(rate),
@@ -231,7 +235,10 @@ impl Search {
     }
 
     fn did_not_hold(&mut self, rate: f64) {
-        self.confirmed.failed.push(rate);
+        if !self.confirmed.failed.leaves_room(self.limits.resolution) {
+            self.confirmed.failed = Failed::default();
+            self.confirmed.lengthened = (self.confirmed.lengthened + 1).min(MOST_LENGTHENED);
+        }
         self.is_aimed |= self.limit().is_some();
         self.left_open(rate);
     }
@@ -331,7 +338,7 @@ impl Search {
 
     /// Both ends of a bracket, the upper one first. Each that is proven says where the other has to be.
     fn confirm_both(&self, lower: f64, top: f64) -> Step {
-        let ends = Ends::new(lower, top, self.limit(), self.limits.resolution, &self.confirmed.failed);
+        let ends = Ends::new(lower, top, self.limit(), self.limits.resolution, self.confirmed.failed);
         if let (Some(proven), Some(refuted)) = (self.confirmed.proven, self.confirmed.refuted)
             && proven < refuted
             && !self.is_wide(proven, refuted)
@@ -359,7 +366,8 @@ impl Search {
     }
 
     fn confirmation(&self, rate: f64, purpose: Purpose) -> Trial {
-        let Confirmed { uppers, lowers, .. } = self.confirmed;
+        let Confirmed { uppers, lowers, lengthened, .. } = self.confirmed;
+        let longest = LONGEST_CONFIRMATION << lengthened;
         let made = if purpose == Purpose::ConfirmLower { lowers } else { uppers };
         let full = self.limits.full_length.0;
         Trial {
@@ -367,8 +375,7 @@ impl Search {
             purpose,
             level: self.one_side() * FIRST_PART * (1.0 - FIRST_PART).powi(made as i32),
             shortest: Nanos(full).max(self.time_for(ALLOWED_AT_LEAST.1, rate)),
-            longest: Nanos(full.saturating_mul(LONGEST_CONFIRMATION))
-                .max(self.time_for(ALLOWED_AT_LEAST.1 * LONGEST_CONFIRMATION as f64, rate)),
+            longest: Nanos(full.saturating_mul(longest)).max(self.time_for(ALLOWED_AT_LEAST.1 * longest as f64, rate)),
         }
     }
 
