@@ -14,7 +14,7 @@ const OFFSET: f64 = 0.47;
 /// Ratios beyond this factor say nothing about where the limit is.
 const FARTHEST_RATIO: f64 = 30.0;
 /// Ratios whose logarithm is this far from 0 count about half.
-const NEAR: f64 = 0.6;
+const NEAR: f64 = 1.0;
 /// How many per cent more bad requests there are for each per cent of the rate, as long as the probes do not say; and how much
 /// that counts, in the square of the logarithms of rates.
 const USUAL_SLOPE: (f64, f64) = (10.0, 0.0005);

@@ -167,6 +167,20 @@ mod tests {
     }
 
     #[test]
+    fn ends_that_did_not_hold_are_followed_by_ends_farther_out() {
+        for (lower, upper) in [(Some(98.0), None), (None, Some(104.0)), (Some(97.5), Some(103.0)), (Some(90.0), None)] {
+            let failed = Failed { lower, upper };
+            let ends = Ends::new(50.0, 200.0, Some(100_f64.ln()), 0.1, failed);
+            let next = ends.upper();
+            let below = ends.below(next).expect("there is room");
+            assert!(failed.leaves_room(0.1) && next / below <= 1.1 + 1e-9, "{ends:?}");
+            assert!(lower.is_none_or(|lower| below < lower * 0.99), "{ends:?}");
+            assert!(upper.is_none_or(|upper| next > upper * 1.01), "{ends:?}");
+        }
+        assert!(!Failed { lower: Some(96.0), upper: Some(103.0) }.leaves_room(0.1));
+    }
+
+    #[test]
     fn without_a_limit_the_ends_are_those_of_the_bracket() {
         let ends = ends(95.0, 100.0, None);
         assert!((ends.upper() - 100.0).abs() < 1e-9);

@@ -120,6 +120,53 @@ fn an_end_that_does_not_hold_moves() {
     assert!(levels.iter().sum::<f64>() <= 0.025, "{levels:?}");
 }
 
+/// A slope that short probes misjudge: where the limit seems to be, it is not. Confirmations show an end that is far enough from it.
+fn misjudged(trial: &Trial) -> (Answer, f64) {
+    let ratio = (trial.rate / 437.0).powi(40);
+    let distance = (trial.rate / 437.0).ln().abs();
+    let shown = 0.025 * (480.0 / trial.longest.as_secs_f64()).sqrt();
+    match trial.purpose {
+        // All that is above 430 seems to miss.
+        Purpose::Bracket | Purpose::Refine => (sharp(430.0)(trial), ratio.min(20.0)),
+        _ if distance < shown => (Answer::Open, ratio),
+        _ => (sharp(437.0)(trial), ratio),
+    }
+}
+
+#[test]
+fn an_end_that_did_not_hold_is_never_probed_again_nor_one_nearer_to_the_limit() {
+    for resolution in [0.03, 0.04, 0.06] {
+        let mut search = Search::new(SearchLimits { resolution, ..limits() });
+        let (mut failed, mut longest) = (Vec::<Trial>::new(), Vec::new());
+        let state = loop {
+            let trial = match search.next_step() {
+                Step::Probe(trial) => trial,
+                Step::Done(state) => break state,
+            };
+            assert!(failed.len() < 20, "{resolution}: {failed:?}");
+            let (answer, ratio) = misjudged(&trial);
+            if trial.purpose.proves() {
+                longest.push(trial.longest);
+                // With longer probes everything is possible again.
+                failed.retain(|other| other.longest == trial.longest);
+                let is_nearer = |other: &Trial| match trial.purpose {
+                    Purpose::ConfirmUpper => trial.rate <= other.rate,
+                    _ => trial.rate >= other.rate,
+                };
+                let same = failed.iter().filter(|other| other.purpose == trial.purpose);
+                assert!(!same.clone().any(is_nearer), "{resolution}: {trial:?} after {failed:?}");
+                failed.extend((answer == Answer::Open).then_some(trial));
+            }
+            search.record(&Probed { trial, answer, ratio: Some(ratio) });
+        };
+        let ((lower, proven), (upper, refuted)) = (search.proven().unwrap(), search.refuted().unwrap());
+        assert!(state == SearchState::Found && proven && refuted, "{resolution}: {search:?}");
+        assert!(lower < 437.0 && 437.0 < upper && upper / lower <= 1.0 + resolution + 1e-6, "{lower} {upper}");
+        // 2.5 % on either side are shown at the first length.
+        assert_eq!(longest.iter().any(|length| *length > longest[0]), resolution < 0.05, "{resolution}: {longest:?}");
+    }
+}
+
 #[test]
 fn a_search_goes_on_from_what_was_recorded() {
     let (probes, whole, _) = run(limits(), sharp(437.0));
