@@ -4,12 +4,15 @@
 //! allows. Where nobody knows about where the limit is, the ends are those of the bracket.
 
 use super::aim::ROUNDING;
+use super::trial::{Purpose, Trial};
 
 /// An end is at least this part of the resolution away from the limit. Little, because nobody knows so well where the limit is.
 const CLOSEST: f64 = 0.2;
 /// An end that did not hold is followed by one that is this part of the resolution farther out: one that is nearer to the limit
 /// would be harder still to prove.
 const FARTHER: f64 = 0.15;
+/// Confirmations become longer at most so often, twice as long each time.
+const MOST_LENGTHENED: u32 = 10;
 /// Two ends that are within this part of the resolution of each other are the same.
 const SAME: f64 = 0.05;
 
@@ -28,6 +31,22 @@ pub(super) struct Confirmed {
     pub(super) lowers: u32,
     /// How often confirmations became longer.
     pub(super) lengthened: u32,
+}
+
+impl Confirmed {
+    /// The end that `trial` was to prove did not hold. Where that leaves no room for others within `resolution`, confirmations become
+    /// longer from now on, and may be as near to the limit as before.
+    pub(super) fn did_not_hold(&mut self, trial: &Trial, resolution: f64) {
+        let Failed { lower, upper } = &mut self.failed;
+        match trial.purpose {
+            Purpose::ConfirmLower => *lower = Some(lower.map_or(trial.rate, |other| other.min(trial.rate))),
+            _ => *upper = Some(upper.map_or(trial.rate, |other| other.max(trial.rate))),
+        }
+        if !self.failed.leaves_room(resolution) {
+            self.failed = Failed::default();
+            self.lengthened = (self.lengthened + 1).min(MOST_LENGTHENED);
+        }
+    }
 }
 
 /// The ends farthest out that did not hold.
@@ -115,7 +134,7 @@ impl Ends {
 
 impl Failed {
     /// There is room for ends farther out that are near enough to each other.
-    pub(super) fn leaves_room(&self, resolution: f64) -> bool {
+    fn leaves_room(&self, resolution: f64) -> bool {
         let (Some(lower), Some(upper)) = (self.lower, self.upper) else { return true };
         (upper / lower).ln() <= width(resolution) * (1.0 - 2.0 * FARTHER)
     }

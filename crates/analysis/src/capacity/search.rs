@@ -18,7 +18,7 @@ use truetail_model::time::Nanos;
 
 use super::aim::{self, Seen};
 use super::answer::Answer;
-use super::ends::{Confirmed, Ends, Failed};
+use super::ends::{Confirmed, Ends};
 use super::trial::{Probed, Purpose, Trial};
 
 /// The bracket grows by this factor.
@@ -220,27 +220,20 @@ impl Search {
             // So nothing closer to the limit is an end of the bracket either.
             (Purpose::ConfirmUpper, _) => {
                 self.missed.retain(|missed| *missed > rate);
-                let failed = &mut self.confirmed.failed.upper;
-                *failed = Some(failed.map_or(rate, |other| other.max(rate)));
-                self.did_not_hold(rate);
+                self.did_not_hold(trial);
             }
             (Purpose::ConfirmLower, _) => {
                 self.met.retain(|met| *met < rate);
-                let failed = &mut self.confirmed.failed.lower;
-                *failed = Some(failed.map_or(rate, |other| other.min(rate)));
-                self.did_not_hold(rate);
+                self.did_not_hold(trial);
             }
             (Purpose::Bracket | Purpose::Refine, Answer::Open | Answer::GeneratorLimit) => self.left_open(rate),
         }
     }
 
-    fn did_not_hold(&mut self, rate: f64) {
-        if !self.confirmed.failed.leaves_room(self.limits.resolution) {
-            self.confirmed.failed = Failed::default();
-            self.confirmed.lengthened = (self.confirmed.lengthened + 1).min(MOST_LENGTHENED);
-        }
+    fn did_not_hold(&mut self, trial: &Trial) {
+        self.confirmed.did_not_hold(trial, self.limits.resolution);
         self.is_aimed |= self.limit().is_some();
-        self.left_open(rate);
+        self.left_open(trial.rate);
     }
 
     fn left_open(&mut self, rate: f64) {
