@@ -9,6 +9,7 @@ mod facts;
 mod findings;
 pub mod folder;
 mod foreign;
+pub mod input;
 mod limits;
 mod merge;
 pub mod wire;

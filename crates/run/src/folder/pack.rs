@@ -24,6 +24,7 @@ use sha2::{Digest, Sha256};
 use super::contents::Contents;
 use super::error::PackError;
 use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE};
+use crate::input::AtMost;
 use crate::{Findings, Run};
 
 /// What the first and the last line begin with.
@@ -89,12 +90,16 @@ pub(super) fn unpack(text: &str) -> Result<BTreeMap<String, Vec<u8>>, PackError>
     let archive = archive_in(text)?;
     let damaged = |error: io::Error| PackError::Damaged(error.to_string());
     let mut files = BTreeMap::new();
-    let mut tar = tar::Archive::new(GzDecoder::new(archive.as_slice()).take(MOST_UNPACKED));
+    let mut tar = tar::Archive::new(AtMost::new(GzDecoder::new(archive.as_slice()), MOST_UNPACKED));
     for entry in tar.entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;
         let name = entry.path().map_err(damaged)?.to_string_lossy().into_owned();
         if ![FAILED_ANSWERS, STREAMS, SESSIONS, HISTOGRAMS, TIMELINE, SAMPLES, RUN].contains(&name.as_str()) {
             return Err(PackError::Damaged(format!("it holds '{name}', which is no file of a run")));
+        }
+        // The holes of a sparse file take no bytes in the archive, but do in memory.
+        if !entry.header().entry_type().is_file() {
+            return Err(PackError::Damaged(format!("'{name}' in it is no plain file")));
         }
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).map_err(damaged)?;
@@ -138,4 +143,38 @@ fn archive_in(text: &str) -> Result<Vec<u8>, PackError> {
         return Err(PackError::Damaged("its sha256 is not the one that its first line says".to_owned()));
     }
     Ok(archive)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(header: &mut tar::Header, content: impl Read) -> String {
+        header.set_mode(0o644);
+        let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        tar.append_data(header, RUN, content).expect("memory");
+        let archive = tar.into_inner().and_then(GzEncoder::finish).expect("memory");
+        unpack(&text_of(&archive, "x")).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn a_hole_takes_no_memory() {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(tar::EntryType::GNUSparse);
+        header.set_size(512);
+        let gnu = header.as_gnu_mut().expect("a GNU header");
+        gnu.set_real_size(8 << 20);
+        gnu.sparse[0].set_offset((8 << 20) - 512);
+        gnu.sparse[0].set_length(512);
+        let error = refused(&mut header, io::repeat(b'x').take(512));
+        assert_eq!(error, "the packed run in it is damaged: 'run.json' in it is no plain file");
+    }
+
+    #[test]
+    fn an_archive_that_unpacks_to_too_much_is_refused() {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(MOST_UNPACKED + 1);
+        let error = refused(&mut header, io::repeat(0).take(MOST_UNPACKED + 1));
+        assert!(error.ends_with("it holds more than 268435456 bytes, the most that are read"), "{error}");
+    }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::contents::Contents;
 use super::{FAILED_ANSWERS, PICTURES, REPORT, RUN, SESSIONS, STREAMS, SaveError};
+use crate::input;
 use crate::{Findings, Run, wire};
 
 /// A part of the name of a file that is being written. Such files do not count as contents of a folder.
@@ -92,7 +93,7 @@ fn first_entry(folder: &Path) -> io::Result<Option<String>> {
 
 /// Is there a `run.json` of ours, of whatever version?
 fn holds_a_run(folder: &Path) -> bool {
-    fs::read_to_string(folder.join(RUN)).is_ok_and(|text| wire::is_a_run(&text))
+    input::read(&folder.join(RUN), input::LONGEST).is_ok_and(|text| wire::is_a_run(&String::from_utf8_lossy(&text)))
 }
 
 /// Removes files of the run that is replaced, which the new one does not have.

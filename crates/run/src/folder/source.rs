@@ -1,15 +1,12 @@
 //! Where the files of a run are read: in a folder, or in a text that a process printed.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::{LoadError, PackError};
 use super::pack;
-
-/// A file that is larger is no log with a run in it, and is not read.
-const LARGEST_TEXT: u64 = 1 << 28;
+use crate::input;
 
 /// The files of a run that is read.
 pub(super) struct Source {
@@ -35,8 +32,8 @@ impl Source {
     pub(super) fn open(&self, name: &str) -> Result<Option<Box<dyn Read + '_>>, LoadError> {
         let Some(packed) = &self.packed else {
             let path = self.path_of(name);
-            return match File::open(&path) {
-                Ok(file) => Ok(Some(Box::new(file))),
+            return match input::open(&path) {
+                Ok(file) => Ok(Some(Box::new(input::AtMost::new(file, input::LONGEST)))),
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                     Ok(None)
                 }
@@ -62,10 +59,12 @@ impl Source {
 /// `None` if the file holds nothing of a packed run.
 fn unpacked(path: &Path) -> Result<Option<BTreeMap<String, Vec<u8>>>, LoadError> {
     let io_error = |source| LoadError::Io { path: path.to_owned(), source };
-    if fs::metadata(path).map_err(io_error)?.len() > LARGEST_TEXT {
+    let file = input::open(path).map_err(io_error)?;
+    if file.metadata().map_err(io_error)?.len() > input::LONGEST {
         return Ok(None);
     }
-    let bytes = fs::read(path).map_err(io_error)?;
+    let mut bytes = Vec::new();
+    input::AtMost::new(file, input::LONGEST).read_to_end(&mut bytes).map_err(io_error)?;
     let text = String::from_utf8_lossy(&bytes);
     match pack::unpack(&text) {
         Ok(files) => Ok(Some(files)),

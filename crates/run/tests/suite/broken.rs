@@ -285,3 +285,17 @@ proptest! {
         let _ = folder::load(folder.path());
     }
 }
+
+#[test]
+fn a_file_that_is_no_regular_file_is_refused_at_once() {
+    for name in [folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES] {
+        let folder = tempdir().unwrap();
+        save(folder.path()).unwrap();
+        let path = folder.path().join(name);
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let error = folder::load(folder.path()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot read {}", path.display())), "{error}");
+        assert!(error.ends_with("a pipe, a socket or a device; give a regular file"), "{error}");
+    }
+}

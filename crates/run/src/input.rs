@@ -1,0 +1,95 @@
+//! Files that others wrote, read within a budget.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The longest file of a run that is read, bytes: no file of a run is longer, and no log with a run in it.
+pub const LONGEST: u64 = 256 << 20;
+
+/// Opens a regular file. A pipe or a device might never answer or never end, so each is refused before it is opened.
+///
+/// # Errors
+/// If it cannot be opened, or is no regular file.
+pub fn open(path: &Path) -> io::Result<File> {
+    check(&fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    // The path may lead somewhere else by now.
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn check(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let what = if metadata.is_dir() { "a folder" } else { "a pipe, a socket or a device" };
+    Err(io::Error::other(format!("it is {what}; give a regular file")))
+}
+
+/// The bytes of a regular file of at most `most` bytes.
+///
+/// # Errors
+/// As [`open`] and [`AtMost`].
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    AtMost::new(open(path)?, most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A reader that fails after its budget of bytes, rather than ending as if all had been read.
+#[derive(Debug)]
+pub struct AtMost<R> {
+    input: R,
+    most: u64,
+    left: u64,
+}
+
+impl<R: Read> AtMost<R> {
+    /// Reads at most `most` bytes of `input`.
+    pub fn new(input: R, most: u64) -> AtMost<R> {
+        AtMost { input, most, left: most }
+    }
+}
+
+impl<R: Read> Read for AtMost<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 && !buffer.is_empty() {
+            return match self.input.read(&mut [0])? {
+                0 => Ok(0),
+                _ => Err(io::Error::other(format!("it holds more than {} bytes, the most that are read", self.most))),
+            };
+        }
+        let room = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let read = self.input.read(&mut buffer[..room])?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_exact() {
+        let read = |most| io::read_to_string(AtMost::new(&b"abc"[..], most));
+        assert_eq!(read(3).expect("within the budget"), "abc");
+        assert_eq!(read(2).expect_err("too long").to_string(), "it holds more than 2 bytes, the most that are read");
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let refused = |path: &Path| open(path).expect_err("no regular file").to_string();
+        assert_eq!(refused(folder.path()), "it is a folder; give a regular file");
+        let special = "it is a pipe, a socket or a device; give a regular file";
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+        assert_eq!(refused(&socket), special);
+        assert_eq!(refused(Path::new("/dev/zero")), special);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
+        assert_eq!(refused(&link), special);
+    }
+}
