@@ -26,7 +26,7 @@ struct Open {
 #[derive(Debug)]
 struct Connection {
     stream: Arc<TcpStream>,
-    /// A request is being answered.
+    /// A whole request has come, and is being answered.
     busy: bool,
 }
 
@@ -36,7 +36,7 @@ impl Connections {
     }
 
     /// Takes a connection in, and gives its number. Where all places are taken, the oldest that waits for a request is
-    /// closed for it, so that idle connections keep nobody out; `None` where all are busy.
+    /// closed for it, so that neither idle connections nor halves of requests keep anybody out; `None` if all are busy.
     pub(super) fn enter(&self, stream: &Arc<TcpStream>) -> Option<u64> {
         let mut open = self.open();
         if open.by_number.len() >= MOST {

@@ -27,11 +27,11 @@ pub(super) fn serve(stream: &TcpStream, number: u64, connections: &Connections, 
     let _ = stream.set_nodelay(true);
     let mut pending = Vec::new();
     while connections.set_busy(number, false) {
-        let busy = || {
-            connections.set_busy(number, true);
-        };
-        let served = match request::read(stream, &mut pending, busy) {
-            Ok(request) => answer(stream, &request, connections, hosts, handler),
+        let served = match request::read(stream, &mut pending) {
+            Ok(request) => {
+                connections.set_busy(number, true);
+                answer(stream, &request, connections, hosts, handler)
+            }
             Err(NoRequest::Gone) => return,
             Err(NoRequest::Refused(status, why)) => {
                 let _ = write_response(stream, Response::error(status, why), "GET", false, connections);

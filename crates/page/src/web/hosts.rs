@@ -26,7 +26,11 @@ impl Hosts {
         let origin = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("origin"));
         let is_foreign =
             |origin: &str| origin.split_once("://").is_none_or(|(_, from)| !from.eq_ignore_ascii_case(host));
-        let foreign = origin.into_iter().any(|(_, origin)| is_foreign(origin));
+        let sites = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("sec-fetch-site"));
+        // A link from elsewhere may lead to a page here. What changes something is asked for by own pages only.
+        let asks_to_write = !matches!(request.method.as_str(), "GET" | "HEAD");
+        let mut elsewhere = sites.filter(|(_, site)| asks_to_write && !matches!(site.as_str(), "same-origin" | "none"));
+        let foreign = origin.into_iter().any(|(_, origin)| is_foreign(origin)) || elsewhere.next().is_some();
         foreign.then_some("this server answers its own pages only")
     }
 
@@ -53,7 +57,8 @@ mod tests {
 
     fn objection(headers: &[(&str, &str)]) -> bool {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Hosts(vec!["bench.example".to_owned()]).objection(&Request { headers, ..Request::default() }).is_some()
+        let request = Request { method: "POST".to_owned(), headers, ..Request::default() };
+        Hosts(vec!["bench.example".to_owned()]).objection(&request).is_some()
     }
 
     #[test]
@@ -83,5 +88,8 @@ mod tests {
             assert!(objection(&[("Host", "localhost:80"), ("Origin", origin)]), "{origin}");
         }
         assert!(!objection(&[("Host", "localhost:80"), ("Origin", "http://localhost:80")]));
+        for (site, refused) in [("cross-site", true), ("same-site", true), ("same-origin", false), ("none", false)] {
+            assert_eq!(objection(&[("Host", "localhost"), ("Sec-Fetch-Site", site)]), refused, "{site}");
+        }
     }
 }

@@ -54,12 +54,10 @@ impl From<io::Error> for NoRequest {
 }
 
 /// Reads one request. `pending` holds bytes that came with the request before, and keeps what belongs to the next one.
-/// `began` is called with the first byte.
-pub(super) fn read(stream: &TcpStream, pending: &mut Vec<u8>, began: impl FnOnce()) -> Result<Request, NoRequest> {
+pub(super) fn read(stream: &TcpStream, pending: &mut Vec<u8>) -> Result<Request, NoRequest> {
     if pending.is_empty() {
         more(stream, pending, Instant::now() + REQUEST_TIME)?;
     }
-    began();
     let deadline = Instant::now() + REQUEST_TIME;
     let (mut request, head, body) = loop {
         if let Some(parsed) = parse_head(pending)? {

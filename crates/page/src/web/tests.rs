@@ -150,12 +150,32 @@ fn a_thousand_hostile_connections() {
         };
         hostile.push(stream);
     }
-    // A request that has begun holds its place until its time is over; then the next attempt succeeds.
+    // A request that is being answered holds its place for a moment.
     let deadline = Instant::now() + Duration::from_secs(60);
     while status(&get(server.address(), "/")) != "200" {
         assert!(Instant::now() < deadline, "nobody is answered any more");
     }
     drop(server);
+}
+
+/// The oldest connection without a whole request gives way at once, so no time limit has to pass before the next client.
+#[test]
+fn halves_of_requests_keep_nobody_out() {
+    raise_file_limit();
+    let server = server();
+    let halves =
+        ["GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\nX:", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf"];
+    let slow: Vec<_> = (0..300)
+        .map(|i| {
+            let mut stream = connect(server.address());
+            let _ = stream.write_all(halves[i % halves.len()].as_bytes());
+            stream
+        })
+        .collect();
+    for _ in 0..10 {
+        assert_eq!(status(&get(server.address(), "/")), "200");
+    }
+    drop(slow);
 }
 
 #[test]
