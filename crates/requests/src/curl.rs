@@ -2,7 +2,7 @@
 //! supported is refused, because without it the request would be a different one.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use truetail_engine::{Method, without_credentials};
+use truetail_engine::Method;
 
 use crate::curl_options::{PASSED_OVER, PASSED_OVER_WITH_VALUE, READ_WITH_VALUE, help_without, long_name};
 use crate::{FileReader, InputError, Location, TargetSpec, basic_authorization};
@@ -103,6 +103,12 @@ impl<'a> CurlCommand<'a> {
     }
 
     fn unknown(&self, as_written: &str) -> InputError {
+        // What is behind an equals sign may be a secret.
+        if let Some((name, _)) = as_written.split_once('=') {
+            return self.invalid(format!(
+                "curl: {name}=… is not how curl is given a value; write {name} and the value as two words"
+            ));
+        }
         let help = help_without(as_written);
         self.invalid(format!("curl: option {as_written} is not supported; {help}"))
     }
@@ -118,7 +124,7 @@ impl<'a> CurlCommand<'a> {
             "user" => return Err(self.invalid("curl: -u without a password; write -u USER:PASSWORD")),
             "cookie" if value.contains('=') => self.implied.push(format!("Cookie: {value}")),
             "cookie" => {
-                return Err(self.invalid(format!("curl: -b {value} names a file; write the cookies as NAME=VALUE")));
+                return Err(self.invalid("curl: -b without '=' names a file; write the cookies as NAME=VALUE"));
             }
             "url" => self.url(value)?,
             "data" | "data-ascii" => {
@@ -156,12 +162,9 @@ impl<'a> CurlCommand<'a> {
     }
 
     fn url(&mut self, url: &str) -> Result<(), InputError> {
-        if let Some(first) = &self.url {
-            return Err(self.invalid(format!(
-                "curl: '{}' and '{}' are two URLs; give one per command",
-                without_credentials(first),
-                without_credentials(url)
-            )));
+        // A word that was meant for an option may be a password.
+        if self.url.is_some() {
+            return Err(self.invalid("curl: two URLs, or a word that belongs to no option; give one URL per command"));
         }
         let scheme = if url.contains("://") { "" } else { "http://" };
         self.url = Some(format!("{scheme}{url}"));
@@ -305,7 +308,7 @@ mod tests {
             ("-L a", "f:3: curl: option -L is not supported; truetail follows no redirects"),
             ("--nonsense a", "option --nonsense"),
             ("-Z a", "option -Z"),
-            ("--data=x a", "option --data=x"),
+            ("--data=x a", "--data=… is not how curl is given a value; write --data and the value as two words"),
             ("-sF x=y a", "option -F"),
             ("a -X", "-X needs a value"),
             ("a --data", "--data needs a value"),
@@ -321,7 +324,18 @@ mod tests {
             assert!(problem.contains(part), "{text}: {problem}");
         }
         assert!(matches!(read_as("-d @missing a"), Err(InputError::Unreadable { .. })));
-        for text in ["http://u:secret@a http://v:secret@b", "-u secret a"] {
+        for text in [
+            "http://u:secret@a http://v:secret@b",
+            "-u secret a",
+            "--user=me:secret a",
+            "--proxy-user=me:secret a",
+            "--nonsense=secret a",
+            "-b secret a",
+            "-u me secret a",
+            "-Zsecret a",
+            "-Zme:secret a",
+            "--cert-type PEM --pass secret a",
+        ] {
             let problem = read_as(text).unwrap_err().to_string();
             assert!(!problem.contains("secret"), "{problem}");
         }

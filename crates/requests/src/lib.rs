@@ -31,6 +31,7 @@ mod prepare;
 mod redact;
 mod replay;
 mod rows;
+mod secrets;
 mod shell;
 mod spec;
 mod targets;

@@ -4,16 +4,12 @@
 use truetail_engine::credentials_in;
 
 use crate::curl_options::{PASSED_OVER_WITH_VALUE, READ_WITH_VALUE, long_name};
+use crate::secrets::{body_holds_secret, holds_secret, is_secret_name};
 
 /// What stands in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 /// A longer body is left out, in bytes.
 const LONGEST_BODY: usize = 200;
-/// A header or a body with one of these in it, in lower case, is taken to hold a secret. For headers it is the name that
-/// counts.
-const TELLING: [&str; 10] =
-    ["auth", "cookie", "token", "secret", "passw", "api-key", "apikey", "session", "credential", "signature"];
-
 /// `url` without user name and password.
 pub fn redacted_url(url: &str) -> String {
     match credentials_in(url) {
@@ -25,23 +21,20 @@ pub fn redacted_url(url: &str) -> String {
 /// A header `Name: value`, without a value that may grant access.
 pub fn redacted_header(header: &str) -> String {
     match header.split_once(':') {
-        Some((name, value)) if is_telling(name) && !value.trim().is_empty() => format!("{name}: {REDACTED}"),
+        Some((name, value)) if !value.trim().is_empty() && (is_secret_name(name) || holds_secret(value)) => {
+            format!("{name}: {REDACTED}")
+        }
         _ => header.to_owned(),
     }
 }
 
 /// A request body, or how many bytes it has where it is long or may hold a secret.
 pub fn redacted_body(body: &str) -> String {
-    if body.len() > LONGEST_BODY || is_telling(body) {
+    if body.len() > LONGEST_BODY || body_holds_secret(body) {
         format!("[{} bytes left out]", body.len())
     } else {
         body.to_owned()
     }
-}
-
-fn is_telling(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    TELLING.iter().any(|part| text.contains(part))
 }
 
 /// The words of a curl command without its secrets. `words` are those after `curl`; they need not be valid.
@@ -57,6 +50,11 @@ pub fn redacted_curl(words: &[String]) -> Vec<String> {
                 shown.push(word.clone());
                 shown.extend(words.next().map(|value| redacted(name, value)));
             }
+            // No option of curl that is known: what is written behind it may be anything.
+            None if word.starts_with("--") => shown.push(match word.split_once('=') {
+                Some((name, _)) => format!("{name}={REDACTED}"),
+                None => word.clone(),
+            }),
             None if word.starts_with('-') => shown.push(word.clone()),
             None => shown.push(redacted_url(word)),
         }
@@ -110,6 +108,11 @@ mod tests {
             ("-H 'Accept: text/html' a", "-H Accept: text/html a"),
             ("-b k=secret a", "-b [redacted] a"),
             ("--oauth2-bearer secret a", "--oauth2-bearer [redacted] a"),
+            ("--user=me:secret a", "--user=[redacted] a"),
+            ("--proxy-user=me:secret a", "--proxy-user=[redacted] a"),
+            ("-H 'Ocp-Apim-Subscription-Key: secret' a", "-H Ocp-Apim-Subscription-Key: [redacted] a"),
+            ("-d 'user=me&pwd=x' a", "-d [13 bytes left out] a"),
+            ("-d keyboard=de a", "-d keyboard=de a"),
             ("-d '{\"password\":\"x\"}' a", "-d [16 bytes left out] a"),
             ("--json '{\"n\":1}' a", "--json {\"n\":1} a"),
             ("-X PUT -o /dev/null a -d", "-X PUT -o /dev/null a -d"),

@@ -63,6 +63,10 @@ impl Template {
         let request = Request::new(spec.method.clone(), &url, &headers, spec.body.clone());
         // Error messages quote the input as it was written.
         let request = request.map_err(|error| spec.location.invalid(markers.written(&error.to_string(), fields)))?;
+        // Whatever the text looked like: the parsed URL says what its host is.
+        if request.url().authority().contains(&markers.marker) {
+            return Err(refused_in_origin(spec));
+        }
         let request = request.without_default_headers(&spec.left_out);
         let head = request.http1_head(&markers.of_length());
         Ok(Template {
@@ -118,11 +122,14 @@ fn refuse_in_origin(spec: &TargetSpec) -> Result<(), InputError> {
     let host = spec.url.find("://").map_or(0, |at| at + 3);
     let path = spec.url[host..].find(['/', '?', '#']).map_or(spec.url.len(), |at| host + at);
     if first_placeholder(spec.url.as_bytes()).is_some_and(|found| found.start < path) {
-        let help =
-            "a placeholder can stand in the path and the query only; the host of a request is the same in all rows";
-        return Err(spec.location.invalid(format!("'{}': {help}", spec.url)));
+        return Err(refused_in_origin(spec));
     }
     Ok(())
+}
+
+fn refused_in_origin(spec: &TargetSpec) -> InputError {
+    let help = "a placeholder can stand in the path and the query only; the host of a request is the same in all rows";
+    spec.location.invalid(format!("'{}': {help}", spec.url))
 }
 
 fn refuse_in_names(spec: &TargetSpec) -> Result<(), InputError> {
@@ -317,6 +324,9 @@ mod tests {
             ),
             (spec("{{url}}", &[], b""), "a placeholder can stand"),
             (spec("http://a:{{port}}", &[], b""), "a placeholder can stand"),
+            (spec("http:/{{x}}/y?://", &[], b""), "a placeholder can stand"),
+            (spec("http:///{{x}}/y", &[], b""), "a placeholder can stand"),
+            (spec("http:\\\\{{x}}/y?a=://", &[], b""), "a placeholder can stand"),
             (spec("ftp://a/{{x}}", &[], b""), "f:7: 'ftp://a/{{x}}': unknown scheme"),
             (spec("http://a/", &["{{x}}: y"], b""), "f:7: '"),
             (spec("http://a/", &["no {{x}}"], b""), "f:7: 'no …' is not a header"),
