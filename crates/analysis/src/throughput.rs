@@ -1,25 +1,75 @@
 //! Rates of a whole run.
 
-use truetail_model::record::{Metric, RequestRecord, Snapshot};
-use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
+use truetail_model::record::{Metric, Outcome, RequestRecord, Snapshot};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_run::Run;
+
+use crate::verdict::thresholds::{SENT_IN_TIME_NS, SENT_IN_TIME_SHARE};
 
 /// Fewer arrivals have no length of their own, and so no rate: what would divide them is a time that nobody chose.
 const FEWEST: u64 = 2;
 
-/// Whole answers per second of the schedule, as [`offered_per_second`] counts planned arrivals. An answer comes later than
-/// its arrival by the fastest response time at least; where answers still came when that had passed after the schedule's
-/// end, the time until the last of them counts too. `None` for fewer than two arrivals.
+/// Answers per second of the schedule, as [`offered_per_second`] counts planned arrivals, so that a run whose requests
+/// were all answered met its rate, however long the last answers took. `None` for fewer than two arrivals.
 pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
+    let responses = run.snapshot.tally.responses as f64;
+    (run.snapshot.tally.planned >= FEWEST).then_some(())?;
+    Some(per_second(responses, schedule_ns(run, every)?))
+}
+
+/// Answers per second until the last of them, of a service that did not keep up: it went on answering when the schedule
+/// was over. An answer comes later than its arrival by the fastest response time at least, which does not count. `None`
+/// for fewer than two arrivals.
+pub(crate) fn answered_per_second_until_the_last(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let snapshot = &run.snapshot;
-    if snapshot.tally.planned < FEWEST {
-        return None;
-    }
+    let met = answered_per_second(run, every)?;
     let from = first_intended(snapshot, every).unwrap_or(snapshot.measure_from);
     let fastest = snapshot.metric(Metric::ResponseTime).min().unwrap_or_default();
-    let until_last = last_answer(snapshot, every).since(from).saturating_sub(fastest).0 as f64;
-    let length_ns = schedule_ns(run, every)?.max(until_last);
-    Some(per_second(snapshot.tally.responses as f64, length_ns))
+    let until_last_ns = last_answer(snapshot, every).since(from).saturating_sub(fastest).0 as f64;
+    let until_last = per_second(snapshot.tally.responses as f64, until_last_ns);
+    Some(if until_last_ns > 0.0 { met.min(until_last) } else { met })
+}
+
+/// Arrivals that were sent in time.
+pub(crate) struct SentInTime {
+    /// How many.
+    pub(crate) count: f64,
+    /// The length of the schedule.
+    length_ns: f64,
+}
+
+impl SentInTime {
+    /// `count` per second of the schedule.
+    pub(crate) fn per_second(&self, count: f64) -> f64 {
+        per_second(count, self.length_ns)
+    }
+}
+
+/// Arrivals sent before the schedule ended, or at most [`SENT_IN_TIME_NS`] late, or at most the share of the schedule that
+/// [`SENT_IN_TIME_SHARE`] leaves. From seconds alone, it may be fewer by those sent after the end of the last second that
+/// were in time. `None` where the schedule has no length.
+pub(crate) fn sent_in_time(run: &Run, every: Option<&[RequestRecord]>) -> Option<SentInTime> {
+    let snapshot = &run.snapshot;
+    let length_ns = schedule_ns(run, every).filter(|length| *length > 0.0)?;
+    let late_ns = (length_ns * (1.0 - SENT_IN_TIME_SHARE)).max(SENT_IN_TIME_NS) as u64;
+    let from = match chosen_ns(run) {
+        Some(_) => snapshot.measure_from,
+        None => first_intended(snapshot, every)?,
+    };
+    let ends = from + Nanos(length_ns as u64);
+    let is_in_time = |record: &&RequestRecord| {
+        let started_late = record.actual_start.since(record.intended_start).0;
+        record.outcome != Outcome::NeverIssued && (record.actual_start <= ends || started_late <= late_ns)
+    };
+    let count = match every {
+        Some(records) => records.iter().filter(is_in_time).count() as u64,
+        None => {
+            let last = snapshot.seconds.iter().rposition(|second| second.planned > 0)?;
+            let while_planned: u64 = snapshot.seconds[..=last].iter().map(|second| second.sent).sum();
+            while_planned.max(snapshot.metric(Metric::StartDelay).count_at_or_below(Nanos(late_ns)))
+        }
+    };
+    Some(SentInTime { count: count as f64, length_ns })
 }
 
 /// Planned arrivals per second of the schedule; `None` where it has no length.
@@ -31,9 +81,8 @@ pub(crate) fn offered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> 
 /// intended start and a mean gap after it. `None` for fewer than two arrivals in a time that nobody chose.
 fn schedule_ns(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let planned = run.snapshot.tally.planned;
-    let complete = run.facts.is_complete() && run.facts.offered.requests.is_none();
-    if let Some(duration_ns) = run.facts.offered.duration_ns.filter(|_| complete) {
-        return Some(duration_ns.saturating_sub(run.facts.offered.warmup_ns) as f64);
+    if let Some(chosen_ns) = chosen_ns(run) {
+        return Some(chosen_ns as f64);
     }
     if planned < FEWEST {
         return None;
@@ -45,6 +94,13 @@ fn schedule_ns(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
         }
         _ => (busy_seconds(&run.snapshot) * NANOS_PER_SECOND) as f64,
     })
+}
+
+/// The duration after the warm-up, of a run that ended by it.
+fn chosen_ns(run: &Run) -> Option<u64> {
+    let complete = run.facts.is_complete() && run.facts.offered.requests.is_none();
+    let duration_ns = run.facts.offered.duration_ns.filter(|_| complete)?;
+    Some(duration_ns.saturating_sub(run.facts.offered.warmup_ns))
 }
 
 fn first_intended(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<Timestamp> {

@@ -1,7 +1,7 @@
 //! What the generator did to the load, as far as it bears on a gate.
 
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Reason, Verdict, VerdictState};
+use truetail_run::{Findings, Reason, Verdict, VerdictState};
 
 /// What a run's verdict says of its load. The reasons are told apart by their codes, which are stable.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -30,6 +30,12 @@ impl LoadEffects {
         verdict.reasons.iter().map(LoadEffects::of_reason).fold(LoadEffects::default(), LoadEffects::and)
     }
 
+    /// Those of a run. Requests were late if a quantile shows it, also where its range leaves no doubt.
+    pub(crate) fn of_findings(findings: &Findings) -> LoadEffects {
+        let told = LoadEffects::of(&findings.verdict);
+        LoadEffects { late: told.late || crate::verdict::is_moved(findings), ..told }
+    }
+
     fn of_reason(reason: &Reason) -> LoadEffects {
         let none = LoadEffects::default();
         let invalid = reason.state == VerdictState::Invalid;
@@ -39,7 +45,8 @@ impl LoadEffects {
             "rate_not_reached" | "generator_limit" => LoadEffects { lower_load: invalid, ..none },
             "saturated" => LoadEffects { saturated: true, ..none },
             // They are about the cap, about what the service did, or about how much can be said of it.
-            "no_responses" | "too_few_samples" | "censored_tail" | "connection_wait" | "not_stationary" => none,
+            "no_answers" | "all_failed" | "too_few_samples" | "censored_tail" | "connection_wait"
+            | "not_stationary" => none,
             _ => LoadEffects { unknown: invalid, ..none },
         }
     }

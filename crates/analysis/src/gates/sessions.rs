@@ -35,7 +35,7 @@ pub(super) fn time(run: &Run, findings: &Findings, flow: Option<&str>, statistic
         Some(_) => most_requests_of(sessions),
         None => all().map(most_requests_of).fold(0.0, f64::max),
     };
-    with_generator(run, known, requests).under(LoadEffects::of(&findings.verdict), f64::INFINITY)
+    with_generator(run, known, requests).under(LoadEffects::of_findings(findings), f64::INFINITY)
 }
 
 /// What is known of the response time of a step that may be several requests; `None` where there is no such step of this name.
@@ -46,7 +46,7 @@ pub(super) fn step_time(run: &Run, findings: &Findings, name: Option<&str>, stat
         Statistic::Quantile(q) => of_quantile(&sessions::quantile(&step.times, q), step.times.count()),
         Statistic::Mean => of_mean(sessions::sum(&step.times)),
     };
-    Some(with_generator(run, known, most_requests(step)).under(LoadEffects::of(&findings.verdict), f64::INFINITY))
+    Some(with_generator(run, known, most_requests(step)).under(LoadEffects::of_findings(findings), f64::INFINITY))
 }
 
 /// The most requests of one session.

@@ -47,7 +47,7 @@ impl BadArrivals {
             return Evidence::nothing(Doubt::NoArrivals);
         }
         let share = |part: u64| part as f64 / self.planned as f64;
-        let effects = LoadEffects::of(&findings.verdict);
+        let effects = LoadEffects::of_findings(findings);
         let stopped = if run.facts.interrupted { self.in_flight_at_end + self.never_issued } else { 0 };
         // Counted already where the run was stopped.
         let never_sent = if effects.lower_load && !run.facts.interrupted { self.never_issued } else { 0 };
@@ -79,12 +79,12 @@ pub(super) fn check_failures(run: &Run, findings: &Findings) -> Evidence {
         between.above.push(Doubt::SeveralChecks);
         between
     };
-    known.under(LoadEffects::of(&findings.verdict), 1.0)
+    known.under(LoadEffects::of_findings(findings), 1.0)
 }
 
 /// Answers a second.
 pub(super) fn throughput(run: &Run, findings: &Findings, scope: Scope) -> Evidence {
-    let effects = LoadEffects::of(&findings.verdict);
+    let effects = LoadEffects::of_findings(findings);
     let all = run.snapshot.tally.responses;
     let part = match scope {
         Scope::Whole => 1.0,

@@ -26,7 +26,7 @@ pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statist
         Statistic::Quantile(q) => of_quantile(&metric.quantile(streams, q), metric.sum(streams).0),
         Statistic::Mean => of_mean(metric.sum(streams)),
     };
-    with_generator(run, metric, known).under(LoadEffects::of(&findings.verdict), f64::INFINITY)
+    with_generator(run, metric, known).under(LoadEffects::of_findings(findings), f64::INFINITY)
 }
 
 /// How many values there are of which nothing is known.

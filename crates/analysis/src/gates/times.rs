@@ -13,7 +13,7 @@ use crate::targets;
 
 /// What is known of a time, of the whole run or of one target.
 pub(super) fn evidence(run: &Run, findings: &Findings, scope: Scope, kind: TimeKind, statistic: Statistic) -> Evidence {
-    let effects = LoadEffects::of(&findings.verdict);
+    let effects = LoadEffects::of_findings(findings);
     let generator = Generator::of(run, kind, effects);
     let known = match statistic {
         Statistic::Quantile(q) => of_quantile(run, &quantile(run, findings, scope, kind, q), scope, kind, generator),

@@ -3,13 +3,13 @@
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, Run, RunSource};
 
-use super::figures::{displaced_share, most_moved};
+use super::figures::{displaced_share, most_doubtful};
 use super::thresholds::{GENERATOR_BUSY_SHARE, OFF_SCHEDULE_SHARE, THROTTLED_SHARE};
 use super::validity_issue::ValidityIssue;
 
 /// The generator moved a quantile that is weighed, or displaced so many arrivals that the load was another.
 fn has_effect(findings: &Findings) -> bool {
-    most_moved(findings).is_some() || displaced_share(findings) > OFF_SCHEDULE_SHARE
+    most_doubtful(findings).is_some() || displaced_share(findings) > OFF_SCHEDULE_SHARE
 }
 
 pub(super) fn throttled(run: &Run, findings: &Findings) -> Option<ValidityIssue> {

@@ -2,7 +2,7 @@
 
 use truetail_run::{Distribution, Findings};
 
-use super::thresholds::WEIGHED_QUANTILES;
+use super::thresholds::{RANGE_DOUBTED_FACTOR, RANGE_DOUBTED_NS, WEIGHED_QUANTILES};
 
 pub(super) fn value_at(distribution: &Distribution, q: f64) -> Option<u64> {
     distribution.quantiles.iter().find(|quantile| quantile.q == q)?.value_ns
@@ -21,20 +21,35 @@ pub(super) struct Bracket {
 }
 
 impl Bracket {
+    /// Whether the range says too little to stand for a number.
+    fn is_wide(&self) -> bool {
+        self.value_ns - self.without_ns > RANGE_DOUBTED_NS
+            && self.value_ns as f64 > self.without_ns as f64 * RANGE_DOUBTED_FACTOR
+    }
+
     fn share(&self) -> f64 {
         (self.value_ns - self.without_ns) as f64 / (self.value_ns as f64).max(1.0)
     }
 }
 
-/// Of the quantiles that are weighed and that the generator moved by more than a tenth, the one that it moved most.
-pub(super) fn most_moved(findings: &Findings) -> Option<(f64, Bracket)> {
+/// The weighed quantile with the widest range, if that is too wide to be an answer.
+pub(super) fn most_doubtful(findings: &Findings) -> Option<(f64, Bracket)> {
+    moved(findings).filter(|(_, bracket)| bracket.is_wide()).max_by(|(_, a), (_, b)| a.share().total_cmp(&b.share()))
+}
+
+/// Whether the generator moved a weighed quantile by more than a tenth.
+pub(crate) fn is_moved(findings: &Findings) -> bool {
+    moved(findings).next().is_some()
+}
+
+/// The weighed quantiles that the generator moved by more than a tenth.
+fn moved(findings: &Findings) -> impl Iterator<Item = (f64, Bracket)> {
     let quantiles = findings.response_time.quantiles.iter();
     let weighed = quantiles.filter(|quantile| quantile.unresolved && WEIGHED_QUANTILES.contains(&quantile.q));
     let bracket = |value_ns, without_ns| Bracket { value_ns, without_ns };
-    let brackets = weighed.filter_map(|quantile| {
+    weighed.filter_map(move |quantile| {
         Some((quantile.q, bracket(quantile.value_ns?, quantile.without_generator_ns?.min(quantile.value_ns?))))
-    });
-    brackets.max_by(|(_, a), (_, b)| a.share().total_cmp(&b.share()))
+    })
 }
 
 /// The share of the issued arrivals that the generator displaced.

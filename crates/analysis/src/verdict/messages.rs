@@ -1,5 +1,7 @@
 //! Validity issues in words: what was seen, with its numbers, and what to do about it.
 
+use std::collections::BTreeMap;
+
 use truetail_run::Shift;
 
 use super::validity_issue::ValidityIssue;
@@ -14,10 +16,18 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             count(planned),
             count(accounted)
         ),
-        ValidityIssue::NoResponses { planned, issued } => no_responses(planned, issued),
+        ValidityIssue::NoAnswers { planned, issued, .. } => no_answers(planned, issued),
+        ValidityIssue::AllFailed { responses, ref statuses } => all_failed(responses, statuses),
+        ValidityIssue::AllSessionsFailed { sessions } => format!(
+            "{} ended early, so no session did what the flow says: see which step failed. {ALLOW_ERRORS}",
+            all_of(sessions, "session", "sessions")
+        ),
         ValidityIssue::TooFewSamples { arrivals, needs_n } => {
             let n = plural(arrivals, "arrival is", "arrivals are");
-            format!("{n} too few for a p99, which needs {}: run longer, or offer a higher rate", count(needs_n))
+            format!(
+                "{n} too few for any percentile; a p50 needs {}: run longer, or offer a higher rate",
+                count(needs_n)
+            )
         }
         ValidityIssue::CensoredTail { q, censored, arrivals, at_least_ns } => format!(
             "{} of {} arrivals had no answer when truetail stopped waiting, so {} and above are only known to be at least \
@@ -28,7 +38,7 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             time(at_least_ns)
         ),
         ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns, connections } => format!(
-            "truetail sent requests late: up to {} of the {} {} is its own. The range shows the value with and without \
+            "truetail sent requests late: up to {} of the {} {} may be its own. The range shows the value with and without \
              it. {}",
             time(lag_ns),
             quantile_name(q),
@@ -109,8 +119,8 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
         } => {
             saturated_to_timeout([offered_per_second, capacity_per_second], from_ns, [timed_out, arrivals], timeout_ns)
         }
-        ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator } => {
-            rate_not_reached(planned_per_second, sent_per_second, by_generator)
+        ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator, never_sent, .. } => {
+            rate_not_reached([planned_per_second, sent_per_second], by_generator, never_sent)
         }
     }
 }
@@ -127,12 +137,31 @@ fn against_lag(connections: Option<u64>) -> String {
     }
 }
 
-fn no_responses(planned: u64, issued: u64) -> String {
+/// The way out for somebody who measures a service that fails.
+const ALLOW_ERRORS: &str = "If this is what you want to measure, say --allow-errors";
+
+fn all_failed(responses: u64, statuses: &BTreeMap<u16, u64>) -> String {
+    let statuses: Vec<String> = statuses.keys().map(u16::to_string).collect();
+    format!(
+        "{} had an error status ({}), so the times are those of failures: check the URL, the method and the credentials. \
+         {ALLOW_ERRORS}",
+        all_of(responses, "answer", "answers"),
+        statuses.join(", ")
+    )
+}
+
+/// `all 50 answers`, `the only answer`.
+fn all_of(n: u64, one: &str, more: &str) -> String {
+    if n == 1 { format!("the only {one}") } else { format!("all {n} {more}") }
+}
+
+fn no_answers(planned: u64, issued: u64) -> String {
     match (planned, issued) {
         (0, _) => "no request was planned: offer a higher rate or run longer".to_owned(),
         (planned, 0) => format!("none of the {} planned requests was sent", count(planned)),
         (planned, _) => {
-            format!("none of {} requests was answered: see the errors, and check that the server is up", count(planned))
+            let hint = "see the errors, and check that the server is up";
+            format!("none of {} requests was answered: {hint}. {ALLOW_ERRORS}", count(planned))
         }
     }
 }
@@ -234,13 +263,21 @@ fn saturated_to_timeout(
     )
 }
 
-fn rate_not_reached(planned_per_second: f64, sent_per_second: f64, by_generator: bool) -> String {
+fn rate_not_reached([planned_per_second, sent_per_second]: [f64; 2], by_generator: bool, never_sent: u64) -> String {
     let why = if by_generator {
         "truetail was too slow. Use more threads or a faster machine"
     } else {
         "requests waited for a free connection. Raise -c, or offer less"
     };
-    format!("only {} of the planned {} were sent: {why}", rate(sent_per_second), rate(planned_per_second))
+    let never = match never_sent {
+        0 => String::new(),
+        n => format!(", and {} never sent", plural(n, "request was", "requests were")),
+    };
+    format!(
+        "only {} of the planned {} were sent in time{never}: {why}",
+        rate(sent_per_second),
+        rate(planned_per_second)
+    )
 }
 
 fn not_stationary(shift: &Shift, cut_ns: Option<u64>) -> String {

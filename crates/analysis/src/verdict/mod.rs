@@ -6,6 +6,7 @@
 
 mod connection_cap;
 mod cpu_contention;
+mod failing;
 mod figures;
 pub(crate) mod messages;
 mod pauses;
@@ -23,8 +24,10 @@ use truetail_run::{Distribution, Findings, Quantile, Reason, Run, Verdict, Verdi
 pub use validity_issue::{SATURATED, ValidityIssue};
 
 use crate::load_timeline::LoadTimeline;
-use figures::{Bracket, mean_or_zero, most_moved, value_at};
-use thresholds::{BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, SENT_IN_TIME_SHARE, SENT_IN_TIME_SHORTEST_S};
+use crate::throughput;
+pub(crate) use figures::is_moved;
+use figures::{Bracket, mean_or_zero, most_doubtful, value_at};
+use thresholds::{BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, SENT_IN_TIME_SHARE};
 
 /// The verdict on a run, worst reasons first. `every` holds all arrivals in order, where each was kept.
 pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Verdict {
@@ -50,8 +53,12 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     let snapshot = &run.snapshot;
     let books = books_unbalanced(snapshot);
     if snapshot.tally.responses == 0 {
-        let nothing = ValidityIssue::NoResponses { planned: snapshot.tally.planned, issued: snapshot.tally.issued };
-        return books.into_iter().chain([nothing]).chain(generator_limit(snapshot)).chain(of_machines(run)).collect();
+        return books
+            .into_iter()
+            .chain([failing::no_answers(run)])
+            .chain(generator_limit(snapshot))
+            .chain(of_machines(run))
+            .collect();
     }
     let mut issues: Vec<ValidityIssue> = [
         books,
@@ -63,6 +70,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
         connection_wait(run, findings),
         censored_tail(findings),
         too_few_samples(findings),
+        failing::all_failed(run),
     ]
     .into_iter()
     .flatten()
@@ -114,9 +122,9 @@ fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], li
         .max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
-/// The generator moved a quantile that is weighed, and no pause that `others` tell of explains it.
+/// The range of a quantile that is weighed is wide, and no pause that `others` tell of explains it.
 fn generator_lag(run: &Run, findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
-    let (q, Bracket { value_ns, without_ns }) = most_moved(findings)?;
+    let (q, Bracket { value_ns, without_ns }) = most_doubtful(findings)?;
     let explained = |issue: &ValidityIssue| matches!(issue, ValidityIssue::GeneratorPaused { moved: Some(_), .. });
     let lag_ns = value_ns - without_ns;
     let connections = all_in_use(run);
@@ -157,9 +165,10 @@ fn censored_tail(findings: &Findings) -> Option<ValidityIssue> {
     })
 }
 
+/// A quantile that wants more arrivals says so in its row. A run is doubted when that is every one.
 fn too_few_samples(findings: &Findings) -> Option<ValidityIssue> {
-    let p99 = findings.response_time.quantiles.iter().find(|quantile| quantile.q == 0.99)?;
-    Some(ValidityIssue::TooFewSamples { arrivals: findings.response_time.count, needs_n: p99.needs_n? })
+    let p50 = findings.response_time.quantiles.iter().find(|quantile| quantile.q == 0.5)?;
+    Some(ValidityIssue::TooFewSamples { arrivals: findings.response_time.count, needs_n: p50.needs_n? })
 }
 
 fn generator_limit(snapshot: &Snapshot) -> Option<ValidityIssue> {
@@ -182,16 +191,22 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
         saturation::saturated(run, findings, &timeline, every).or_else(|| saturation::up_to_the_timeout(run, &timeline))
     };
     let saturated = if is_ours { None } else { saturated() };
-    saturated.or_else(|| rate_not_reached(&timeline, lag > mean_or_zero(&findings.metrics[Metric::ConnectionWait])))
+    let by_generator = lag > mean_or_zero(&findings.metrics[Metric::ConnectionWait]);
+    saturated.or_else(|| rate_not_reached(run, every, by_generator))
 }
 
-fn rate_not_reached(timeline: &LoadTimeline, by_generator: bool) -> Option<ValidityIssue> {
-    let planned_per_second = timeline.per_second(|stretch| stretch.planned);
-    let sent_per_second = timeline.per_second(|stretch| stretch.sent);
-    let is_judged = timeline.length_s() >= SENT_IN_TIME_SHORTEST_S;
-    (is_judged && sent_per_second < planned_per_second * SENT_IN_TIME_SHARE).then_some(ValidityIssue::RateNotReached {
-        planned_per_second,
-        sent_per_second,
+/// What was not sent in time, over the length of the whole schedule. What a stopped run left unsent is no fault of it.
+fn rate_not_reached(run: &Run, every: Option<&[RequestRecord]>, by_generator: bool) -> Option<ValidityIssue> {
+    let tally = &run.snapshot.tally;
+    let planned = tally.planned as f64;
+    let sent = throughput::sent_in_time(run, every)?;
+    let never_sent = if run.facts.interrupted { 0 } else { tally.never_issued };
+    let invalid = by_generator || never_sent as f64 > planned * (1.0 - SENT_IN_TIME_SHARE);
+    (sent.count < planned * SENT_IN_TIME_SHARE).then_some(ValidityIssue::RateNotReached {
+        planned_per_second: sent.per_second(planned),
+        sent_per_second: sent.per_second(sent.count),
         by_generator,
+        never_sent,
+        invalid,
     })
 }

@@ -5,7 +5,7 @@ use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, GeneratorStats, Pause, Run};
 
-use super::figures::{Bracket, most_moved};
+use super::figures::{Bracket, most_doubtful};
 use super::thresholds::{
     BURST_INVALID_ARRIVALS, BURST_PAUSE_NS, CLOSED_PAUSED_SHARE, PAUSE_EXPLAINS_LENGTHS, PAUSE_EXPLAINS_SHARE,
     STANDSTILL_INVALID_ARRIVALS, STANDSTILL_NS,
@@ -40,7 +40,7 @@ pub(super) fn generator_paused(
         share_from(0) >= (1.0 - q) * PAUSE_EXPLAINS_SHARE
             && (bracket.value_ns - bracket.without_ns) as f64 <= longest_ns as f64 * PAUSE_EXPLAINS_LENGTHS
     };
-    let moved = most_moved(findings).filter(explained).map(|(q, _)| q);
+    let moved = most_doubtful(findings).filter(explained).map(|(q, _)| q);
     (invalid || moved.is_some() || longest_ns >= STANDSTILL_NS).then(|| ValidityIssue::GeneratorPaused {
         pauses: pauses.len() as u64,
         longest_ns,

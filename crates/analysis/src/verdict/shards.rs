@@ -80,7 +80,7 @@ pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Ta
     let is_explained = tally.never_issued as f64 <= (tally.planned as f64 * explained).ceil();
     let only_never_issued = tally.censored() <= tally.never_issued;
     issues.retain(|issue| match issue {
-        ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator: true } => {
+        ValidityIssue::RateNotReached { planned_per_second, sent_per_second, .. } => {
             *sent_per_second < planned_per_second * (1.0 - explained) * SENT_IN_TIME_SHARE
         }
         // What was never sent counts as outstanding, so a backlog grows by it as if the service did not keep up.
@@ -109,7 +109,13 @@ mod tests {
         let tally = Tally { planned: 1_000, never_issued, ..Tally::default() };
         let mut issues = vec![
             ValidityIssue::StartedLate { late_ns: 1, missed, arrivals: 1_000, invalid: false },
-            ValidityIssue::RateNotReached { planned_per_second: 100.0, sent_per_second, by_generator: true },
+            ValidityIssue::RateNotReached {
+                planned_per_second: 100.0,
+                sent_per_second,
+                by_generator: true,
+                never_sent: tally.never_issued,
+                invalid: true,
+            },
         ];
         leave_out_what_follows(&mut issues, &tally);
         issues.iter().map(ValidityIssue::code).collect()

@@ -9,6 +9,12 @@ pub const UNRESOLVED_SHARE: f64 = 0.10;
 /// moves; such a quantile is printed as a range, and that says all there is to say.
 pub const WEIGHED_QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
+/// A range says by itself what is to be doubted. It gives a reason for a doubt only when its ends differ by more than this
+/// factor, so that they could lead to two decisions …
+pub const RANGE_DOUBTED_FACTOR: f64 = 2.0;
+/// … and by more than this: services that answer in microseconds are not decided by fractions of a millisecond.
+pub const RANGE_DOUBTED_NS: u64 = 1_000_000;
+
 /// A pause of the generator explains a quantile that moved when the pauses hit at least this share of what lies beyond it.
 pub const PAUSE_EXPLAINS_SHARE: f64 = 0.50;
 /// … and when what it moved by is at most this many times the longest pause. A request waits for a paused generator no longer
@@ -70,9 +76,9 @@ pub const BACKLOG_IS_OURS_SHARE: f64 = 0.50;
 
 /// The rate was not reached when fewer than this share of the arrivals was sent before the schedule ended.
 pub const SENT_IN_TIME_SHARE: f64 = 0.95;
-/// Schedules shorter than this many seconds are not judged by it: 5 % of them is less than 100 ms, which one hiccup of the
-/// machine just before the end would use up.
-pub const SENT_IN_TIME_SHORTEST_S: f64 = 2.0;
+/// A request that starts at most this late was sent in time, even after the end of the schedule: one hiccup of the machine
+/// just before the end costs no more. In schedules longer than 2 s it is the same 5 % of the schedule.
+pub const SENT_IN_TIME_NS: f64 = 100e6;
 
 /// INVALID when the generator's own limits (ports, files) failed at least this share of the arrivals: half of what lies
 /// beyond p99. SUSPECT for any.

@@ -1,5 +1,7 @@
 //! Validity issues: why a run's numbers may not be trusted, as values. Their words are in `messages`.
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use truetail_run::{Shift, VerdictState};
@@ -17,8 +19,17 @@ pub enum ValidityIssue {
     /// Some arrival has no outcome, or more than one: a bug in truetail.
     BooksUnbalanced { planned: u64, accounted: u64 },
     /// Nothing was answered, or nothing was planned.
-    NoResponses { planned: u64, issued: u64 },
-    /// Not even p99 can be carried.
+    NoAnswers {
+        planned: u64,
+        issued: u64,
+        #[serde(skip)]
+        allowed: bool,
+    },
+    /// Every answer had an error status: `statuses` counts each.
+    AllFailed { responses: u64, statuses: BTreeMap<u16, u64> },
+    /// Every session that began ended early.
+    AllSessionsFailed { sessions: u64 },
+    /// Not even p50 can be carried.
     TooFewSamples { arrivals: u64, needs_n: u64 },
     /// A quantile that is printed is only a bound, because arrivals were censored.
     CensoredTail { q: f64, censored: u64, arrivals: u64, at_least_ns: u64 },
@@ -79,6 +90,10 @@ pub enum ValidityIssue {
         sent_per_second: f64,
         #[serde(skip)]
         by_generator: bool,
+        /// So many of the planned requests were never sent at all.
+        never_sent: u64,
+        #[serde(skip)]
+        invalid: bool,
     },
     /// The control group's quota of CPU was used up for a while.
     Throttled { throttled_ns: u64, elapsed_ns: u64 },
@@ -132,7 +147,8 @@ impl ValidityIssue {
     pub fn code(&self) -> &'static str {
         match self {
             ValidityIssue::BooksUnbalanced { .. } => "books_unbalanced",
-            ValidityIssue::NoResponses { .. } => "no_responses",
+            ValidityIssue::NoAnswers { .. } => "no_answers",
+            ValidityIssue::AllFailed { .. } | ValidityIssue::AllSessionsFailed { .. } => "all_failed",
             ValidityIssue::TooFewSamples { .. } => "too_few_samples",
             ValidityIssue::CensoredTail { .. } => "censored_tail",
             ValidityIssue::ConnectionWait { .. } => "connection_wait",
@@ -160,8 +176,9 @@ impl ValidityIssue {
             ValidityIssue::Saturated { .. }
             | ValidityIssue::ConnectionsExhausted { .. }
             | ValidityIssue::SaturatedToTimeout { .. } => true,
-            // A server that answers nothing is a finding. Where nothing was sent there is none.
-            ValidityIssue::NoResponses { issued, .. } => *issued == 0,
+            // A server that never answers is a finding for somebody who asked for it; a run that sent nothing never is.
+            ValidityIssue::NoAnswers { issued, allowed, .. } => *issued == 0 || !allowed,
+            ValidityIssue::AllFailed { .. } | ValidityIssue::AllSessionsFailed { .. } => true,
             ValidityIssue::TooFewSamples { .. }
             | ValidityIssue::CensoredTail { .. }
             | ValidityIssue::ConnectionWait { .. } => false,
@@ -172,8 +189,8 @@ impl ValidityIssue {
             ValidityIssue::GeneratorPaused { invalid, .. }
             | ValidityIssue::StartedLate { invalid, .. }
             | ValidityIssue::StripesMissing { invalid, .. }
+            | ValidityIssue::RateNotReached { invalid, .. }
             | ValidityIssue::ShardDoubted { invalid, .. } => *invalid,
-            ValidityIssue::RateNotReached { by_generator, .. } => *by_generator,
             ValidityIssue::GeneratorLimit { failed, arrivals, .. } => {
                 *failed as f64 >= *arrivals as f64 * GENERATOR_LIMIT_INVALID
             }

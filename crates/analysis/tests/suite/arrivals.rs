@@ -83,7 +83,7 @@ fn bursts_that_nobody_planned_are_told() {
 /// Where its lag shows in the response time, that is said once.
 #[test]
 fn lag_that_is_told_is_not_told_again() {
-    let found = findings(&late(&simulated(&scenario("01")), |_| 5_000_000));
+    let found = findings(&late(&simulated(&scenario("01")), |_| 15_000_000));
     assert_eq!(codes(&found), ["generator_lag"]);
     assert!(found.arrival_fidelity.unwrap().displaced_by_generator > 59_000);
 }

@@ -8,6 +8,7 @@ mod compare;
 mod gates;
 mod league;
 mod long_runs;
+mod low_rates;
 mod quantiles;
 mod scenarios;
 mod series;

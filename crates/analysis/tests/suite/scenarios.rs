@@ -108,8 +108,7 @@ fn unsupported_quantiles_are_refused() {
     for (refused, needs_n) in [(p95, 72), (p99, 368), (p999, 3_688), (p9999, 36_887)] {
         assert_eq!((refused.supported, refused.value_ns, refused.needs_n), (false, None, Some(needs_n)));
     }
-    assert_eq!(codes(&found), ["too_few_samples"]);
-    assert_eq!(found.verdict.state, VerdictState::Suspect);
+    assert_eq!(codes(&found), [""; 0], "the rows say it");
 }
 
 #[test]

@@ -172,9 +172,9 @@ fn a_busy_generator_is_a_doubt_where_it_changes_something() {
     let open = simulated(&scenario("01"));
     assert_eq!(codes(&busy(&open)), Vec::<&str>::new(), "no number shows it");
     let late = changed(&open, |record| {
-        record.delay.generator_lag = Nanos::from_millis(5);
-        record.actual_start = record.actual_start + Nanos::from_millis(5);
-        record.end = record.end + Nanos::from_millis(5);
+        record.delay.generator_lag = Nanos::from_millis(15);
+        record.actual_start = record.actual_start + Nanos::from_millis(15);
+        record.end = record.end + Nanos::from_millis(15);
     });
     assert_eq!(codes(&busy(&late)), ["generator_busy", "generator_lag"]);
     let mut closed = scenario("01");
@@ -227,8 +227,9 @@ fn lag_that_is_small_against_the_answers_is_no_doubt() {
         }))
     };
     assert_eq!(lagging(Nanos::from_micros(50)).verdict.state, Valid);
-    let half = lagging(Nanos::from_millis(3));
-    assert_eq!((half.verdict.state, codes(&half)), (Suspect, vec!["generator_lag"]));
+    // The range says all there is to say: at 1,000/s, less than a gap and less than half of the response time.
+    let some = lagging(Nanos::from_micros(990));
+    assert_eq!((some.verdict.state, codes(&some)), (Valid, vec![]));
     let most = lagging(Nanos::from_millis(30));
     // However much it is: the truth is in the range that is printed.
     assert_eq!((most.verdict.state, codes(&most)), (Suspect, vec!["generator_lag"]));
@@ -308,7 +309,8 @@ fn a_handful_of_arrivals_says_nothing_of_a_rate() {
             record.actual_start = record.actual_start + lag;
             record.end = record.end + lag;
         });
-        assert_eq!(codes(&findings(&late)), ["too_few_samples"], "{n}");
+        let expected: &[&str] = if n < 6 { &["too_few_samples"] } else { &[] };
+        assert_eq!(codes(&findings(&late)), expected, "{n}");
     }
 }
 
@@ -338,17 +340,45 @@ fn the_generators_limits_are_not_the_servers_failures() {
     assert_eq!(failing(100, Cause::Refused).verdict.state, Valid);
 }
 
-/// A server that answers nothing is a finding; a run that asked nothing is none.
+/// What was never answered is no measurement, unless a failing server is what somebody wants to measure.
 #[test]
-fn nothing_asked_is_invalid_and_nothing_answered_is_not() {
+fn a_run_without_answers_is_invalid() {
     let run = simulated(&scenario("01"));
-    let refused = findings(&changed(&run, |record| record.outcome = Outcome::ConnectFailed(Cause::Refused)));
-    assert_eq!((refused.verdict.state, codes(&refused)), (Suspect, vec!["no_responses"]));
-    let never = findings(&changed(&run, |record| record.outcome = Outcome::NeverIssued));
-    assert_eq!((never.verdict.state, codes(&never)), (Invalid, vec!["no_responses"]));
-    assert!(refused.response_time.quantiles.iter().all(|quantile| quantile.no_answer));
+    let with = |outcome, allow_errors| {
+        let mut changed = changed(&run, |record| record.outcome = outcome);
+        changed.facts.offered.allow_errors = allow_errors;
+        findings(&changed)
+    };
+    let refused = Outcome::ConnectFailed(Cause::Refused);
+    for (outcome, allowed, state) in [
+        (refused, false, Invalid),
+        (refused, true, Suspect),
+        (Outcome::NeverIssued, false, Invalid),
+        (Outcome::NeverIssued, true, Invalid),
+    ] {
+        let found = with(outcome, allowed);
+        assert_eq!((found.verdict.state, codes(&found)), (state, vec!["no_answers"]), "{outcome:?} {allowed}");
+    }
+    assert!(with(refused, false).response_time.quantiles.iter().all(|quantile| quantile.no_answer));
     let nothing = findings(&recorded(&run, &[]));
-    assert_eq!((nothing.verdict.state, codes(&nothing)), (Invalid, vec!["no_responses"]));
+    assert_eq!((nothing.verdict.state, codes(&nothing)), (Invalid, vec!["no_answers"]));
+}
+
+#[test]
+fn a_run_of_error_statuses_alone_is_invalid() {
+    let run = simulated(&scenario("01"));
+    let one_good = changed(&run, |record| {
+        record.outcome = Outcome::Response { status: if record.index == 7 { 204 } else { 404 } }
+    });
+    assert_eq!(findings(&one_good).verdict.state, Valid);
+    let mut all =
+        changed(&run, |record| record.outcome = Outcome::Response { status: [404, 503][record.index as usize % 2] });
+    let found = findings(&all);
+    assert_eq!((found.verdict.state, codes(&found)), (Invalid, vec!["all_failed"]));
+    let message = &found.verdict.reasons[0].message;
+    assert!(message.contains("all 60000 answers had an error status (404, 503)"), "{message}");
+    all.facts.offered.allow_errors = true;
+    assert_eq!(findings(&all).verdict.state, Valid);
 }
 
 /// The duration is a minute. Where a count ends the run, or somebody does, the length is that of the arrivals.

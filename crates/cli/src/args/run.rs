@@ -100,6 +100,10 @@ pub struct RunArgs {
     /// Stop when the backlog keeps growing, and report the server's capacity. Detection takes 12 s
     #[arg(long, help_heading = "Load")]
     pub stop_when_saturated: bool,
+    /// Do not call a run INVALID because every answer is an error or no request is answered: such a service is what you want to
+    /// measure
+    #[arg(long, help_heading = "Load")]
+    pub allow_errors: bool,
 
     /// Maximum number of connections, in HTTP/2 to each origin. A request that finds none free waits, and its response time includes
     /// the wait [default: what this machine allows]

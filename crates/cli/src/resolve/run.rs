@@ -78,6 +78,8 @@ pub struct ResolvedRun {
     pub printing: Printing,
     /// The file that will hold the instant at which the run begins.
     pub start_file: Option<PathBuf>,
+    /// A service that only fails is what the user wants to measure.
+    pub allow_errors: bool,
     /// When the run stops early, and whether its warm-up is cut off.
     pub stop_conditions: StopConditions,
     /// Who may watch it.
@@ -164,6 +166,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
             cut_warmup,
             stop_when_saturated: args.stop_when_saturated,
         },
+        allow_errors: args.allow_errors,
         live: args.live,
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         command,

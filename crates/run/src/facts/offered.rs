@@ -44,6 +44,9 @@ pub struct OfferedLoad {
     /// What was asked in HTTP/2; `None`: HTTP/1.1, or no HTTP at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http2: Option<Http2Config>,
+    /// A service that only fails is what the user wants to measure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_errors: bool,
     /// Timeout of a request.
     pub timeout_ns: Option<u64>,
     /// Drain limit.
@@ -83,6 +86,7 @@ impl OfferedLoad {
             connections: limits.connections,
             connection_per_session: workload.has_connection_per_session(),
             http2: None,
+            allow_errors: false,
             timeout_ns: limits.timeout.map(|timeout| timeout.0),
             drain_ns: limits.drain.0,
             warmup_ns: workload.warmup.0,

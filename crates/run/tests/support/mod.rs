@@ -110,6 +110,7 @@ pub fn offered() -> OfferedLoad {
         connections: Some(64),
         connection_per_session: false,
         http2: Some(truetail_run::Http2Config { max_streams: Some(100) }),
+        allow_errors: false,
         timeout_ns: Some(5_000_000_000),
         drain_ns: 30_000_000_000,
         warmup_ns: 0,

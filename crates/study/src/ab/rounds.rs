@@ -40,7 +40,9 @@ impl Turn {
     /// the books do not balance.
     pub fn of(findings: Findings) -> Turn {
         let verdict = &findings.verdict;
-        let is_final = |reason: &Reason| reason.code == SATURATED || reason.code == "books_unbalanced";
+        let is_final = |reason: &Reason| {
+            [SATURATED, "books_unbalanced", "no_answers", "all_failed"].contains(&reason.code.as_str())
+        };
         match verdict.state {
             VerdictState::Valid | VerdictState::Suspect => Turn::Done(Box::new(findings)),
             VerdictState::Invalid if verdict.reasons.iter().any(is_final) => Turn::Invalid,

@@ -153,7 +153,7 @@ fn bursts_bound_from_above_only_and_a_low_load_from_below_only() {
         ("saturated", GateState::Fails, GateState::Open),
         ("books_unbalanced", GateState::Open, GateState::Open),
         ("not_known_yet", GateState::Open, GateState::Open),
-        ("no_responses", GateState::Fails, GateState::Holds),
+        ("no_answers", GateState::Fails, GateState::Holds),
     ];
     for (code, beyond, within) in table {
         let doubted = with_reason(&found, code, VerdictState::Invalid);

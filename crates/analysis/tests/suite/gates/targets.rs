@@ -122,7 +122,7 @@ proptest! {
             }
         });
         let found = findings(&run);
-        let code = ["generator_lag", "generator_paused", "rate_not_reached", "saturated", "books_unbalanced", "no_responses"][code];
+        let code = ["generator_lag", "generator_paused", "rate_not_reached", "saturated", "books_unbalanced", "no_answers"][code];
         let found = with_reason(&found, code, VerdictState::Invalid);
         for metric in ["p50", "p90", "max", "mean", "service-time p50", "service-time mean"] {
             let at = |limit: u64| judged(&format!("{metric} > {limit}ms"), &run, &found).state;

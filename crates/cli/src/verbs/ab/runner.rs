@@ -144,9 +144,13 @@ impl<'a> Runner<'a> {
             ..RunContext::default()
         };
         let MeasuredRun { run, signal } = measure_under(&self.signals, &resolved.plan, context)?;
-        let cut_warmup = resolved.stop_conditions.cut_warmup;
-        let (run, findings) =
-            Judge { gating: resolved.gating, observed: Observed::default(), cut_warmup }.findings(run);
+        let judge = Judge {
+            gating: resolved.gating,
+            observed: Observed::default(),
+            cut_warmup: resolved.stop_conditions.cut_warmup,
+            allow_errors: resolved.allow_errors,
+        };
+        let (run, findings) = judge.findings(run);
         folder.map(|folder| folder.save(&run, &findings)).transpose()?;
         self.has_saved = true;
         let named = Named { name: saved.display().to_string(), run, findings };
