@@ -1,6 +1,7 @@
 //! The tables of quantiles, and what stands in their place in saturation.
 
 use truetail_analysis::verdict::SATURATED;
+use truetail_analysis::verdict::thresholds::WEIGHED_QUANTILES;
 use truetail_model::record::Metric;
 use truetail_run::{Distribution, Findings, Quantile};
 
@@ -50,7 +51,7 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     rows.into_iter().for_each(|row| table.row(row.into()));
     // Without room for all: start delay goes first, then service time, then the interval.
     let mut lines = table.fitting(style.columns() - INDENT, &[4, 3, 2], style).lines(INDENT, style);
-    let notes = times_footnotes(findings).into_iter().flat_map(|note| style.wrap(note, style.columns() - INDENT));
+    let notes = times_footnotes(findings).into_iter().flat_map(|note| style.wrap(&note, style.columns() - INDENT));
     lines.extend(notes.map(|line| format!("  {}", style.emphasize(Emphasis::Faint, &line))));
     lines
 }
@@ -75,19 +76,29 @@ fn interval(quantile: &Quantile) -> String {
 }
 
 /// What the marks in [`times`] mean, as far as it has them.
-pub fn times_footnotes(findings: &Findings) -> Vec<&'static str> {
+pub fn times_footnotes(findings: &Findings) -> Vec<String> {
     let quantiles = &findings.response_time.quantiles;
     let open_end = |quantile: &Quantile| interval(quantile).contains('?');
     let too_few = |quantile: &Quantile| !quantile.supported && quantile.needs_n.is_some();
+    let ranges: Vec<&Quantile> = quantiles.iter().filter(|quantile| number::is_bracketed(quantile)).collect();
+    let range = (!ranges.is_empty()).then(|| {
+        let resolved = resolution(&ranges)
+            .map_or(String::new(), |ns| format!(". This machine resolves about {}", number::time(ns)));
+        format!("a range: truetail may have sent late; the true response time is inside it{resolved}")
+    });
     let notes = [
-        (
-            quantiles.iter().any(number::is_bracketed),
-            "a range: the generator was late; the true response time is inside it",
-        ),
         (quantiles.iter().any(open_end), "?: the run is too short to bound this side of the interval"),
         (quantiles.iter().any(too_few), "n≥N: needs at least N requests; this run had fewer"),
     ];
-    notes.into_iter().filter_map(|(wanted, note)| wanted.then_some(note)).collect()
+    let notes = notes.into_iter().filter_map(|(wanted, note)| wanted.then_some(note.to_owned()));
+    range.into_iter().chain(notes).collect()
+}
+
+/// The width of the widest range up to p99, in nanoseconds. A range beyond is made by single hiccups, which say nothing of
+/// the machine.
+fn resolution(ranges: &[&Quantile]) -> Option<u64> {
+    let weighed = ranges.iter().filter(|quantile| WEIGHED_QUANTILES.contains(&quantile.q));
+    weighed.filter_map(|quantile| Some(quantile.value_ns?.saturating_sub(quantile.without_generator_ns?))).max()
 }
 
 /// The quantiles of a distribution that is one row.
