@@ -3,6 +3,7 @@
 # make test-python   the tests of the Python package; needs Python 3.11 or later, and a registry
 # make test-features   the tests of what is not in the default build: the cargo features
 # make lint   format, clippy, structure (tests/tidy.py)
+# make search   the property tests with fresh seeds, for SEARCH_SECONDS (600); what it finds becomes a stored case
 # make test-tools   the tests that need other people's load tools and servers, which it installs first
 # make test-browser   the pages in Chromium, by tests/browser; needs Chromium, Node.js and npm
 # make test-k8s   truetail k8s on a real Kubernetes of three nodes, which it builds from source first; needs root, Go and Debian's
@@ -19,7 +20,7 @@
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
+.PHONY: demo test search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -38,6 +39,12 @@ test:
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment for the tests of histograms.hlog"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} $(CARGO) test --workspace --locked
+
+# Property tests with a fresh seed in each round, until the time is over or one fails. A failure prints its seed, which
+# PROPTEST_RNG_SEED=SEED make search repeats in its first round.
+SEARCH_SECONDS ?= 600
+search:
+	tests/search.sh $(SEARCH_SECONDS)
 
 # The Python package, built with maturin and tested with pytest and mypy. It says SKIPPED as above.
 test-python:

@@ -77,7 +77,7 @@ fn measure(address: SocketAddr, version: HttpVersion, rate: u64, is_flow: bool) 
     let output = truetail_engine::run(&plan, &Control::new()).expect("a run");
     let cpu = output.generator.cpu;
     let responses = output.snapshot.tally.responses;
-    ((cpu.user_ns + cpu.system_ns) as f64 / responses as f64, responses)
+    (cpu.total_ns() as f64 / responses as f64, responses)
 }
 
 fn start_server(version: HttpVersion) -> SocketAddr {

@@ -86,7 +86,7 @@ impl ToolResult {
     /// Its row in the league table.
     pub fn row(&self, tool: &dyn Tool, plan: &TrialPlan, window: &ObservationWindow) -> LeagueRow {
         let version = self.report.as_ref().and_then(|report| report.version.as_deref());
-        let cpu = self.run.ended.map(|ended| (ended.cpu.user_ns + ended.cpu.system_ns) as f64 / 1e9);
+        let cpu = self.run.ended.map(|ended| ended.cpu.total_ns() as f64 / 1e9);
         let subject = ToolUnderTest {
             tool: tool.name(),
             version: Some(self.run.version.as_str()).filter(|version| *version != "unknown").or(version),

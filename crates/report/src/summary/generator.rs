@@ -13,7 +13,7 @@ pub fn generator(run: &Run, findings: &Findings) -> Option<LabelledText> {
     if issued == 0 {
         return None;
     }
-    let cpu_ns = generator.cpu.user_ns + generator.cpu.system_ns;
+    let cpu_ns = generator.cpu.total_ns();
     let lag = |q: f64| {
         let quantiles = &findings.metrics[Metric::GeneratorLag].quantiles;
         let found = quantiles.iter().find(|quantile| quantile.q == q).and_then(|quantile| quantile.value_ns);

@@ -82,7 +82,9 @@ pub fn times_footnotes(findings: &Findings) -> Vec<String> {
     let too_few = |quantile: &Quantile| !quantile.supported && quantile.needs_n.is_some();
     let ranges: Vec<&Quantile> = quantiles.iter().filter(|quantile| number::is_bracketed(quantile)).collect();
     let range = (!ranges.is_empty()).then(|| {
+        let is_doubted = findings.verdict.reasons.iter().any(|reason| reason.code.starts_with("generator_"));
         let resolved = resolution(&ranges)
+            .filter(|_| !is_doubted)
             .map_or(String::new(), |ns| format!(". This machine resolves about {}", number::time(ns)));
         format!("a range: truetail may have sent late; the true response time is inside it{resolved}")
     });

@@ -170,6 +170,13 @@ pub struct CpuTime {
     pub system_ns: u64,
 }
 
+impl CpuTime {
+    /// Both together, in nanoseconds. The numbers may be those of a file, so the sum saturates.
+    pub fn total_ns(self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
+}
+
 /// What took the processor away from the generator during the run; `None` if the system does not say.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct CpuContention {
