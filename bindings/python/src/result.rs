@@ -274,7 +274,7 @@ fn save_error(error: &SaveError) -> PyErr {
         SaveError::Io { source, .. } if source.kind() != io::ErrorKind::Other => {
             io::Error::new(source.kind(), error.to_string()).into()
         }
-        SaveError::Io { .. } => PyOSError::new_err(error.to_string()),
+        SaveError::Io { .. } | SaveError::Lacking { .. } => PyOSError::new_err(error.to_string()),
         SaveError::NotAFolder(_) | SaveError::Occupied { .. } => PyValueError::new_err(format!("path: {error}")),
     }
 }

@@ -8,6 +8,7 @@ use truetail_report::plot::pictures_of_run;
 use truetail_report::{OutputFile, csv_files, hgrm, quantiles_csv};
 use truetail_run::{Findings, Run};
 
+use crate::after_load::AfterLoad;
 use crate::args::export::ExportArgs;
 use crate::error::{Result, runtime_error, usage_error};
 use crate::output_folder::write_files;
@@ -42,34 +43,30 @@ impl Export {
         }
     }
 
-    /// Writes the forms that go to disk.
-    ///
-    /// # Errors
-    /// If a file cannot be written.
-    pub fn write(&self, run: &Run, findings: &Findings) -> Result<()> {
-        self.write_folders(run, findings)?;
-        let Some(Some(file)) = &self.0.hgrm else { return Ok(()) };
+    /// Writes the forms that go to disk, each of them if it can.
+    pub fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
+        self.write_folders(run, findings, steps);
+        let Some(Some(file)) = &self.0.hgrm else { return };
         let error = |error| runtime_error(format!("cannot write {}: {error}", file.display()));
-        fs::write(file, hgrm(&run.snapshot)).map_err(error)
+        steps.tried(fs::write(file, hgrm(&run.snapshot)).map_err(error));
     }
 
-    fn write_folders(&self, run: &Run, findings: &Findings) -> Result<()> {
+    fn write_folders(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
         let csv = self.0.csv.as_ref().and_then(Option::as_deref);
         if self.0.svg.is_none() && csv.is_none() {
-            return Ok(());
+            return;
         }
         let series = series(run, findings);
         if let Some(folder) = csv {
-            write_into(folder, &csv_files(findings, &series))?;
+            steps.tried(write_into(folder, &csv_files(findings, &series)));
         }
         if let Some(folder) = &self.0.svg {
             let file = |(name, picture): (&str, truetail_report::plot::Picture)| {
                 OutputFile::text(format!("{name}.svg"), picture.svg())
             };
             let files: Vec<OutputFile> = pictures_of_run(run, findings, &series).into_iter().map(file).collect();
-            write_into(folder, &files)?;
+            steps.tried(write_into(folder, &files));
         }
-        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@ use truetail_analysis::gates::{self, Gate, PlannedRun, RunOutcome};
 use truetail_report::{junit, markdown_summary};
 use truetail_run::{Findings, GateFinding, GateState, Run};
 
+use crate::after_load::AfterLoad;
 use crate::args::gates::GateArgs;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::output;
@@ -66,28 +67,26 @@ impl Gating {
         findings.gates = gates::judge_all(&gates, run, findings);
     }
 
-    /// Writes the files that were asked for.
-    ///
-    /// # Errors
-    /// If one cannot be written.
-    pub fn write(&self, run: &Run, findings: &Findings) -> Result<()> {
+    /// Writes the files that were asked for, each of them if it can.
+    pub fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
         if let Some(file) = &self.junit {
-            let content = junit(run, findings).map_err(|error| cannot_write(file, &error))?;
-            fs::write(file, content).map_err(|error| cannot_write(file, &error))?;
+            let content = junit(run, findings).map_err(|error| cannot_write(file, &error));
+            let write = |content| fs::write(file, content).map_err(|error| cannot_write(file, &error));
+            steps.tried(content.and_then(write));
         }
         if self.markdown.is_none() && self.github.is_none() {
-            return Ok(());
+            return;
         }
         let summary = markdown_summary(run, findings);
         if let Some(file) = &self.markdown {
-            fs::write(file, &summary).map_err(|error| cannot_write(file, &error))?;
+            steps.tried(fs::write(file, &summary).map_err(|error| cannot_write(file, &error)));
         }
-        self.github.as_deref().map_or(Ok(()), |page| {
+        if let Some(page) = &self.github {
             let opened = OpenOptions::new().append(true).create(true).open(page);
             // A blank line apart from what other steps wrote.
             let written = opened.and_then(|mut page| page.write_all(format!("{summary}\n").as_bytes()));
-            written.map_err(|error| cannot_write(page, &error))
-        })
+            steps.tried(written.map_err(|error| cannot_write(page, &error)));
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
 //! | `start` | waiting for the instant at which a run begins |
+//! | `after_load` | the steps after a load, each of which is tried |
 //! | `output_folder` | where a run is saved |
 //! | `live` | a run that is going on, for those who watch it |
 //! | `judging` | what is made of the result of a run |
@@ -19,6 +20,7 @@
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
 
+mod after_load;
 mod args;
 mod baseline;
 mod command_line;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use truetail_report::OutputFile;
+use truetail_run::folder::SaveError;
 use truetail_run::{Findings, Run, folder};
 
 use crate::error::{Result, runtime_error};
@@ -87,8 +88,11 @@ impl OutputFolder {
     /// # Errors
     /// If another file cannot be written.
     pub fn save(mut self, run: &Run, findings: &Findings) -> Result<PathBuf> {
-        folder::save(&self.path, run, findings).map_err(runtime_error)?;
-        self.created.clear();
+        let saved = folder::save(&self.path, run, findings);
+        if matches!(saved, Ok(()) | Err(SaveError::Lacking { .. })) {
+            self.created.clear();
+        }
+        saved.map_err(runtime_error)?;
         if let Err(error) = folder::save_page(&self.path, &page::page_of(run, findings)) {
             output::note(&format!("the run is saved, but not its page: {error}"));
         }

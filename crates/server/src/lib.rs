@@ -6,7 +6,7 @@
 //! | `/healthy` | answers after the baseline time, whatever the faults; not counted, and not queued |
 //! | `/health`, `/metrics`, `/v1/models` | the same, where the service's answers are streams: what clients of models ask besides |
 //! | `/get_server_info` | status 404, where the service's answers are streams: what sglang's client asks |
-//! | `POST /clock` | restarts the fault clock now, with no requests in the service and numbers from 1; answers 204 at once |
+//! | `POST /clock` | restarts the fault clock now, with no requests in the service and numbers from 1; answers 204 at once, and 403 to pages of other sites |
 //! | `/stream?…` | the service, whose answer is a stream of server-sent events where it answers with 200 |
 //! | `/v1/chat/completions`, `/v1/completions` | the service as a language model: streams as OpenAI sends them |
 //! | any other, usually `/api` | the service; its description decides what happens to the request |

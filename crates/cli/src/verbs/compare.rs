@@ -9,6 +9,7 @@ use truetail_run::Findings;
 use super::comparison::{check_places, exit_code, hand_out};
 use super::named_run::{Named, with_verdicts};
 use super::report::load;
+use crate::after_load::AfterLoad;
 use crate::args::compare::CompareArgs;
 use crate::command_line;
 use crate::error::{ExitCode, Result, usage_error};
@@ -35,8 +36,9 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
         gates,
         rounds: None,
     };
-    hand_out(&args.result, &report, [&a, &b], || Ok(command_line::of_words(&args.typed.words)))?;
-    Ok(exit_code(&report))
+    let mut steps = AfterLoad::default();
+    hand_out(&args.result, &report, [&a, &b], || Ok(command_line::of_words(&args.typed.words)), &mut steps);
+    steps.end(exit_code(&report))
 }
 
 /// The runs of A and of B: two runs without `--against` are one of each.

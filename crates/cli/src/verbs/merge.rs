@@ -7,10 +7,10 @@ use truetail_run::folder::Loaded;
 use truetail_run::{Holes, MergeError, Merger, Run};
 
 use super::report::load_all;
+use crate::after_load::AfterLoad;
 use crate::args::merge::MergeArgs;
 use crate::args::screen::ScreenArgs;
 use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
-use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
 use crate::resolve::{load, replay};
 
@@ -26,9 +26,10 @@ pub fn merge(args: MergeArgs) -> Result<ExitCode> {
     let run = merged(&args.runs, holes)?;
     let findings = truetail_analysis::findings(&run);
     let folder = OutputFolder::prepare(&save_to, "")?;
-    let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
-    output::print(&super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()))?;
-    Ok(ExitCode::from_verdicts([&findings.verdict]))
+    let mut steps = AfterLoad::default();
+    let saved = folder.and_then(|folder| steps.tried(folder.save(&run, &findings)));
+    super::run::show(&run, &findings, saved.as_deref(), false, ScreenArgs::default(), &mut steps);
+    steps.end(ExitCode::from_verdicts([&findings.verdict]))
 }
 
 fn recording(args: &MergeArgs) -> Result<Option<Trace>> {

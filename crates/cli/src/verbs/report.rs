@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use truetail_run::Run;
 use truetail_run::folder::{self, Loaded};
 
+use crate::after_load::AfterLoad;
 use crate::args::report::ReportArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::export::Export;
@@ -28,16 +29,18 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     gating.judge(&run, &mut findings, &gates);
     let named = |path: &PathBuf| load(path).map(|run| (path.display().to_string(), run));
     let others = args.page.overlay.iter().map(named).collect::<Result<Vec<_>>>()?;
+    let mut steps = AfterLoad::default();
     match export.printed(&run, &findings) {
-        Some(text) => output::print(&text).and_then(|()| gating.write(&run, &findings))?,
-        None => super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?,
+        Some(text) => drop(steps.tried(output::print(&text))),
+        None => super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &mut steps),
     }
-    export.write(&run, &findings)?;
-    vllm::write(args.vllm.vllm_json.as_deref(), &run, &findings)?;
+    gating.write(&run, &findings, &mut steps);
+    export.write(&run, &findings, &mut steps);
+    steps.tried(vllm::write(args.vllm.vllm_json.as_deref(), &run, &findings));
     if let Some(file) = &args.page.output {
-        page::write(file, &page::page_beside(&run, &findings, &others))?;
+        steps.tried(page::write(file, &page::page_beside(&run, &findings, &others)));
     }
-    Ok(gating::exit_code(&run, &findings, None))
+    steps.end(gating::exit_code(&run, &findings, None))
 }
 
 /// Loads the run in a folder, with a note on each optional file that is missing.

@@ -8,12 +8,13 @@ use truetail_model::record::Cause;
 use truetail_report::{SummaryOptions, compare_text, summary};
 use truetail_run::{Findings, Run, folder, wire};
 
+use crate::after_load::AfterLoad;
 use crate::args::run::RunArgs;
 use crate::args::screen::ScreenArgs;
 use crate::baseline::Baseline;
 use crate::config;
 use crate::error::{CliError, ExitCode, Result, runtime_error};
-use crate::gating::{self, Gating};
+use crate::gating;
 use crate::judging::Judge;
 use crate::live::{FeedSource, LiveView};
 use crate::measure::{MeasuredRun, RunContext, measure};
@@ -88,29 +89,31 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     }
     resolved.gating.judge(&run, &mut findings, &[]);
     let compared = baseline.as_ref().and_then(|baseline| baseline.judge(&mut run, &mut findings));
-    let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+    let mut steps = AfterLoad::default();
+    let saved = folder.and_then(|folder| steps.tried(folder.save(&run, &findings)));
     view.finish(&run, &findings);
     if packed {
-        print_packed(&run, &findings)?;
+        steps.tried(print_packed(&run, &findings));
         view.end();
-        return Ok(match run.facts.stripe {
+        return steps.end(match run.facts.stripe {
             // A part of a whole, which is judged when it is there.
             Some(_) => signal.map_or(ExitCode::Success, ExitCode::Signal),
             None => gating::exit_code(&run, &findings, signal),
         });
     }
     let json = resolved.printing.result == Printed::Json;
-    show(&run, &findings, saved.as_deref(), json, screen, &resolved.gating)?;
+    show(&run, &findings, saved.as_deref(), json, screen, &mut steps);
     if let Some(compared) = compared.filter(|_| !json) {
-        output::print(&format!("\n{}", compare_text(&compared, output::stdout_style())))?;
+        steps.tried(output::print(&format!("\n{}", compare_text(&compared, output::stdout_style()))));
     }
-    baseline.map_or(Ok(()), |baseline| baseline.write(&run, &findings))?;
+    resolved.gating.write(&run, &findings, &mut steps);
+    steps.tried(baseline.map_or(Ok(()), |baseline| baseline.write(&run, &findings)));
     if let Some(file) = &resolved.files.html {
-        page::write(file, &page::page_of(&run, &findings))?;
+        steps.tried(page::write(file, &page::page_of(&run, &findings)));
     }
-    vllm::write(resolved.files.vllm_json.as_deref(), &run, &findings)?;
+    steps.tried(vllm::write(resolved.files.vllm_json.as_deref(), &run, &findings));
     view.end();
-    Ok(gating::exit_code(&run, &findings, signal))
+    steps.end(gating::exit_code(&run, &findings, signal))
 }
 
 /// The most bytes of a packed run. Kubernetes keeps 10 MiB of a log, and what is before the run counts too.
@@ -127,23 +130,19 @@ fn print_packed(run: &Run, findings: &Findings) -> Result<()> {
     output::print(&text)
 }
 
-/// Prints a run whose gates were judged, and writes the files that its gating asks for.
-///
-/// # Errors
-/// If something cannot be written.
+/// Prints a run whose gates were judged.
 pub fn show(
     run: &Run,
     findings: &Findings,
     saved: Option<&Path>,
     json: bool,
     screen: ScreenArgs,
-    gating: &Gating,
-) -> Result<()> {
-    output::print(&result(run, findings, saved, json, screen))?;
+    steps: &mut AfterLoad,
+) {
+    steps.tried(output::print(&result(run, findings, saved, json, screen)));
     if json {
         gating::note_failures(findings);
     }
-    gating.write(run, findings)
 }
 
 /// The text for standard output: the summary, or `run.json`.

@@ -45,4 +45,5 @@ mod stripes;
 mod support;
 
 mod tls;
+mod unsaved;
 mod ways;

@@ -27,6 +27,24 @@ pub enum SaveError {
         /// Why.
         source: io::Error,
     },
+    /// The run is saved without a file that it can do without.
+    #[error("cannot write {}: {source}; the rest of the run is saved", .path.display())]
+    Lacking {
+        /// The first file that is missing.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl SaveError {
+    /// The same about a file that a saved run can do without.
+    pub(super) fn of_a_saved_run(self) -> SaveError {
+        match self {
+            SaveError::Io { path, source } => SaveError::Lacking { path, source },
+            other => other,
+        }
+    }
 }
 
 /// Why a run folder could not be read.

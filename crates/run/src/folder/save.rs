@@ -5,12 +5,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::contents::Contents;
-use super::{FAILED_ANSWERS, PICTURES, REPORT, RUN, SESSIONS, STREAMS, SaveError};
+use super::{FAILED_ANSWERS, PICTURES, REPORT, RUN, SAMPLES, SESSIONS, STREAMS, SaveError, TIMELINE};
 use crate::input;
 use crate::{Findings, Run, wire};
 
 /// A part of the name of a file that is being written. Such files do not count as contents of a folder.
 const PARTIAL: &str = ".partial-";
+
+/// The files that a run can do without.
+const OPTIONAL: [&str; 3] = [FAILED_ANSWERS, TIMELINE, SAMPLES];
 
 /// Writes a run and what was found to `folder`, which is created where it is missing. A run that is there already is
 /// replaced, with its report and pictures.
@@ -20,18 +23,33 @@ const PARTIAL: &str = ".partial-";
 ///
 /// # Errors
 /// As [`check_writable`], and [`SaveError::Io`] when the system refuses to write, such as on a full disk; then the
-/// files that were there are as they were, unless renaming itself failed.
+/// files that were there are as they were, unless renaming itself failed. [`SaveError::Lacking`] if the run is saved, but not all
+/// that it can do without.
 pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveError> {
     prepare(folder)?;
     let contents = Contents::of(run, findings);
     let names = contents.names();
-    let write = |name: &&'static str| Partial::write(folder, name, |out| contents.write(name, out));
-    let written = names.iter().map(write).collect::<Result<Vec<_>, _>>()?;
-    remove_stale(
-        folder,
-        [REPORT, FAILED_ANSWERS, STREAMS, SESSIONS].iter().chain(&PICTURES).filter(|name| !names.contains(*name)),
-    )?;
-    written.into_iter().try_for_each(Partial::put_in_place)
+    let write = |name: &str| Partial::write(folder, name, |out| contents.write(name, out));
+    // On a disk that is nearly full, what a run cannot do without comes first.
+    let (optional, needed): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| OPTIONAL.contains(name));
+    let mut written = needed.into_iter().map(write).collect::<Result<Vec<_>, _>>()?;
+    let mut lacking = Vec::new();
+    let mut error = None;
+    for name in optional {
+        match write(name) {
+            // `run.json` stays the last one.
+            Ok(file) => written.insert(0, file),
+            Err(failed) => {
+                lacking.push(name);
+                error.get_or_insert(failed);
+            }
+        }
+    }
+    let has = |name: &str| names.contains(&name) && !lacking.contains(&name);
+    let known = [REPORT, STREAMS, SESSIONS].iter().chain(&OPTIONAL).chain(&PICTURES);
+    remove_stale(folder, known.filter(|name| !has(name)))?;
+    written.into_iter().try_for_each(Partial::put_in_place)?;
+    error.map_or(Ok(()), |error| Err(error.of_a_saved_run()))
 }
 
 /// Writes `html`, the page of the run that was saved in `folder`, beside it.

@@ -299,3 +299,33 @@ fn a_file_that_is_no_regular_file_is_refused_at_once() {
         assert!(error.ends_with("a pipe, a socket or a device; give a regular file"), "{error}");
     }
 }
+
+/// As on a disk that is full by then: its file cannot be created, because a folder has its name.
+#[test]
+fn what_a_run_can_do_without_does_not_cost_the_rest() {
+    for (name, missing) in
+        [(folder::TIMELINE, folder::MissingFile::Timeline), (folder::SAMPLES, folder::MissingFile::Samples)]
+    {
+        let folder = tempdir().unwrap();
+        save(folder.path()).unwrap();
+        fs::create_dir(folder.path().join(format!(".{name}.partial-{}", std::process::id()))).unwrap();
+        let error = save(folder.path()).unwrap_err();
+        assert!(matches!(error, SaveError::Lacking { .. }) && error.to_string().contains(name), "{error}");
+        assert!(!folder.path().join(name).exists(), "{name} of the run that was there");
+        let loaded = folder::load(folder.path()).unwrap();
+        assert_eq!((loaded.missing, loaded.run.snapshot.tally.planned), (vec![missing], 2000));
+    }
+}
+
+#[test]
+fn a_run_that_lacks_what_it_needs_leaves_the_old_one() {
+    let folder = tempdir().unwrap();
+    save(folder.path()).unwrap();
+    let before = names(folder.path());
+    let blocked = format!(".{}.partial-{}", folder::RUN, std::process::id());
+    fs::create_dir(folder.path().join(&blocked)).unwrap();
+    assert!(matches!(save(folder.path()).unwrap_err(), SaveError::Io { .. }));
+    fs::remove_dir(folder.path().join(&blocked)).unwrap();
+    assert_eq!(names(folder.path()), before);
+    assert!(folder::load(folder.path()).unwrap().missing.is_empty());
+}

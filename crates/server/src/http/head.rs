@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use httparse::{Header, Request, Status};
 use truetail_model::service::{ABOUT_MODEL_PATHS, SGLANG_PATH, StreamDescription, StreamFormat};
 
+use super::page::AskingPage;
 use super::{Body, Refusal};
 use crate::response_form::Framing;
 use crate::stream::parse_query;
@@ -71,7 +72,7 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead<'_>>, Refusa
     let body = facts.body(is_http_1_1)?;
     Ok(Some(RequestHead {
         length,
-        route: route(request.method.unwrap_or(""), request.path.unwrap_or("/"), facts.preflight),
+        route: route(request.method.unwrap_or(""), request.path.unwrap_or("/"), facts.preflight, facts.page),
         path: path(request.path.unwrap_or("/")),
         is_head: request.method == Some("HEAD"),
         keep_alive: if is_http_1_1 { !facts.close } else { facts.keep_alive && !facts.close },
@@ -92,8 +93,9 @@ fn has_empty_line(bytes: &[u8]) -> bool {
 }
 
 /// What a request with this method and target is for. `preflight`: it has the header of preflights.
-pub(crate) fn route(method: &str, target: &str, preflight: bool) -> Route {
+pub(crate) fn route(method: &str, target: &str, preflight: bool, page: AskingPage<'_>) -> Route {
     match path(target) {
+        "/clock" if page.is_foreign() => Route::Refused(Refusal::ForeignPage),
         "/clock" if method == "POST" => Route::StartClock,
         "/clock" => Route::Refused(Refusal::MethodNotAllowed),
         "/healthy" => Route::Health,
@@ -125,7 +127,8 @@ fn query(target: &str) -> &str {
 
 /// What the fields of a head say.
 #[derive(Default)]
-struct Fields {
+struct Fields<'a> {
+    page: AskingPage<'a>,
     close: bool,
     keep_alive: bool,
     preflight: bool,
@@ -135,8 +138,8 @@ struct Fields {
     chunked: bool,
 }
 
-impl Fields {
-    fn read(fields: &[Header<'_>]) -> Result<Fields, Refusal> {
+impl<'a> Fields<'a> {
+    fn read(fields: &[Header<'a>]) -> Result<Fields<'a>, Refusal> {
         let mut read = Fields::default();
         for field in fields {
             read.add(field)?;
@@ -144,15 +147,18 @@ impl Fields {
         Ok(read)
     }
 
-    fn add(&mut self, field: &Header<'_>) -> Result<(), Refusal> {
+    fn add(&mut self, field: &Header<'a>) -> Result<(), Refusal> {
         let is = |name: &str| field.name.eq_ignore_ascii_case(name);
         // The length of the name excludes most fields, so that a usual head costs a few comparisons.
         match field.name.len() {
+            4 if is("host") => self.page.host = field.value,
+            6 if is("origin") => self.page.origin = Some(field.value),
             6 if is("expect") => self.expects_continue |= has_token(field.value, "100-continue"),
             10 if is("connection") => {
                 self.close |= has_token(field.value, "close");
                 self.keep_alive |= has_token(field.value, "keep-alive");
             }
+            14 if is("sec-fetch-site") => self.page.fetch_site = Some(field.value),
             14 if is("content-length") => {
                 let length = parse_length(field.value)?;
                 if self.content_length.replace(length).is_some_and(|earlier| earlier != length) {
@@ -232,6 +238,21 @@ mod tests {
         }
         assert_eq!(parsed("GET /api HTTP/1.1\r\nTrueTail-Preflight: 1\r\n\r\n").route, Route::Health);
         assert_eq!(parsed("GET http://127.0.0.1:80/login?a=b HTTP/1.1\r\n\r\n").path, "/login");
+    }
+
+    #[test]
+    fn the_clock_is_not_started_by_foreign_pages() {
+        for (fields, started) in [
+            ("Host: server.example", true),
+            ("Host: localhost:80\r\nOrigin: http://localhost:80\r\nSec-Fetch-Site: same-origin", true),
+            ("Host: localhost:80\r\norigin: http://evil.example", false),
+            ("Host: evil.example\r\nOrigin: http://evil.example\r\nSec-Fetch-Site: same-origin", false),
+            ("Host: localhost\r\nSec-Fetch-Site: cross-site", false),
+        ] {
+            let wanted = if started { Route::StartClock } else { Route::Refused(Refusal::ForeignPage) };
+            assert_eq!(parsed(&format!("POST /clock HTTP/1.1\r\n{fields}\r\n\r\n")).route, wanted, "{fields}");
+        }
+        assert_eq!(parsed("GET /api HTTP/1.1\r\nOrigin: http://evil.example\r\n\r\n").route, Route::Service);
     }
 
     #[test]

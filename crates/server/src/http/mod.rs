@@ -2,6 +2,7 @@
 
 mod body;
 mod head;
+mod page;
 mod refusal;
 mod responses;
 
@@ -9,5 +10,7 @@ pub(crate) use body::Body;
 pub(crate) use head::{RequestHead, Route, may_contain_head, parse_head};
 #[cfg(feature = "http2")]
 pub(crate) use head::{path, route};
+#[cfg(feature = "http2")]
+pub(crate) use page::AskingPage;
 pub(crate) use refusal::Refusal;
 pub(crate) use responses::{ResponseId, Responses};

@@ -7,6 +7,8 @@ pub(crate) enum Refusal {
     Malformed,
     /// A special path with a method that it does not have.
     MethodNotAllowed,
+    /// A page of another site asks for what changes the server.
+    ForeignPage,
     /// The head did not come within its time.
     TooSlow,
     /// The head is too long or has too many fields.
@@ -17,13 +19,20 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     /// Every refusal.
-    pub(crate) const ALL: [Refusal; 5] =
-        [Refusal::Malformed, Refusal::MethodNotAllowed, Refusal::TooSlow, Refusal::TooLarge, Refusal::BodyTooLarge];
+    pub(crate) const ALL: [Refusal; 6] = [
+        Refusal::Malformed,
+        Refusal::ForeignPage,
+        Refusal::MethodNotAllowed,
+        Refusal::TooSlow,
+        Refusal::TooLarge,
+        Refusal::BodyTooLarge,
+    ];
 
     /// The status to answer with.
     pub(crate) const fn status(self) -> u16 {
         match self {
             Refusal::Malformed => 400,
+            Refusal::ForeignPage => 403,
             Refusal::MethodNotAllowed => 405,
             Refusal::TooSlow => 408,
             Refusal::TooLarge => 431,

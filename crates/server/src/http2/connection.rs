@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::{Builder, Connection, Handshake, SendResponse};
-use http::{Method, Request};
+use http::{HeaderValue, Method, Request};
 use truetail_model::service::BatchEvent;
 use truetail_model::time::Timestamp;
 
@@ -19,7 +19,7 @@ use super::pipe::Pipe;
 use super::wire::{Received, Wire};
 use crate::close_reason::CloseReason;
 use crate::exchange::NextSend;
-use crate::http::{Refusal, Route, path, route};
+use crate::http::{AskingPage, Refusal, Route, path, route};
 use crate::response_form::{Framing, ResponseForm};
 use crate::shared_state::SharedState;
 use crate::stream::StreamKey;
@@ -204,7 +204,11 @@ impl Http2Connection {
         let now = shared.now();
         let (head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-        let route = route(head.method.as_str(), target, head.headers.contains_key("truetail-preflight"));
+        let field = |name| head.headers.get(name).map(HeaderValue::as_bytes);
+        let host = head.uri.authority().map(|authority| authority.as_str().as_bytes()).or_else(|| field("host"));
+        let page =
+            AskingPage { host: host.unwrap_or_default(), origin: field("origin"), fetch_site: field("sec-fetch-site") };
+        let route = route(head.method.as_str(), target, head.headers.contains_key("truetail-preflight"), page);
         let form = ResponseForm { is_head: head.method == Method::HEAD, keep_alive: true, framing: Framing::Frames };
         let mut exchange = shared.begin(route, path(target), now, form);
         exchange.request_read = body.is_end_stream();

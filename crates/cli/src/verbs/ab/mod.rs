@@ -13,6 +13,7 @@ use truetail_study::ab::{AbPlan, AbResult, Ended, Ending, run_rounds};
 
 use super::comparison::{check_places, exit_code, hand_out};
 use super::named_run::with_verdicts;
+use crate::after_load::AfterLoad;
 use crate::args::ab::{AbArgs, RoundsArgs};
 use crate::command_line;
 use crate::error::{CliError, ExitCode, Result};
@@ -34,13 +35,16 @@ pub fn ab(args: AbArgs) -> Result<ExitCode> {
     let result = run_rounds(&plan, &mut runner);
     let report = report(&args, &plan, &result, &runner);
     let (a, b) = runner.sides();
-    hand_out(&args.result, &report, [a, b], || command_line::of_ab(&args))?;
-    match result.ended {
+    let mut steps = AfterLoad::default();
+    hand_out(&args.result, &report, [a, b], || command_line::of_ab(&args), &mut steps);
+    let ended = match result.ended {
         Ended::Failed(error) => Err(error),
         Ended::Stopped => Ok(after_signal(exit_code(&report), runner.signal())),
         Ended::Spoilt | Ended::Invalid if exit_code(&report) == ExitCode::Success => Ok(ExitCode::Open),
         Ended::AllDone | Ended::Decided | Ended::Spoilt | Ended::Invalid => Ok(exit_code(&report)),
-    }
+    };
+    let code = steps.tried(ended);
+    steps.end(code.unwrap_or(ExitCode::Error))
 }
 
 fn ending(rounds: RoundsArgs) -> Ending {

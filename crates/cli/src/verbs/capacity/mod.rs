@@ -13,6 +13,7 @@ use truetail_report::plot::capacity_curve;
 use truetail_report::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
 use truetail_study::capacity::{Ended, Journal, ProbeRecord, Stopped, search};
 
+use crate::after_load::AfterLoad;
 use crate::args::capacity::CapacityArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::{config, output};
@@ -50,13 +51,15 @@ pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     drop(signals);
     let report = report(&asked, &ended, &journal, known);
     let as_json = capacity_json(&report);
+    let mut steps = AfterLoad::default();
     for (name, content) in [("capacity.json", as_json.as_str()), ("capacity.svg", capacity_curve(&report).svg())] {
         let file = journal.folder().join(name);
-        fs::write(&file, content)
-            .map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))?;
+        let error = |error| runtime_error(format!("cannot write {}: {error}", file.display()));
+        steps.tried(fs::write(&file, content).map_err(error));
     }
-    output::print(&if json { as_json } else { capacity_text(&report, style) })?;
-    exit_code(&report, &ended, signal)
+    steps.tried(output::print(&if json { as_json } else { capacity_text(&report, style) }));
+    let code = steps.tried(exit_code(&report, &ended, signal));
+    steps.end(code.unwrap_or(ExitCode::Error))
 }
 
 fn begins(journal: &Journal) -> String {

@@ -12,6 +12,7 @@ use truetail_report::{CompareReport, compare_history, compare_json, compare_text
 use truetail_run::GateState;
 
 use super::named_run::Named;
+use crate::after_load::AfterLoad;
 use crate::args::comparison::ComparisonArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::gating::check_place;
@@ -27,25 +28,23 @@ pub(super) fn check_places(args: &ComparisonArgs) -> Result<()> {
 }
 
 /// Prints the comparison of A and B, and writes what was asked for, if there is a run. `command` is the command line that the page shows.
-///
-/// # Errors
-/// If something cannot be written.
 pub(super) fn hand_out(
     args: &ComparisonArgs,
     report: &CompareReport,
     [a, b]: [&[Named]; 2],
     command: impl FnOnce() -> Result<String>,
-) -> Result<()> {
-    output::print(&if args.json { compare_json(report) } else { compare_text(report, output::stdout_style()) })?;
+    steps: &mut AfterLoad,
+) {
+    let text = if args.json { compare_json(report) } else { compare_text(report, output::stdout_style()) };
+    steps.tried(output::print(&text));
     if a.is_empty() && b.is_empty() {
-        return Ok(());
+        return;
     }
     if let Some(file) = &args.html {
-        page::write(file, report, [a, b], &command()?)?;
+        steps.tried(command().and_then(|command| page::write(file, report, [a, b], &command)));
     }
-    match &args.append {
-        Some(file) => append(file, a.iter().chain(b)),
-        None => Ok(()),
+    if let Some(file) = &args.append {
+        steps.tried(append(file, a.iter().chain(b)));
     }
 }
 

@@ -14,6 +14,7 @@ use super::client::Client;
 use super::job::SharedLoad;
 use super::shelf::Shelf;
 use super::telling::Telling;
+use crate::after_load::AfterLoad;
 use crate::args::k8s::K8sRunArgs;
 use crate::args::run::RunArgs;
 use crate::args::run_options::parse_run;
@@ -82,12 +83,14 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
     run.facts.command = Some(command_line::of_run(&whole));
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &[]);
-    let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
-    show(&run, &findings, saved.as_deref(), whole.json, whole.screen, &gating)?;
+    let mut steps = AfterLoad::default();
+    let saved = folder.and_then(|folder| steps.tried(folder.save(&run, &findings)));
+    show(&run, &findings, saved.as_deref(), whole.json, whole.screen, &mut steps);
+    gating.write(&run, &findings, &mut steps);
     if let Some(file) = &whole.page.html {
-        page::write(file, &page::page_of(&run, &findings))?;
+        steps.tried(page::write(file, &page::page_of(&run, &findings)));
     }
-    Ok(gating::exit_code(&run, &findings, signal.filter(|_| outcome.stopped)))
+    steps.end(gating::exit_code(&run, &findings, signal.filter(|_| outcome.stopped)))
 }
 
 /// The options that say what becomes of the whole, as `run` reads them.

@@ -10,6 +10,7 @@ use truetail_tools::{SearchPath, Tool};
 
 use super::progress;
 use super::results::Results;
+use crate::after_load::AfterLoad;
 use crate::args::lab::LabRunArgs;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::resolve::scenario::scenario;
@@ -31,15 +32,18 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     let runner = LabRunner { plan: &plan, folder: &folder, force: args.force };
     let (entries, interrupted) = run_tools(&runner, &tools, args.quiet)?;
     let results = Results::of(&runner, &entries);
-    results.write(&folder)?;
-    output::print(&if args.json { results.json() } else { results.text(&folder) })?;
-    match entries.iter().any(|entry| is_result(entry, &tools)) {
+    let mut steps = AfterLoad::default();
+    steps.tried(output::print(&if args.json { results.json() } else { results.text(&folder) }));
+    steps.tried(results.write(&folder));
+    let ended = match entries.iter().any(|entry| is_result(entry, &tools)) {
         _ if interrupted => {
             Err(runtime_error("stopped before all tools had run; run the same command again to continue"))
         }
         true => Ok(ExitCode::Success),
         false => Err(runtime_error("no tool produced a result; the table says why")),
-    }
+    };
+    let code = steps.tried(ended);
+    steps.end(code.unwrap_or(ExitCode::Error))
 }
 
 /// The tools of these names, in the order of the registry; where none is named, all that measure streams, or all others.

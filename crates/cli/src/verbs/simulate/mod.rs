@@ -14,6 +14,7 @@ use truetail_run::{Findings, Run};
 use truetail_sim::SimOptions;
 use truetail_sim::labs::LabResult;
 
+use crate::after_load::AfterLoad;
 use crate::args::screen::ScreenArgs;
 use crate::args::simulate::SimulateArgs;
 use crate::command_line;
@@ -74,20 +75,23 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     run.facts.command = Some(command);
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &[]);
-    let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+    let mut steps = AfterLoad::default();
+    let saved = folder.and_then(|folder| steps.tried(folder.save(&run, &findings)));
     if let Some(folder) = &saved {
-        write_files(folder, &plot::run_spectrum(&run).files(plot::SPECTRUM).map_err(runtime_error)?)?;
+        let pictures = plot::run_spectrum(&run).files(plot::SPECTRUM).map_err(runtime_error);
+        steps.tried(pictures.and_then(|pictures| write_files(folder, &pictures)));
     }
-    output::print(&match args.json {
+    steps.tried(output::print(&match args.json {
         true => scenario_json(&scenario.name, &run, &findings),
         false => super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()),
-    })?;
+    }));
     if args.json {
         gating::note_failures(&findings);
     }
-    gating.write(&run, &findings)?;
+    gating.write(&run, &findings, &mut steps);
     // Without gates there is nothing to pass: virtual time has nothing to doubt.
-    Ok(if findings.gates.is_empty() { ExitCode::Success } else { gating::exit_code(&run, &findings, None) })
+    let code = if findings.gates.is_empty() { ExitCode::Success } else { gating::exit_code(&run, &findings, None) };
+    steps.end(code)
 }
 
 /// Why a flow cannot be simulated, and where the reason is.

@@ -1,0 +1,41 @@
+//! The steps after a load. Each of them is tried, whatever became of those before it, so that nothing that was measured is lost.
+
+use crate::error::{CliError, ExitCode, Result};
+use crate::output;
+
+/// The errors of the steps so far.
+#[derive(Default, Debug)]
+pub struct AfterLoad(Vec<CliError>);
+
+impl AfterLoad {
+    /// The result of a step; `None` if it failed, which [`AfterLoad::end`] tells.
+    pub fn tried<T>(&mut self, step: Result<T>) -> Option<T> {
+        step.map_err(|error| self.0.push(error)).ok()
+    }
+
+    /// Returns `code` if every step succeeded. Otherwise it returns the last error, after a line for each of the others.
+    ///
+    /// # Errors
+    /// If a step failed.
+    pub fn end(mut self, code: ExitCode) -> Result<ExitCode> {
+        let Some(last) = self.0.pop() else { return Ok(code) };
+        self.0.iter().for_each(|error| output::note(&error.message));
+        Err(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::runtime_error;
+
+    #[test]
+    fn every_step_is_tried_and_the_last_error_is_returned() {
+        let mut steps = AfterLoad::default();
+        assert_eq!(steps.tried(Err::<u8, _>(runtime_error("first"))), None);
+        assert_eq!(steps.tried(Ok(7)), Some(7));
+        assert_eq!(steps.tried(Err::<u8, _>(runtime_error("second"))), None);
+        assert_eq!(steps.end(ExitCode::GateFailed), Err(runtime_error("second")));
+        assert_eq!(AfterLoad::default().end(ExitCode::GateFailed), Ok(ExitCode::GateFailed));
+    }
+}
