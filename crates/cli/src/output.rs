@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use truetail_report::Style;
+use truetail_report::text::visible;
 
 use crate::error::{Result, runtime_error};
 
@@ -29,13 +30,19 @@ fn held() -> MutexGuard<'static, Option<Vec<String>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes one line to standard error, after the name of the program. Line breaks become spaces.
+/// Writes one line to standard error, after the name of the program. Line breaks become spaces, and what would command the
+/// terminal becomes visible.
 pub fn note(message: &str) {
-    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(message);
     match held().as_mut() {
         Some(notes) => notes.push(line),
         None => write_note(&line),
     }
+}
+
+/// A message may quote a server, a file or the name of one: no character of it commands the terminal.
+fn one_line(message: &str) -> String {
+    visible(&message.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn write_note(line: &str) {
@@ -104,4 +111,16 @@ fn unicode_understood() -> bool {
         let encoding = encoding.split('@').next().unwrap_or_default();
         encoding == "utf-8" || encoding == "utf8"
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_cannot_command_the_terminal() {
+        let body = "the answer is\n\x1b]0;OWNED\x07\x1b[31mred\u{9b}0m \u{202e}gnp.exe\x08\r\u{200b}";
+        let line = one_line(body);
+        assert_eq!(line, "the answer is ␛]0;OWNED␇␛[31mred\u{fffd}0m \u{fffd}gnp.exe␈ \u{fffd}");
+    }
 }

@@ -48,6 +48,7 @@ pub mod style;
 mod summary;
 mod table;
 mod tables_csv;
+pub mod text;
 mod vllm;
 pub mod words;
 

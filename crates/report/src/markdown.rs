@@ -1,6 +1,7 @@
 //! Pieces of Markdown.
 
 use crate::table::Align;
+use crate::text::is_unprintable;
 
 /// A table with these columns: (head, alignment).
 pub(crate) fn table<'a>(
@@ -20,7 +21,7 @@ pub(crate) fn table<'a>(
 /// `text` escaped, so that text from outside cannot inject markup.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars().filter(|c| !c.is_control()) {
+    for c in text.chars().filter(|c| !c.is_control() && !is_unprintable(*c)) {
         match c {
             '<' => escaped.push_str("&lt;"),
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' => escaped.extend(['\\', c]),
@@ -33,6 +34,11 @@ pub(crate) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_from_outside_cannot_hide_or_turn() {
+        assert_eq!(escaped("a\u{202e}b\u{200b}\x1b[31m\u{9b}"), "ab\\[31m");
+    }
 
     #[test]
     fn text_from_outside_stays_in_its_cell() {

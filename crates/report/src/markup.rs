@@ -1,8 +1,10 @@
 //! Escaping of text in HTML and SVG.
 
+use crate::text::is_unprintable;
+
 /// `text` as the content of an element or the value of an attribute, in XML and HTML, so that text from tools and files
-/// cannot inject markup. Characters that XML does not allow are left out, and so are all control characters but the
-/// newline.
+/// cannot inject markup. Characters that XML does not allow are left out, and so is all that controls how the rest is
+/// read, but the newline.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -12,7 +14,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\n' => escaped.push(c),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c if c.is_control() || is_unprintable(c) => {}
             c => escaped.push(c),
         }
     }
@@ -26,5 +28,6 @@ mod tests {
     #[test]
     fn names_from_outside_cannot_break_it() {
         assert_eq!(escaped("a<b>&\"\u{1b}[2J\u{0}\u{ffff}\n"), "a&lt;b&gt;&amp;&quot;[2J\n");
+        assert_eq!(escaped("a\u{202e}b\u{2066}\u{200b}\u{9b}c"), "abc");
     }
 }

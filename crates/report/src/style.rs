@@ -1,5 +1,7 @@
 //! What the terminal can show. The caller says so: this crate does not look.
 
+use crate::text::is_unprintable;
+
 /// What text may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
@@ -55,11 +57,11 @@ impl Style {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// `text` without control characters, with which text from outside, such as a URL, could control the terminal; and
-    /// transliterated to ASCII if there is no Unicode.
+    /// `text` on one line and without characters with which text from outside, such as a URL, could control the terminal or
+    /// read as something else; and transliterated to ASCII if there is no Unicode.
     pub fn printable(self, text: &str) -> String {
         let mut printable = String::with_capacity(text.len());
-        for c in text.chars().filter(|c| !c.is_control()) {
+        for c in text.chars().filter(|c| !c.is_control() && !is_unprintable(*c)) {
             match c {
                 _ if self.unicode || c.is_ascii() => printable.push(c),
                 '≥' => printable.push_str(">="),
@@ -125,6 +127,7 @@ mod tests {
     #[test]
     fn text_from_outside_cannot_command_the_terminal() {
         assert_eq!(Style::default().printable("a\x1b[2Jb\r\n"), "a[2Jb");
+        assert_eq!(Style::default().printable("a\u{9b}31m\u{202e}b\u{2066}\u{200b}\x07\x08"), "a31mb");
     }
 
     #[test]

@@ -1,0 +1,53 @@
+//! Text from outside on its way out: URLs, headers, bodies, error texts, names of files.
+
+/// `text` with a visible sign in place of each character that would change how the rest is read: control characters other
+/// than line break and tab (`␛` for escape), line and paragraph separators, and those that turn the direction of writing.
+/// Markup is not touched: what has it may come before or after.
+pub fn visible(text: &str) -> String {
+    text.chars().map(visible_char).collect()
+}
+
+fn visible_char(c: char) -> char {
+    /// The sign for NUL; those for the other control characters follow it.
+    const NUL_SIGN: u32 = 0x2400;
+    match c {
+        '\n' | '\t' => c,
+        '\0'..='\x1f' => char::from_u32(NUL_SIGN + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\x7f' => '\u{2421}',
+        c if is_unprintable(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
+}
+
+/// True for control characters other than line break and tab, separators of lines, marks and overrides of direction, what has
+/// no width, and what is no character at all.
+pub fn is_unprintable(c: char) -> bool {
+    let is_direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let has_no_width = matches!(
+        c,
+        '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}'
+    );
+    let is_no_character = matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe;
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{2028}' | '\u{2029}')
+        || is_direction
+        || has_no_width
+        || is_no_character
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_vanishes_and_nothing_acts() {
+        assert_eq!(visible("a\x1b[2J\0\r\n\tb\u{7f}"), "a␛[2J␀␍\n\tb␡");
+        assert_eq!(visible("\x1b]0;title\x07\x08"), "␛]0;title␇␈");
+        assert_eq!(visible("x\u{85}\u{2028}\u{202e}\u{ffff}y<é日"), "x\u{fffd}\u{fffd}\u{fffd}\u{fffd}y<é日");
+        for c in ['\u{9b}', '\u{2066}', '\u{2069}', '\u{200b}', '\u{200d}', '\u{feff}', '\u{ad}', '\u{e0041}'] {
+            assert_eq!(visible(&format!("a{c}b")), "a\u{fffd}b", "{c:?}");
+        }
+    }
+}
