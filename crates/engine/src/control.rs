@@ -52,9 +52,9 @@ impl Control {
         Control::default()
     }
 
-    /// Ends the run early: nothing more is sent, and what is in flight is waited for, within the drain limit. A worker reads
+    /// Ends the run early: nothing more falls due, and what is in flight is waited for, within the drain limit. A worker reads
     /// the request in each turn, so after at most 20 ms of sleep or after a blocking call. Arrivals intended after that are
-    /// not planned.
+    /// not planned; a worker that kept up still sends what fell due just before.
     pub fn stop(&self) {
         self.request(StopRequest::Drain);
     }

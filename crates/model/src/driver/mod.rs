@@ -80,9 +80,16 @@ pub struct Driver {
     planned_end: Timestamp,
     last_start: Timestamp,
     drain: Nanos,
+    /// Nothing starts after this instant, because of [`Driver::stop`].
+    starts_until: Timestamp,
     stopped: bool,
+    /// When nothing that was due had yet to start.
+    caught_up_at: Timestamp,
     hash: ScheduleHash,
 }
+
+/// A driver that had nothing left to start this long before it is stopped still starts what fell due since, within this time.
+const STARTS_AFTER_STOP: Nanos = Nanos::from_millis(100);
 
 impl Driver {
     /// The driver for `share` of `workload`, which is that of its machine: [`Workload::of_stripe`]. The shares of all
@@ -103,7 +110,9 @@ impl Driver {
             planned_end: end,
             last_start: Timestamp::ZERO,
             drain: workload.limits.drain,
+            starts_until: Timestamp::NEVER,
             stopped: false,
+            caught_up_at: Timestamp::ZERO,
             hash: ScheduleHash::default(),
         }
     }
@@ -129,14 +138,14 @@ impl Driver {
 
     /// Where the next arrival that is known by now stands among those of all stripes; `None` where there is none.
     pub fn next_place(&self) -> Option<Place> {
-        self.source.place().filter(|_| !self.stopped)
+        self.source.place().filter(|place| !self.stopped && place.at <= self.starts_until)
     }
 
     /// What to do at `now`. Call it again until it returns anything but [`Directive::Start`].
     #[inline]
     pub fn poll(&mut self, now: Timestamp) -> Directive {
         let deadline = self.deadline();
-        let next = if self.stopped { None } else { self.source.peek() };
+        let next = if self.stopped || now > self.starts_until { None } else { self.source.peek() };
         let Some(next) = next else {
             return match self.in_flight {
                 0 => Directive::Finished,
@@ -148,6 +157,7 @@ impl Driver {
             return Directive::Expired;
         }
         if next > now {
+            self.caught_up_at = now;
             return Directive::Wait { until: next.min(deadline) };
         }
         // It goes on in a session, which has its permit.
@@ -159,6 +169,10 @@ impl Driver {
             Some(connection_wait) => {
                 let due = self.source.pop();
                 self.start(due, connection_wait, now)
+            }
+            None if self.starts_until < Timestamp::NEVER => {
+                self.stopped = true;
+                self.poll(now)
             }
             None if self.per_session => self.go_on_in_sessions(now, deadline),
             None => Directive::Wait { until: deadline },
@@ -227,11 +241,14 @@ impl Driver {
         self.permits.set_cap(cap, now);
     }
 
-    /// Stops: nothing starts any more, and arrivals intended after `now` are no longer planned. Requests in flight may
-    /// still end during the drain, which counts from `now`.
+    /// Stops: arrivals intended after `now` are no longer planned. What fell due since the driver last had nothing to start
+    /// still starts, unless that is more than [`STARTS_AFTER_STOP`] ago: a stop that comes between an arrival and the next
+    /// look loses none. A backlog that is older is left unissued, and what needs a permit that is not free. Requests in
+    /// flight may still end during the drain, which counts from `now`.
     pub fn stop(&mut self, now: Timestamp) {
-        if !self.stopped {
-            self.stopped = true;
+        if self.starts_until == Timestamp::NEVER && !self.stopped {
+            self.starts_until = now + STARTS_AFTER_STOP;
+            self.stopped = now.since(self.caught_up_at) > STARTS_AFTER_STOP;
             self.end = self.end.min(Timestamp(now.0.saturating_add(1)));
             self.source.end_at(self.end);
         }
@@ -240,6 +257,7 @@ impl Driver {
     /// Stops without a drain: the next [`Driver::poll`] returns `Expired` or `Finished`.
     pub fn stop_now(&mut self, now: Timestamp) {
         self.stop(now);
+        self.stopped = true;
         self.drain = Nanos::ZERO;
         self.end = self.end.min(now);
     }

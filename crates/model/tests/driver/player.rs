@@ -127,7 +127,10 @@ impl<'a> Player<'a> {
     fn start(&mut self, start: DueRequest) {
         let intended = start.arrival.intended_start;
         assert!(intended <= self.now, "started before its time");
-        assert!(self.stopped_at.is_none(), "started after the stop");
+        if let Some(stopped_at) = self.stopped_at {
+            let is_last = intended <= stopped_at && self.now.since(stopped_at) <= Nanos::from_millis(100);
+            assert!(is_last && self.case.stop.is_some_and(|stop| !stop.at_once), "started after the stop");
+        }
         let is_new = !self.sessions.contains(&start.user);
         let delay = self.now.since(intended);
         assert!(start.connection_wait <= delay);

@@ -109,6 +109,39 @@ fn a_second_stop_ends_the_drain() {
     assert_eq!(driver.unissued(), None);
 }
 
+/// A stop that comes between an arrival and the next look.
+#[test]
+fn what_fell_due_just_before_a_stop_is_sent() {
+    for (cap, sent) in [(None, 2), (Some(1), 0)] {
+        let mut driver = Driver::new(&open("100", Some(SECOND), None, limits(cap, SECOND)), WorkerShare::WHOLE);
+        assert!(matches!(driver.poll(Timestamp(0)), Directive::Start(_)));
+        assert_eq!(driver.poll(Timestamp(MS)), Directive::Wait { until: Timestamp(10 * MS) });
+        driver.stop(Timestamp(20 * MS));
+        let after = (0..9).filter(|_| matches!(driver.poll(Timestamp(21 * MS)), Directive::Start(_))).count();
+        assert_eq!(after, sent, "{cap:?}");
+        (0..=sent).for_each(|_| drop(driver.complete(0, Timestamp(30 * MS))));
+        assert_eq!(driver.poll(Timestamp(30 * MS)), Directive::Finished);
+        assert_eq!(std::iter::from_fn(|| driver.unissued()).count(), 2 - sent, "due and not sent: it is counted");
+        assert!(driver.was_cut_short());
+    }
+}
+
+/// A backlog is not worked off after a stop, nor is more than a moment spent on what fell due last.
+#[test]
+fn a_stop_ends_a_backlog() {
+    for (caught_up, polled) in [(None, 500), (Some(495), 601)] {
+        let mut driver = Driver::new(&open("100", Some(SECOND), None, limits(None, SECOND)), WorkerShare::WHOLE);
+        assert!(matches!(driver.poll(Timestamp(0)), Directive::Start(_)));
+        if let Some(at) = caught_up {
+            while matches!(driver.poll(Timestamp(at * MS)), Directive::Start(_)) {}
+        }
+        driver.stop(Timestamp(500 * MS));
+        assert!(matches!(driver.poll(Timestamp(polled * MS)), Directive::Wait { .. }), "{caught_up:?}");
+        let left = std::iter::from_fn(|| driver.unissued()).count();
+        assert_eq!(left, if caught_up.is_some() { 1 } else { 50 });
+    }
+}
+
 /// A user goes on when answered: whether that would have been before the end decides.
 #[test]
 fn a_closed_loop_is_cut_short_where_a_user_would_have_asked_again() {
