@@ -80,12 +80,19 @@ pub struct Driver {
     planned_end: Timestamp,
     last_start: Timestamp,
     drain: Nanos,
+    starts: Starts,
+    hash: ScheduleHash,
+}
+
+/// Until when requests may start.
+#[derive(Clone, Copy, Debug)]
+struct Starts {
     /// Nothing starts after this instant, because of [`Driver::stop`].
-    starts_until: Timestamp,
-    stopped: bool,
+    until: Timestamp,
+    /// Nothing starts any more.
+    are_over: bool,
     /// When nothing that was due had yet to start.
     caught_up_at: Timestamp,
-    hash: ScheduleHash,
 }
 
 /// A driver that had nothing left to start this long before it is stopped still starts what fell due since, within this time.
@@ -110,9 +117,7 @@ impl Driver {
             planned_end: end,
             last_start: Timestamp::ZERO,
             drain: workload.limits.drain,
-            starts_until: Timestamp::NEVER,
-            stopped: false,
-            caught_up_at: Timestamp::ZERO,
+            starts: Starts { until: Timestamp::NEVER, are_over: false, caught_up_at: Timestamp::ZERO },
             hash: ScheduleHash::default(),
         }
     }
@@ -138,14 +143,14 @@ impl Driver {
 
     /// Where the next arrival that is known by now stands among those of all stripes; `None` where there is none.
     pub fn next_place(&self) -> Option<Place> {
-        self.source.place().filter(|place| !self.stopped && place.at <= self.starts_until)
+        self.source.place().filter(|place| !self.starts.are_over && place.at <= self.starts.until)
     }
 
     /// What to do at `now`. Call it again until it returns anything but [`Directive::Start`].
     #[inline]
     pub fn poll(&mut self, now: Timestamp) -> Directive {
         let deadline = self.deadline();
-        let next = if self.stopped || now > self.starts_until { None } else { self.source.peek() };
+        let next = if self.starts.are_over || now > self.starts.until { None } else { self.source.peek() };
         let Some(next) = next else {
             return match self.in_flight {
                 0 => Directive::Finished,
@@ -157,7 +162,7 @@ impl Driver {
             return Directive::Expired;
         }
         if next > now {
-            self.caught_up_at = now;
+            self.starts.caught_up_at = now;
             return Directive::Wait { until: next.min(deadline) };
         }
         // It goes on in a session, which has its permit.
@@ -170,8 +175,8 @@ impl Driver {
                 let due = self.source.pop();
                 self.start(due, connection_wait, now)
             }
-            None if self.starts_until < Timestamp::NEVER => {
-                self.stopped = true;
+            None if self.starts.until < Timestamp::NEVER => {
+                self.starts.are_over = true;
                 self.poll(now)
             }
             None if self.per_session => self.go_on_in_sessions(now, deadline),
@@ -246,9 +251,9 @@ impl Driver {
     /// look loses none. A backlog that is older is left unissued, and what needs a permit that is not free. Requests in
     /// flight may still end during the drain, which counts from `now`.
     pub fn stop(&mut self, now: Timestamp) {
-        if self.starts_until == Timestamp::NEVER && !self.stopped {
-            self.starts_until = now + STARTS_AFTER_STOP;
-            self.stopped = now.since(self.caught_up_at) > STARTS_AFTER_STOP;
+        if self.starts.until == Timestamp::NEVER && !self.starts.are_over {
+            self.starts.until = now + STARTS_AFTER_STOP;
+            self.starts.are_over = now.since(self.starts.caught_up_at) > STARTS_AFTER_STOP;
             self.end = self.end.min(Timestamp(now.0.saturating_add(1)));
             self.source.end_at(self.end);
         }
@@ -257,7 +262,7 @@ impl Driver {
     /// Stops without a drain: the next [`Driver::poll`] returns `Expired` or `Finished`.
     pub fn stop_now(&mut self, now: Timestamp) {
         self.stop(now);
-        self.stopped = true;
+        self.starts.are_over = true;
         self.drain = Nanos::ZERO;
         self.end = self.end.min(now);
     }
