@@ -1,6 +1,6 @@
 //! HAR 1.2: what a browser or a proxy recorded.
 
-use std::time::UNIX_EPOCH;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -10,7 +10,9 @@ use truetail_run::{Claims, Damage, ForeignClock, ForeignRequest, ForeignRun, For
 use truetail_tools::units;
 
 use super::file::{WholeFile, leave_out, place_of, run};
+use super::har_exchange::{NoExchange, no_exchange};
 use super::json;
+use crate::rows::instant::instant;
 use crate::{FormatInfo, ImportError, RequestSink};
 
 pub(super) static HAR: WholeFile = WholeFile {
@@ -60,7 +62,12 @@ pub(crate) fn entries(bytes: &[u8]) -> Result<Vec<&RawValue>, ImportError> {
 
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let (mut damage, mut made, mut failed) = (Damage::default(), 0, 0);
+    let mut no_exchanges: BTreeMap<NoExchange, u64> = BTreeMap::new();
     for raw in entries(bytes)? {
+        if let Some(why) = no_exchange(raw.get()) {
+            *no_exchanges.entry(why).or_default() += 1;
+            continue;
+        }
         let entry = serde_json::from_str::<Entry>(raw.get()).map_err(|error| error.to_string());
         match entry.and_then(|entry| request(&entry)) {
             Ok(one) => {
@@ -83,62 +90,20 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     };
     let clock =
         ForeignClock { starts: ForeignStarts::Unix, start_resolution_ns: 1_000_000, duration_resolution_ns: 1_000 };
-    Ok(ForeignRun { clock, damage, ..run(claims) })
+    let left_out: Vec<String> = no_exchanges.iter().map(|(why, count)| format!("{count} {}", why.text())).collect();
+    let notes = (!left_out.is_empty())
+        .then(|| format!("entries that were no exchange over the network are left out: {}", left_out.join(", ")));
+    Ok(ForeignRun { clock, damage, notes: notes.into_iter().collect(), ..run(claims) })
 }
 
 fn request(entry: &Entry) -> Result<ForeignRequest, String> {
     let Some(duration) = units::nanos(entry.time, 1e6) else { return Err(format!("a time of {} ms", entry.time)) };
-    let start = unix_ns(&entry.started_date_time);
-    let start = start.ok_or_else(|| format!("'{}' is not a time of RFC 3339", entry.started_date_time))?;
+    let start = instant(entry.started_date_time.as_bytes());
+    let start = start.map_err(|_| format!("'{}' is not a time of RFC 3339", entry.started_date_time))?.ns;
     let outcome = match entry.response.status {
         0 => Outcome::Reset(Cause::ClosedBeforeAnswer),
         status => Outcome::Response { status },
     };
     let bytes_in = entry.response.body_size.and_then(|bytes| bytes.try_into().ok());
     Ok(ForeignRequest { start_ns: Some(start), duration, outcome, worker: None, bytes_in, waited: Nanos::ZERO })
-}
-
-/// `2026-11-20T06:59:24.422Z`, or with an offset such as `+01:00`, as nanoseconds since 1970.
-fn unix_ns(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let local = |text: &str| {
-        let since = humantime::parse_rfc3339(&format!("{text}Z")).ok()?.duration_since(UNIX_EPOCH).ok()?;
-        u64::try_from(since.as_nanos()).ok()
-    };
-    if let Some(utc) = text.strip_suffix(['Z', 'z']) {
-        return local(utc);
-    }
-    let (time, offset) = text.split_at_checked(text.len().checked_sub("+01:00".len())?)?;
-    let (hours, minutes) = offset.get(1..)?.split_once(':')?;
-    let seconds = 3_600 * hours.parse::<u64>().ok()? + 60 * minutes.parse::<u64>().ok()?;
-    let ahead_ns = seconds.checked_mul(1_000_000_000)?;
-    match offset.as_bytes().first()? {
-        b'+' => local(time)?.checked_sub(ahead_ns),
-        b'-' => local(time)?.checked_add(ahead_ns),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unix_ns;
-
-    #[test]
-    fn times_with_offsets() {
-        let noon = unix_ns("2026-11-20T12:00:00.5Z");
-        assert_eq!(noon, Some(1_795_176_000_500_000_000));
-        assert_eq!(unix_ns("2026-11-20T13:00:00.5+01:00"), noon);
-        assert_eq!(unix_ns("2026-11-20T06:30:00.5-05:30"), noon);
-        for none in [
-            "",
-            "Z",
-            "2026-11-20",
-            "2026-11-20T12:00:00",
-            "2026-11-20T12:00:00 01:00",
-            "2026-11-20T12:00:00+0100",
-            "µµµµ",
-        ] {
-            assert_eq!(unix_ns(none), None, "{none}");
-        }
-    }
 }

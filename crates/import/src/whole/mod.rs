@@ -9,6 +9,7 @@ mod fortio;
 mod gatling;
 mod h2load;
 mod har;
+mod har_exchange;
 mod hdr;
 mod hey;
 mod hyperfoil;
@@ -27,6 +28,7 @@ use crate::Format;
 
 pub(crate) use file::place_of;
 pub(crate) use har::entries as har_entries;
+pub(crate) use har_exchange::{NoExchange, no_exchange};
 
 /// These formats, the most specific first.
 #[rustfmt::skip]

@@ -126,7 +126,7 @@ fn what_is_no_step_is_counted_by_cause() {
         ]
     };
     let flow = made(entries(), &HarOptions::default()).unwrap();
-    let wanted = "1 request to https://shop.example of a.har; left out: 1 not understood, 1 no exchange of HTTP, 1 without an answer, \
+    let wanted = "1 request to https://shop.example of a.har; left out: 1 not understood, 1 of WebSockets, 1 without an answer, \
                   1 whose body was not recorded, 1 images, style sheets, scripts and fonts (--assets keeps them), \
                   1 of other origins (https://cdn.example)";
     assert_eq!(flow.notes[0], wanted);

@@ -9,6 +9,7 @@ use super::host::Host;
 use super::left_out::Cause;
 use super::text::{self, body_text};
 use crate::rows::instant::instant;
+use crate::whole::no_exchange;
 
 /// Headers that the engine or the jar of a session sets, that say how a connection is used, or that only a browser with a cache
 /// sends.
@@ -123,16 +124,16 @@ impl Recorded {
     /// # Errors
     /// [`Cause`], if it cannot be sent again.
     pub(super) fn parse(json: &str) -> Result<Recorded, Cause> {
+        if let Some(why) = no_exchange(json) {
+            return Err(Cause::NoExchange(why));
+        }
         let entry: Entry = serde_json::from_str(json).map_err(|_| Cause::Damaged)?;
         let start_ns = instant(entry.started_date_time.as_bytes()).map_err(|_| Cause::Damaged)?.ns;
         let time_ns = entry.time.filter(|time| *time > 0.0).map_or(0, |time| (time * 1e6) as u64);
         let resource_type = entry.resource_type.unwrap_or_default();
         let Request { method, url, mut headers, post_data, body_size } = entry.request;
-        if resource_type == "websocket" || entry.response.status == 101 || !url.starts_with("http") {
-            return Err(Cause::NoHttp);
-        }
-        if method == "CONNECT" || method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            return Err(Cause::NoHttp);
+        if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            return Err(Cause::Method);
         }
         if !(200..=999).contains(&entry.response.status) {
             return Err(Cause::NoAnswer);

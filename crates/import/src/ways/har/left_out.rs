@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ways::listed;
+use crate::whole::NoExchange;
 
 /// Why an entry is no step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Cause {
     /// It is not what HAR says that an entry is.
     Damaged,
-    /// It is no exchange of HTTP, such as a WebSocket.
-    NoHttp,
+    /// It was no exchange over the network, such as a WebSocket.
+    NoExchange(NoExchange),
+    /// Its method is none that can be sent.
+    Method,
     /// It has no answer: the browser blocked it or gave up.
     NoAnswer,
     /// It had a body, which the archive does not have.
@@ -23,7 +26,8 @@ impl Cause {
     fn text(self) -> &'static str {
         match self {
             Cause::Damaged => "not understood",
-            Cause::NoHttp => "no exchange of HTTP",
+            Cause::NoExchange(why) => why.text(),
+            Cause::Method => "with a method that cannot be sent",
             Cause::NoAnswer => "without an answer",
             Cause::NoBody => "whose body was not recorded",
             Cause::Asset => "images, style sheets, scripts and fonts (--assets keeps them)",

@@ -1,12 +1,21 @@
 //! The description, and what its references lead to.
 
+use std::cell::Cell;
+
 use serde_json::Value;
+
+use super::yaml;
 
 /// References that lead from one to the next.
 const MOST_REFERENCES: usize = 16;
+/// Parts of schemas that are looked at, and 16 bytes each of what is written.
+const MOST_STEPS: usize = 1_000_000;
 
 /// A description of an interface, of OpenAPI 3.
-pub(super) struct Document(Value);
+pub(super) struct Document {
+    root: Value,
+    steps: Cell<usize>,
+}
 
 impl Document {
     /// Reads JSON or YAML.
@@ -16,12 +25,10 @@ impl Document {
         let document: Value = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?
         } else {
-            // In YAML 1.2, which OpenAPI is written in, n and yes are no booleans: a field may be called so.
-            serde_saphyr::from_str_with_options(text, serde_saphyr::options! { strict_booleans: true })
-                .map_err(|error| format!("this is no YAML: {}", first_line(&error.to_string())))?
+            yaml::read(text).map_err(|error| format!("this is no YAML: {}", first_line(&error)))?
         };
         match document.get("openapi").and_then(Value::as_str) {
-            Some(version) if version.starts_with("3.") => Ok(Document(document)),
+            Some(version) if version.starts_with("3.") => Ok(Document { root: document, steps: Cell::new(MOST_STEPS) }),
             Some(version) => Err(format!("this is OpenAPI {version}; only version 3 is read")),
             None if document.get("swagger").is_some() => {
                 Err("this is Swagger 2; a converter to OpenAPI 3, such as swagger2openapi, helps".to_owned())
@@ -32,7 +39,7 @@ impl Document {
 
     /// Where requests go, without a slash at the end.
     pub(super) fn base(&self, given: Option<&str>) -> Result<String, String> {
-        let server = self.0["servers"][0].get("url").and_then(Value::as_str);
+        let server = self.root["servers"][0].get("url").and_then(Value::as_str);
         let base = given.or(server).unwrap_or_default().trim_end_matches('/');
         if !(base.starts_with("http://") || base.starts_with("https://")) || base.contains('{') {
             let of_it = server.map_or_else(|| "it names no server".to_owned(), |url| format!("its server is '{url}'"));
@@ -43,7 +50,7 @@ impl Document {
 
     /// Paths, with what is said of each.
     pub(super) fn paths(&self) -> impl Iterator<Item = (&String, &Value)> {
-        self.0["paths"].as_object().into_iter().flatten()
+        self.root["paths"].as_object().into_iter().flatten()
     }
 
     /// The value, or what its reference leads to; `None` where that is outside of the document, or nowhere.
@@ -51,17 +58,28 @@ impl Document {
         let mut found = value;
         for _ in 0..MOST_REFERENCES {
             let Some(reference) = found.get("$ref") else { return Some(found) };
-            let pointer = reference.as_str()?.strip_prefix('#')?;
-            found = self.0.pointer(&percent_decoded(pointer))?;
+            found = self.target(reference)?;
         }
         None
     }
 
+    /// What a reference leads to; `None`, if that is outside of the document, or nowhere.
+    pub(super) fn target(&self, reference: &Value) -> Option<&Value> {
+        let pointer = reference.as_str()?.strip_prefix('#')?;
+        self.root.pointer(&percent_decoded(pointer))
+    }
+
+    /// Takes steps of those that a description may cost. Returns false when they are used up.
+    pub(super) fn spend(&self, steps: usize) -> bool {
+        self.steps.set(self.steps.get().saturating_sub(steps));
+        self.steps.get() > 0
+    }
+
     /// Schemes of which one has to be met, as `operation` or the document says.
     pub(super) fn security<'a>(&'a self, operation: &'a Value) -> impl Iterator<Item = &'a Value> {
-        let asked = operation.get("security").or_else(|| self.0.get("security"));
+        let asked = operation.get("security").or_else(|| self.root.get("security"));
         let first = asked.and_then(|list| list.get(0)).and_then(Value::as_object);
-        let schemes = &self.0["components"]["securitySchemes"];
+        let schemes = &self.root["components"]["securitySchemes"];
         first.into_iter().flatten().filter_map(|(name, _)| self.resolve(schemes.get(name)?))
     }
 }

@@ -7,7 +7,10 @@
 //! |---|---|
 //! | `document` | the description, and what its references lead to |
 //! | `operation` | an operation as a request |
+//! | `schema` | a schema with all its parts |
+//! | `style` | how the value of a parameter is written |
 //! | `value` | values of parameters and bodies |
+//! | `yaml` | YAML, with numbers as they are written |
 //! | `names` | names of placeholders |
 //! | `left_out` | why operations are left out |
 
@@ -15,7 +18,10 @@ mod document;
 mod left_out;
 mod names;
 mod operation;
+mod schema;
+mod style;
 mod value;
+mod yaml;
 
 use crate::ImportError;
 use crate::ways::{counted, listed, shown};
@@ -72,10 +78,14 @@ fn notes(name: &str, base: &str, operations: &[Operation], names: &Names, left_o
         let listed = listed(columns.iter().cloned());
         format!("the description has no value for {listed}: give rows with these columns by --data-from")
     });
+    let unfilled: Vec<String> = operations.iter().filter(|one| one.is_unfilled()).map(Operation::title).collect();
+    let unfilled = (!unfilled.is_empty()).then(|| {
+        format!("not all could be filled in of {}: a comment at each says what", listed(unfilled.into_iter()))
+    });
     let changing: Vec<String> =
         operations.iter().filter(|operation| !operation.is_safe()).map(Operation::title).collect();
     let changes = (!changing.is_empty())
         .then(|| format!("these may change data: {}; --safe leaves them out", listed(changing.into_iter())));
     let weights = Some("each has the weight 1: write how often your users send which".to_owned());
-    [Some(whole), rows, changes, weights].into_iter().flatten().map(|note| shown(&note)).collect()
+    [Some(whole), rows, unfilled, changes, weights].into_iter().flatten().map(|note| shown(&note)).collect()
 }

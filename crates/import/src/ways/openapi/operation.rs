@@ -1,17 +1,16 @@
 //! An operation as a request.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use super::document::Document;
 use super::left_out::{Cause, LeftOut};
 use super::names::Names;
-use super::value::{BodyMaker, in_text, known};
+use super::schema::Schema;
+use super::style::{encoded, written};
+use super::value::{BodyMaker, in_json, known};
 
 /// Methods of operations (OpenAPI 3.1, Path Item Object) that truetail sends.
 const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
-/// What has to be encoded in a part of a path or query.
-const IN_PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
 
 /// An operation that can be sent.
 pub(super) struct Operation {
@@ -22,6 +21,8 @@ pub(super) struct Operation {
     target: String,
     headers: Vec<(String, String)>,
     body: Option<String>,
+    /// What could not be filled in, a line each.
+    unfilled: Vec<String>,
 }
 
 /// The operations that can be sent, in the order of their paths.
@@ -50,6 +51,11 @@ impl Operation {
         matches!(&*self.method, "GET" | "HEAD" | "OPTIONS")
     }
 
+    /// Something of it could not be filled in.
+    pub(super) fn is_unfilled(&self) -> bool {
+        !self.unfilled.is_empty()
+    }
+
     /// `POST /items`.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.method, self.path)
@@ -57,7 +63,9 @@ impl Operation {
 
     /// As a target.
     pub(super) fn write(&self, base: &str) -> String {
-        let mut out = format!("\n# weight: 1\ncurl -X {} {}", self.method, quoted(&format!("{base}{}", self.target)));
+        let unfilled: String = self.unfilled.iter().map(|what| format!("# {what}\n")).collect();
+        let mut out =
+            format!("\n{unfilled}# weight: 1\ncurl -X {} {}", self.method, quoted(&format!("{base}{}", self.target)));
         for (name, value) in &self.headers {
             out.push_str(&format!(" -H {}", quoted(&format!("{name}: {value}"))));
         }
@@ -96,15 +104,15 @@ impl<'a> Maker<'a, '_> {
             let name = parameter["name"].as_str().ok_or(Cause::Reference)?;
             let Some(value) = self.value(name, parameter) else { continue };
             match parameter["in"].as_str() {
-                Some("path") => target = target.replace(&format!("{{{name}}}"), &value.encoded()),
-                Some("query") => query.push(format!("{}={}", encoded(name), value.encoded())),
-                Some("header") => headers.push((name.to_owned(), value.text())),
+                Some("path") => target = target.replace(&format!("{{{name}}}"), &value),
+                Some("query") => query.push(value),
+                Some("header") => headers.push((name.to_owned(), value)),
                 // A cookie belongs to a session, and is no value of a description.
                 _ => {}
             }
         }
         self.sign(&mut query, &mut headers);
-        let body = self.body()?;
+        let (body, unfilled) = self.body()?;
         if !query.is_empty() {
             target = format!("{target}?{}", query.join("&"));
         }
@@ -112,7 +120,7 @@ impl<'a> Maker<'a, '_> {
         if texts.into_iter().any(|text| text.contains(char::is_control)) || has_lone_brace(&target) {
             return Err(Cause::Unsendable);
         }
-        Ok(Operation { method, path: self.path.to_owned(), target, headers, body })
+        Ok(Operation { method, path: self.path.to_owned(), target, headers, body, unfilled })
     }
 
     /// Parameters of the operation, and those of its path that it does not have itself.
@@ -130,10 +138,17 @@ impl<'a> Maker<'a, '_> {
         Ok(found)
     }
 
-    /// The value of a parameter; `None`: it has none, and does not need one.
-    fn value(&mut self, name: &str, parameter: &Value) -> Option<Text> {
-        if let Some(known) = known(self.document, parameter).and_then(in_text) {
-            return Some(Text::Known(known));
+    /// A parameter with its value; `None`: it has none, and does not need one.
+    fn value(&mut self, name: &str, parameter: &'a Value) -> Option<String> {
+        let media = parameter["content"].as_object().and_then(|content| content.values().next());
+        let described = media.unwrap_or(parameter);
+        let said: Vec<&Value> = described.get("schema").into_iter().collect();
+        let schema = Schema::of(self.document, &said);
+        let of_items = || schema.items().value().map(|item| Value::from(vec![item.clone()]));
+        let known = known(self.document, described).cloned();
+        let known = known.or_else(|| of_items().filter(|_| schema.kind() == Some("array")));
+        if let Some(written) = known.and_then(|known| written(parameter, &schema, name, &known)) {
+            return Some(written);
         }
         let place = parameter["in"].as_str().unwrap_or_default();
         if place != "path" && parameter["required"] != true {
@@ -142,7 +157,8 @@ impl<'a> Maker<'a, '_> {
         // What stands before it in the path says what it is of.
         let before = self.path.split(&format!("{{{name}}}")).next().unwrap_or_default();
         let path = if place == "path" { before } else { self.path };
-        Some(Text::Placeholder(self.names.placeholder(name, &format!("{place} {path} {name}"), path)))
+        let placeholder = self.names.placeholder(name, &format!("{place} {path} {name}"), path);
+        Some(if place == "query" { format!("{}={placeholder}", encoded(name)) } else { placeholder })
     }
 
     /// What the first way to be let in asks for.
@@ -164,48 +180,31 @@ impl<'a> Maker<'a, '_> {
         }
     }
 
-    /// The body as JSON; `None`: it has none.
-    fn body(&mut self) -> Result<Option<String>, Cause> {
-        let Some(body) = self.operation.get("requestBody") else { return Ok(None) };
+    /// The body as JSON, if it has one, and what of it could not be filled in.
+    fn body(&mut self) -> Result<(Option<String>, Vec<String>), Cause> {
+        let Some(body) = self.operation.get("requestBody") else { return Ok((None, Vec::new())) };
         let body = self.document.resolve(body).ok_or(Cause::Reference)?;
         let content = body["content"].as_object().ok_or(Cause::Body)?;
         let is_json = |kind: &&String| kind.starts_with("application/json") || kind.contains("+json");
         let Some(kind) = content.keys().find(is_json) else {
-            return if body["required"] == true { Err(Cause::Body) } else { Ok(None) };
+            return if body["required"] == true { Err(Cause::Body) } else { Ok((None, Vec::new())) };
         };
         let media = &content[kind];
         if let Some(known) = known(self.document, media) {
-            return Ok(Some(known.to_string()));
+            let said: Vec<&Value> = media.get("schema").into_iter().collect();
+            return Ok((Some(in_json(known, &Schema::of(self.document, &said))), Vec::new()));
         }
-        let mut maker = BodyMaker { document: self.document, names: self.names, path: self.path };
-        maker.json(&media["schema"]).map(Some).ok_or(Cause::Reference)
-    }
-}
-
-/// The text of a parameter.
-enum Text {
-    Known(String),
-    Placeholder(String),
-}
-
-impl Text {
-    /// In a path or a query.
-    fn encoded(&self) -> String {
-        match self {
-            Text::Known(text) => encoded(text),
-            Text::Placeholder(name) => name.clone(),
+        let mut maker = BodyMaker::new(self.document, self.names, self.path);
+        let made = maker.json(&media["schema"]);
+        let mut unfilled: Vec<String> =
+            maker.unfilled.iter().map(|(name, why)| format!("not filled in: {name}, because {why}")).collect();
+        if made == "{}" {
+            unfilled.push(
+                "the body is empty: the description names no member that has to be there, or has a value".to_owned(),
+            );
         }
+        Ok((Some(made), unfilled))
     }
-
-    fn text(self) -> String {
-        match self {
-            Text::Known(text) | Text::Placeholder(text) => text,
-        }
-    }
-}
-
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, IN_PART).to_string()
 }
 
 /// A part of the path has no value, because no parameter has its name.

@@ -1,9 +1,13 @@
 //! Values of parameters and bodies.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::document::Document;
 use super::names::Names;
+use super::schema::Schema;
+use super::yaml::number_as_written;
 
 /// Objects inside of objects.
 const DEEPEST: usize = 12;
@@ -12,96 +16,121 @@ const DEEPEST: usize = 12;
 pub(super) fn known<'a>(document: &'a Document, described: &'a Value) -> Option<&'a Value> {
     let examples = described.get("examples").and_then(Value::as_object);
     let first = examples.and_then(|examples| document.resolve(examples.values().next()?)?.get("value"));
-    described.get("example").or(first).or_else(|| of_schema(document.resolve(described.get("schema")?)?))
-}
-
-fn of_schema(schema: &Value) -> Option<&Value> {
-    let first = |list: &'static str| schema.get(list)?.as_array()?.first();
-    schema
-        .get("example")
-        .or_else(|| first("examples"))
-        .or_else(|| schema.get("const"))
-        .or_else(|| schema.get("default").filter(|value| !value.is_null()).or_else(|| first("enum")))
+    described.get("example").or(first).or_else(|| Schema::of(document, &[described.get("schema")?]).value())
 }
 
 /// A value in a path, a query or a header; `None`: it is none of a single piece.
 pub(super) fn in_text(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(number_as_written(text).map_or(text.as_str(), |number| number.text).to_owned()),
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(is) => Some(is.to_string()),
-        Value::Array(list) => list.iter().map(in_text).collect::<Option<Vec<_>>>().map(|list| list.join(",")),
-        Value::Null | Value::Object(_) => None,
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// A value of this schema as JSON. A number stays as it is written, and is text where the schema says so.
+pub(super) fn in_json(value: &Value, schema: &Schema<'_>) -> String {
+    let is_string = schema.kind() == Some("string");
+    match value {
+        Value::String(text) => match number_as_written(text) {
+            Some(number) if is_string => Value::from(number.text).to_string(),
+            Some(number) => number.json().to_owned(),
+            None => value.to_string(),
+        },
+        Value::Number(_) | Value::Bool(_) if is_string => Value::from(value.to_string()).to_string(),
+        Value::Array(list) => {
+            let items = schema.items();
+            format!("[{}]", list.iter().map(|item| in_json(item, &items)).collect::<Vec<_>>().join(","))
+        }
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| {
+                format!("{}:{}", Value::from(name.as_str()), in_json(value, &schema.property(name)))
+            };
+            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+        }
+        _ => value.to_string(),
     }
 }
 
 /// Makes bodies.
-pub(super) struct BodyMaker<'a> {
+pub(super) struct BodyMaker<'a, 'n> {
     pub(super) document: &'a Document,
-    pub(super) names: &'a mut Names,
+    pub(super) names: &'n mut Names,
     /// The path of the operation.
-    pub(super) path: &'a str,
+    pub(super) path: &'n str,
+    /// Placeholders for what could not be filled in, and why.
+    pub(super) unfilled: BTreeSet<(String, &'static str)>,
+    /// The schemas of which a value is being made.
+    under_way: Vec<&'a Value>,
+    /// How many values are being made, each in the one before.
+    depth: usize,
 }
 
-impl BodyMaker<'_> {
-    /// A body of this schema as JSON, with what it has to have; `None`, where a reference leads nowhere or round in a circle.
-    pub(super) fn json(&mut self, schema: &Value) -> Option<String> {
-        self.value("body", schema, DEEPEST)
+impl<'a, 'n> BodyMaker<'a, 'n> {
+    pub(super) fn new(document: &'a Document, names: &'n mut Names, path: &'n str) -> BodyMaker<'a, 'n> {
+        BodyMaker { document, names, path, unfilled: BTreeSet::new(), under_way: Vec::new(), depth: 0 }
     }
 
-    fn value(&mut self, name: &str, schema: &Value, deeper: usize) -> Option<String> {
-        let document = self.document;
-        let schema = document.resolve(schema)?;
-        if let Some(value) = of_schema(schema) {
-            return Some(value.to_string());
+    /// A body of this schema as JSON, with what it has to have.
+    pub(super) fn json(&mut self, schema: &'a Value) -> String {
+        self.value("body", &Schema::of(self.document, &[schema]))
+    }
+
+    fn value(&mut self, name: &str, schema: &Schema<'a>) -> String {
+        if let Some(value) = schema.value() {
+            let json = in_json(value, schema);
+            self.document.spend(json.len() / 16);
+            return json;
         }
-        let deeper = deeper.checked_sub(1)?;
-        let part = ["allOf", "oneOf", "anyOf"].into_iter().find_map(|of| Some((of, schema.get(of)?.as_array()?)));
-        match part {
-            Some(("allOf", parts)) => {
-                let mut members = Vec::new();
-                for part in parts.iter().chain([schema]) {
-                    self.members(document.resolve(part)?, &mut members, deeper)?;
-                }
-                return Some(format!("{{{}}}", members.join(",")));
-            }
-            Some((_, choices)) => return self.value(name, choices.first()?, deeper),
-            None => {}
+        if let Some(why) = schema.problem() {
+            return self.unfilled(name, why);
         }
-        let kind = schema.get("type").and_then(|kind| kind.as_str().or_else(|| kind.get(0)?.as_str()));
-        Some(match kind {
-            Some("array") => match schema.get("items").filter(|_| schema["minItems"].as_u64() > Some(0)) {
-                Some(items) => format!("[{}]", self.value(name, items, deeper)?),
-                None => "[]".to_owned(),
-            },
+        if self.depth == DEEPEST || schema.any(|part| self.under_way.iter().any(|one| std::ptr::eq(*one, part))) {
+            return self.unfilled(name, "it contains itself, or too much");
+        }
+        let before = self.under_way.len();
+        self.under_way.extend(schema.own());
+        self.depth += 1;
+        let made = self.made(name, schema);
+        self.depth -= 1;
+        self.under_way.truncate(before);
+        made
+    }
+
+    fn made(&mut self, name: &str, schema: &Schema<'a>) -> String {
+        match schema.kind() {
+            Some("array") if schema.needs_items() => format!("[{}]", self.value(name, &schema.items())),
+            Some("array") => "[]".to_owned(),
             Some("integer" | "number" | "boolean") => self.placeholder(name),
-            Some("string") => format!("\"{}\"", self.placeholder(name)),
             Some("null") => "null".to_owned(),
-            _ if kind == Some("object") || schema.get("properties").is_some() => {
-                let mut members = Vec::new();
-                self.members(schema, &mut members, deeper)?;
-                format!("{{{}}}", members.join(","))
-            }
+            Some("object") => self.object(schema),
             _ => format!("\"{}\"", self.placeholder(name)),
-        })
+        }
     }
 
     /// The members that an object has to have, and those for which there is a value.
-    fn members(&mut self, schema: &Value, members: &mut Vec<String>, deeper: usize) -> Option<()> {
-        let document = self.document;
-        let required: Vec<&str> =
-            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let described = document.resolve(property)?;
-            let is_written = described["readOnly"] != true;
-            if is_written && (required.contains(&name.as_str()) || of_schema(described).is_some()) {
-                members.push(format!("{}:{}", Value::from(name.as_str()), self.value(name, described, deeper)?));
+    fn object(&mut self, schema: &Schema<'a>) -> String {
+        let required = schema.required();
+        let names: BTreeSet<&str> = schema.properties().chain(required.iter().copied()).collect();
+        let mut members = Vec::new();
+        for name in names {
+            let property = schema.property(name);
+            if !property.is_read_only() && (required.contains(name) || property.value().is_some()) {
+                members.push(format!("{}:{}", Value::from(name), self.value(name, &property)));
             }
         }
-        Some(())
+        format!("{{{}}}", members.join(","))
     }
 
     fn placeholder(&mut self, name: &str) -> String {
         self.names.placeholder(name, &format!("body {} {name}", self.path), self.path)
+    }
+
+    /// A placeholder for any JSON.
+    fn unfilled(&mut self, name: &str, why: &'static str) -> String {
+        let placeholder = self.placeholder(name);
+        self.unfilled.insert((placeholder.clone(), why));
+        placeholder
     }
 }
