@@ -85,7 +85,7 @@ impl Setup {
     /// The one of `--setup`.
     fn of(args: &RunArgs) -> Result<Setup> {
         let file = args.flow.setup.clone().unwrap_or_default();
-        let flow = flow::read(&file, &args.flow.variable, |_| Ok(None))?;
+        let flow = flow::read(&file, &args.flow.variable, args.flow.file_root.as_deref(), |_| Ok(None))?;
         let flow = flow.over(flow::version(args)).map_err(|error| flow::wrong(&file, &error))?;
         if flow.has_streams() {
             let help = "a setup measures nothing; take '# truetail: stream' out";

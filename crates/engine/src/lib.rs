@@ -48,6 +48,7 @@ pub use protocol::fields::FieldList;
 pub use protocol::observer::{AnswerHead, EndedRequest, NextRequest, Observer, ObserverFactory, SessionScript};
 pub use result::RunOutput;
 pub use run::{EngineError, run};
+pub use target::base_url::BaseUrl;
 pub use target::credentials::{credentials_in, without_credentials};
 pub use target::endpoint::Endpoint;
 pub use target::error::TargetError;

@@ -1,6 +1,7 @@
 //! The cookies of a session (RFC 6265). No list of public suffixes is asked: a cookie for a whole domain is kept where that has
 //! a dot in it, and the origins of a session are those that its flow names.
 
+use truetail_engine::is_header_value;
 use truetail_model::time::{Nanos, Timestamp};
 
 /// Most cookies that a session keeps, as browsers do: the oldest one goes.
@@ -23,7 +24,11 @@ pub(crate) struct SetCookie<'a> {
 }
 
 impl<'a> SetCookie<'a> {
+    /// Reads it. `None`: it sets none, such as one with a control character, which browsers refuse too.
     pub(crate) fn parse(field: &'a [u8]) -> Option<SetCookie<'a>> {
+        if !is_header_value(field) {
+            return None;
+        }
         let field = std::str::from_utf8(field).ok()?;
         let mut parts = field.split(';');
         let (name, value) = parts.next()?.split_once('=')?;
@@ -146,6 +151,20 @@ impl CookieJar {
             path: path.to_owned(),
             is_secure: set.secure,
             expires,
+        });
+    }
+
+    /// Keeps a cookie of this value, as if a reader of answers had let it through.
+    #[cfg(test)]
+    pub(crate) fn keep_unchecked(&mut self, value: &str, site: &Site) {
+        self.cookies.push(Cookie {
+            name: "bad".to_owned(),
+            value: value.to_owned(),
+            domain: site.host.clone(),
+            is_of_host: true,
+            path: "/".to_owned(),
+            is_secure: false,
+            expires: Timestamp::NEVER,
         });
     }
 

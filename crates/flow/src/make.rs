@@ -41,7 +41,13 @@ pub(crate) struct StepMaker<'a> {
 /// Where the path of a URL begins, or its query, where there is one.
 fn authority_end(url: &str) -> Option<usize> {
     let authority = url.find("://")? + 3;
-    url[authority..].find(['/', '?', '#']).map(|at| authority + at)
+    url[authority..].find(['/', '?', '#', '\\']).map(|at| authority + at)
+}
+
+/// What may follow a host that is known, so that it stays the host.
+fn may_follow_authority(text: &str) -> bool {
+    let is_port = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit()) && !rest.contains('@');
+    text.is_empty() || text.starts_with(['/', '?', '#', '\\']) || text.strip_prefix(':').is_some_and(is_port)
 }
 
 type Made<T> = Result<T, String>;
@@ -114,10 +120,18 @@ impl<'a> StepMaker<'a> {
     /// variables: people are shown their names, for a value may be secret.
     fn split_url(&self, url: &Template) -> Made<(String, Vec<Piece>)> {
         let (mut text, mut pieces) = (String::new(), url.0.iter());
-        let mut rest = Vec::new();
+        let (mut rest, mut is_base) = (Vec::new(), false);
         for piece in pieces.by_ref() {
             match self.known(piece).filter(|_| authority_end(&text).is_none()) {
-                Some(known) => text.push_str(&known),
+                Some(known) => {
+                    if is_base && !may_follow_authority(&known) {
+                        return Err(
+                            "a variable of this URL holds its host already; a slash has to follow it".to_owned()
+                        );
+                    }
+                    is_base = matches!(piece, Piece::Value(_)) && known.contains("://");
+                    text.push_str(&known);
+                }
                 None => {
                     rest.push(piece.clone());
                     break;

@@ -227,11 +227,27 @@ fn render_piece(piece: &Piece, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> 
 pub(crate) fn write_jar(jar: &CookieJar, site: &Site, target: &str, now: Timestamp, out: &mut Vec<u8>) {
     let start = out.len();
     jar.each_for(site, path_of(target), now, &mut |name, value| {
+        let before = out.len();
         write_separator(start, out);
-        out.extend_from_slice(name.as_bytes());
-        out.push(b'=');
-        out.extend_from_slice(value.as_bytes());
+        let is_written =
+            put_checked(name, out).and_then(|()| put_checked("=", out)).and_then(|()| put_checked(value, out));
+        if is_written.is_err() {
+            out.truncate(before);
+        }
     });
+}
+
+/// Adds what a server said to a head. All that comes from an answer and is not percent-encoded comes through here, whoever
+/// read it and however carefully.
+///
+/// # Errors
+/// It has a character that would end the line that it stands in.
+pub(crate) fn put_checked(text: &str, out: &mut Vec<u8>) -> Result<(), RenderError> {
+    if !is_header_value(text.as_bytes()) {
+        return Err(RenderError::NoText);
+    }
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
 }
 
 /// What stands before a cookie in a line that begins at `start`.
@@ -272,9 +288,9 @@ pub(crate) fn is_name(name: &[u8]) -> bool {
 
 /// Name or value of a header field or cookie. What would end it is refused: it may come from an answer.
 fn write_field(template: &Template, scope: &mut Scope, out: &mut Vec<u8>) -> Result<(), RenderError> {
-    let start = out.len();
-    template.render_with(scope, &mut |text| out.extend_from_slice(text.as_bytes()))?;
-    if is_header_value(&out[start..]) { Ok(()) } else { Err(RenderError::NoText) }
+    let mut is_written = Ok(());
+    template.render_with(scope, &mut |text| is_written = is_written.and_then(|()| put_checked(text, out)))?;
+    is_written
 }
 
 fn write_pair(name: &Template, value: &Template, scope: &mut Scope, out: &mut Vec<u8>) -> Result<(), RenderError> {
@@ -331,7 +347,27 @@ pub(crate) fn written_path(pieces: Vec<Piece>) -> Template {
 
 #[cfg(test)]
 mod tests {
-    use super::without_dot_segments;
+    use super::*;
+
+    #[test]
+    fn what_would_end_a_line_of_a_head_is_not_written_into_one() {
+        for text in ["a\r\nX: b", "a\rb", "a\nb", "a\0", "\u{1}", "\u{7f}"] {
+            let mut out = b"Cookie: ".to_vec();
+            assert!(put_checked(text, &mut out).is_err(), "{text:?}");
+            let (site, mut jar) = (Site { host: "a".to_owned(), is_secure: true }, CookieJar::default());
+            for field in
+                [format!("k={text}"), format!("{text}=v"), format!("k=v; Domain={text}"), format!("k=v; Path=/{text}")]
+            {
+                jar.set(field.as_bytes(), &site, "/", Timestamp::ZERO);
+            }
+            assert!(jar.is_empty() && out == b"Cookie: ", "{text:?}");
+            jar.keep_unchecked(text, &site);
+            jar.set(b"good=1", &site, "/", Timestamp::ZERO);
+            out.clear();
+            write_jar(&jar, &site, "/", Timestamp::ZERO, &mut out);
+            assert_eq!(String::from_utf8_lossy(&out), "Cookie: good=1", "{text:?}");
+        }
+    }
 
     /// The first is an example of RFC 3986.
     #[test]

@@ -37,6 +37,8 @@ mod spec;
 mod targets;
 mod template;
 
+pub use truetail_engine::BaseUrl;
+
 pub use credentials::basic_authorization;
 pub use curl::parse_curl;
 pub use input_error::{InputError, Location};

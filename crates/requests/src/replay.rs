@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use truetail_engine::{MAX_REQUEST_SET_BYTES, Method, Request, RequestId, RequestSet, TargetRequests, is_header_value};
+use truetail_engine::{
+    BaseUrl, MAX_REQUEST_SET_BYTES, Method, Request, RequestId, RequestSet, TargetRequests, is_header_value,
+};
 use truetail_model::arrival::{ProfileError, Trace};
 use truetail_model::time::Nanos;
 
@@ -130,7 +132,7 @@ impl Replay {
             let help = "the file has the paths; give scheme, host and port, such as http://127.0.0.1:8080";
             return Err(base.location.invalid(format!("'{}' has a path or a query: {help}", base.url)));
         }
-        let prefix = base.url.trim().trim_end_matches('/');
+        let prefix = &BaseUrl::parse(base.url.trim()).map_err(|error| base.location.invalid(error))?;
         let groups = Groups::of(self);
         let mut targets = groups.targets(prefix);
         let (mut ids, mut size) = (Vec::new(), Size { bytes: 0, most: MAX_REQUEST_SET_BYTES });
@@ -150,12 +152,13 @@ impl Replay {
 }
 
 impl RecordedRequest {
-    fn bytes(&self, prefix: &str, headers: &[String], location: &Location) -> Result<Vec<u8>, InputError> {
+    fn bytes(&self, prefix: &BaseUrl, headers: &[String], location: &Location) -> Result<Vec<u8>, InputError> {
         let host = self.host.iter().map(|host| format!("Host: {host}"));
         let spec =
             TargetSpec { headers: host.collect(), ..TargetSpec::new(location.clone(), "") }.with_defaults(headers);
         let method: Method = self.method.parse().map_err(|error| location.invalid(error))?;
-        let request = Request::new(method, &format!("{prefix}{}", self.target), &spec.headers, Vec::new());
+        let url = prefix.join(&self.target).ok_or_else(|| location.invalid("the path does not begin with a slash"))?;
+        let request = Request::new(method, &url, &spec.headers, Vec::new());
         Ok(request.map_err(|error| location.invalid(error))?.http1_bytes())
     }
 
@@ -207,7 +210,7 @@ impl<'r> Groups<'r> {
         Groups { names, of_request: routes.iter().map(|route| numbers[route]).collect() }
     }
 
-    fn targets(&self, prefix: &str) -> Vec<TargetRequests> {
+    fn targets(&self, prefix: &BaseUrl) -> Vec<TargetRequests> {
         let target = |(method, route, count): &(&str, Option<String>, u64)| {
             let weight = u32::try_from(*count).unwrap_or(u32::MAX);
             let url = format!("{prefix}{}", route.as_deref().unwrap_or("/"));
@@ -285,6 +288,7 @@ mod tests {
             ("1,GET /\n0,GET /", "http://a", "f:2: earlier than"),
             ("0,GET /", "http://a/b", "'http://a/b' has a path"),
             ("0,GET /", "ftp://a", "'ftp://a'"),
+            ("0,GET /x", "http://a/#", "'http://a/#' is not a URL: a path follows it"),
         ] {
             let told = lines(text, url).unwrap_err();
             assert!(told.starts_with(wanted), "{told}");

@@ -91,6 +91,7 @@ impl Omits for OmittedByAb {
         "checks",
         "flow",
         "variable",
+        "file_root",
         "setup",
         "replay",
         "speed",

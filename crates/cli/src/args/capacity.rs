@@ -37,6 +37,7 @@ pub const NOT_FOR_PROBES: [&str; 46] = [
     "replay",
     "speed",
     "variable",
+    "file-root",
     "setup",
     "stream",
     "stall",

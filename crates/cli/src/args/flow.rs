@@ -20,6 +20,10 @@ pub struct FlowArgs {
     /// Set a variable of the flows for every session; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
     pub variable: Vec<Variable>,
+    /// Take the files that flows send from this folder and below it, in place of the folder of the flow; no flow reads files
+    /// elsewhere
+    #[arg(long, value_name = "DIR", requires = "flow", help_heading = "Flows")]
+    pub file_root: Option<PathBuf>,
 }
 
 /// `--variable`.

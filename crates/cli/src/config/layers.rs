@@ -17,7 +17,7 @@ const RIVALS: [&[&str]; 6] = [
 
 /// What means nothing without a flow.
 const FLOW: &str = "flow";
-const OF_FLOWS: [&str; 2] = ["variable", "setup"];
+const OF_FLOWS: [&str; 3] = ["variable", "setup", "file-root"];
 
 /// `lower` with `upper` over it: what both have is that of `upper`, lists included.
 pub(super) fn over(mut lower: Given, upper: Given) -> Given {

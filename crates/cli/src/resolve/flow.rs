@@ -25,7 +25,8 @@ pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
     refuse_contradictions(args)?;
     let data = request::data(args)?;
     let read = |file: &PathBuf| {
-        let flow = read(file, &args.flow.variable, |text| rows::of_flow(args, data.as_ref(), text))?;
+        let rows = |text: &str| rows::of_flow(args, data.as_ref(), text);
+        let flow = read(file, &args.flow.variable, args.flow.file_root.as_deref(), rows)?;
         flow.over(version(args)).map_err(|error| wrong(file, &error))
     };
     let flows = together(args.flow.flow.iter().map(read).collect::<Result<_>>()?)?;
@@ -48,13 +49,15 @@ pub fn together(flows: Vec<Flow>) -> Result<Flows> {
     Flows::new(flows).map_err(|error| usage_error(format!("--flow: {error}")))
 }
 
-/// The flow in `file`, with these variables, and with the rows that its text asks for.
+/// The flow in `file`, with these variables, with files of `file_root` or else of its own folder, and with the rows that its
+/// text asks for.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn read(
     file: &Path,
     variables: &[Variable],
+    file_root: Option<&Path>,
     rows: impl FnOnce(&str) -> Result<Option<SessionRows>>,
 ) -> Result<Flow> {
     let text = input::text(file)?;
@@ -63,8 +66,7 @@ pub fn read(
         return Err(runtime_error(format!("{name} is larger than {limit} MiB, the limit")));
     }
     let variables: Vec<_> = variables.iter().map(|variable| (variable.name.clone(), variable.value.clone())).collect();
-    let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-    let read = |path: &str| input::bytes(&folder.join(path)).map_err(|error| error.message);
+    let read = |path: &str| file_of_flow(file, file_root, path).map_err(|error| error.message);
     let rows = rows(&text)?;
     Flow::parse_with_rows(&short_name(file), &text, &variables, rows.as_ref(), &read)
         .map_err(|error| wrong(file, &error))
@@ -76,6 +78,29 @@ pub fn read(
 /// What is wrong with it.
 pub fn files_of(file: &Path) -> Result<Vec<String>> {
     truetail_flow::files_of(&input::text(file)?).map_err(|error| wrong(file, &error))
+}
+
+/// The bytes of a file that the flow in `file` names: one in `file_root` or else in its own folder, or below it.
+///
+/// # Errors
+/// It cannot be read, is no regular file, or is elsewhere once links were followed. A flow that came from others sends nothing
+/// else of this machine.
+pub fn file_of_flow(file: &Path, file_root: Option<&Path>, path: &str) -> Result<Vec<u8>> {
+    let own = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let root = file_root.unwrap_or(own);
+    let cannot =
+        |place: &Path, problem: std::io::Error| runtime_error(format!("cannot read {}: {problem}", place.display()));
+    let real_root = root.canonicalize().map_err(|problem| cannot(root, problem))?;
+    let named = root.join(path);
+    let real = named.canonicalize().map_err(|problem| cannot(&named, problem))?;
+    if !real.starts_with(&real_root) {
+        let help = "a flow reads files there and below only; say where its files are with --file-root DIR";
+        return Err(usage_error(format!("{} is not in {}: {help}", named.display(), root.display())));
+    }
+    if !real.is_file() {
+        return Err(usage_error(format!("{} is not a regular file", named.display())));
+    }
+    input::bytes(&real)
 }
 
 /// What is wrong in a flow, with its place.
@@ -124,5 +149,56 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     match given.iter().find(|(_, given, _)| *given) {
         Some((flag, _, help)) => Err(usage_error(format!("--flow and {flag} contradict each other: {help}"))),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_flow_reads_files_of_its_folder_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        fs::create_dir_all(at("flows/below")).unwrap();
+        fs::create_dir(at("flows-too")).unwrap();
+        for path in ["secret", "flows/in", "flows/below/in", "flows-too/in"] {
+            fs::write(at(path), path).unwrap();
+        }
+        for (link, target) in [("link", "../secret"), ("inner", "below/in"), ("up", ".."), ("loop", "loop")] {
+            symlink(target, at("flows").join(link)).unwrap();
+        }
+        let flow = at("flows/a.hurl");
+        let read = |path: &str, root: Option<&Path>| {
+            file_of_flow(&flow, root, path)
+                .map(|bytes| String::from_utf8(bytes).unwrap())
+                .map_err(|error| error.message)
+        };
+        for (path, content) in [
+            ("in", "flows/in"),
+            ("below/../in", "flows/in"),
+            ("./below/in", "flows/below/in"),
+            ("inner", "flows/below/in"),
+        ] {
+            assert_eq!(read(path, None).as_deref(), Ok(content), "{path}");
+        }
+        let absolute = at("secret").display().to_string();
+        for path in ["../secret", "link", "up/secret", "../flows-too/in", "below/../../secret", &absolute] {
+            let error = read(path, None).unwrap_err();
+            assert!(error.contains("--file-root DIR"), "{path}: {error}");
+        }
+        for path in ["below", ".", ""] {
+            assert!(read(path, None).unwrap_err().contains("not a regular file"), "{path}");
+        }
+        assert!(read("missing", None).unwrap_err().contains("cannot read") && read("loop", None).is_err());
+        // As in Hurl, paths begin at the root that is given.
+        let root = folder.path();
+        assert_eq!(read("secret", Some(root)).as_deref(), Ok("secret"));
+        assert_eq!(read(&absolute, Some(root)).as_deref(), Ok("secret"));
+        assert_eq!(read("flows/link", Some(root)).as_deref(), Ok("secret"));
+        assert!(read("../secret", Some(root)).is_err() && read("in", Some(&at("flows-too"))).is_ok());
     }
 }

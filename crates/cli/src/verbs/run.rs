@@ -197,12 +197,24 @@ fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
         PreflightError::NoTls(_) => "install ca-certificates, use --ca FILE, or accept any certificate with --insecure",
         PreflightError::Tls { fault, .. } => tls_help(fault),
         PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "leave out --http2 to use HTTP/1.1",
+        PreflightError::NoAnswer { cause, .. } if has_answered(*cause) => "--no-preflight sends the load all the same",
         PreflightError::Connect { .. }
         | PreflightError::TimedOut { .. }
         | PreflightError::NoAnswer { .. }
         | PreflightError::At { .. } => "is the server running? --no-preflight sends the load all the same",
     };
     runtime_error(format!("{}: {error}; {help}", error.asked_for(target)))
+}
+
+/// The server runs and sent something, which was no answer.
+fn has_answered(cause: Cause) -> bool {
+    use Cause::{
+        BadChunk, BadHead, BadLength, HeadTooLarge, LeftoverBytes, TooManyInterim, Truncated, UnexpectedUpgrade,
+    };
+    let of_http1 =
+        [BadChunk, BadHead, BadLength, HeadTooLarge, LeftoverBytes, TooManyInterim, Truncated, UnexpectedUpgrade];
+    of_http1.contains(&cause)
+        || matches!(cause, Cause::EarlyAnswer | Cause::Http2Protocol | Cause::Http2Window | Cause::StreamReset)
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {

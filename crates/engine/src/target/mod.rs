@@ -1,5 +1,6 @@
 //! The target of a run: its origins, the endpoints that reach them, TLS, and the requests.
 
+pub(crate) mod base_url;
 pub(crate) mod credentials;
 pub(crate) mod destination;
 pub(crate) mod endpoint;

@@ -106,7 +106,7 @@ impl Request {
     }
 }
 
-fn parse_url(text: &str) -> Result<Url, TargetError> {
+pub(super) fn parse_url(text: &str) -> Result<Url, TargetError> {
     let error = |problem: String| TargetError::Url { url: without_credentials(text).into_owned(), problem };
     if !text.contains("://") {
         return Err(error("it has no scheme".into()));

@@ -93,6 +93,8 @@ const ANSWERS: &[(&str, Is)] = &[
     ("HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", Kept(204)),
     ("HTTP/1.1 304 Not Modified\r\n\r\n", Kept(304)),
     ("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", Kept(304)),
+    ("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", Kept(204)),
+    ("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: gzip\r\nContent-Length: 9\r\n\r\n", Kept(304)),
     // With a body of stated length.
     ("HTTP/1.1 200 OK\r\nContent-Length:2\t \r\n\r\nhi", Kept(200)),
     ("HTTP/1.1 200 OK\r\nContent-Length: 0002\r\n\r\nhi", Kept(200)),
@@ -125,6 +127,8 @@ const ANSWERS: &[(&str, Is)] = &[
 const TO_HEAD: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nContent-Length: 50000000\r\n\r\n", Kept(200)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", Kept(200)),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n", Kept(200)),
+    ("HTTP/1.1 200 OK\r\nContent-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n", No(BadLength)),
     ("HTTP/1.1 404 No\r\n\r\n", Kept(404)),
     ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", No(LeftoverBytes)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", No(LeftoverBytes)),
@@ -245,6 +249,10 @@ const LEFT_OVER: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", No(LeftoverBytes)),
     ("HTTP/1.1 204 No Content\r\n\r\nbody", No(LeftoverBytes)),
     ("HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nbody", No(LeftoverBytes)),
+    (
+        "HTTP/1.1 304 Not Modified\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        No(LeftoverBytes),
+    ),
     ("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n", No(LeftoverBytes)),
 ];
 

@@ -339,3 +339,38 @@ fn numbers_that_are_text_stay_as_they_are_written() {
     assert_eq!(spec.url, "http://a/x?zip=01067&v=1.10&e=1e5&x=0x1F&n=9007199254740993");
     assert_eq!(String::from_utf8(spec.body).unwrap(), r#"{"list":[2,16],"n":7,"v":1.10,"zip":"01067"}"#);
 }
+
+/// Behind a host they would be part of it: `http://good` and `@evil` is a user at another host.
+#[test]
+fn no_path_changes_the_host_that_requests_go_to() {
+    let evil = [
+        "@evil.test/a",
+        ".evil.test/a",
+        ":81/a",
+        "evil/a",
+        "\\\\evil.test/a",
+        "{host}/a",
+        "{at}",
+        "/\t/evil.test/a",
+        "",
+    ];
+    let paths = evil.iter().chain(&["/ok", "//evil.test/a", "/@evil.test", "/../../@evil.test/a"]);
+    let parameters = serde_json::json!([{"name": "at", "in": "path", "example": "@evil.test"}]);
+    let operation = serde_json::json!({"get": {"parameters": parameters}});
+    let paths: serde_json::Map<_, _> = paths.map(|path| (path.to_string(), operation.clone())).collect();
+    for base in ["http://good.test", "http://good.test:8080/v1/", "http://good.test\\v1"] {
+        let document = serde_json::json!({"openapi": "3.0.0", "paths": paths, "servers": [{"url": base}]});
+        let made = made(&document.to_string(), &OpenApiOptions::default()).unwrap();
+        let specs = specs(&made);
+        assert_eq!(specs.len(), 4, "{}", made.targets);
+        for spec in specs {
+            let rest = spec.url.strip_prefix("http://good.test").unwrap_or_else(|| panic!("{}", spec.url));
+            assert!(rest.starts_with('/') || rest.starts_with(":8080/v1/"), "{}", spec.url);
+        }
+        assert!(made.notes[0].contains("8 with a path that does not begin with a slash"), "{:?}", made.notes);
+    }
+    let document =
+        serde_json::json!({"openapi": "3.0.0", "paths": paths, "servers": [{"url": "http://good.test/?to="}]});
+    let error = made(&document.to_string(), &OpenApiOptions::default()).unwrap_err();
+    assert!(error.contains("neither a query nor a fragment"), "{error}");
+}

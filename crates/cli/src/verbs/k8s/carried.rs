@@ -26,6 +26,8 @@ pub(super) struct Carried {
     /// Named files that are not here.
     pub(super) elsewhere: Vec<String>,
     seen: BTreeSet<String>,
+    /// Where files of flows are here. In the pods they are beside the flow.
+    file_root: Option<PathBuf>,
 }
 
 impl Carried {
@@ -34,7 +36,8 @@ impl Carried {
     /// # Errors
     /// A file that cannot be read, or cannot be carried, or all of them are too large.
     pub(super) fn of(words: Vec<OsString>) -> Result<Carried> {
-        let mut carried = Carried::default();
+        let (words, file_root) = without_file_root(words);
+        let mut carried = Carried { file_root, ..Carried::default() };
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
             let Some((option, value)) = file_option(&word, || words.next()) else {
@@ -71,8 +74,8 @@ impl Carried {
             "flow" | "setup" => {
                 for inner in flow::files_of(file)? {
                     let below = below(&inner).ok_or_else(|| outside(file, &inner))?;
-                    let from = file.parent().unwrap_or(Path::new("")).join(&inner);
-                    self.carry(format!("{folder}/{below}"), input::bytes(&from)?);
+                    let bytes = flow::file_of_flow(file, self.file_root.as_deref(), &inner)?;
+                    self.carry(format!("{folder}/{below}"), bytes);
                 }
             }
             "targets" => {
@@ -125,6 +128,19 @@ fn file_option(word: &OsStr, next: impl FnOnce() -> Option<OsString>) -> Option<
     let (name, value) = text.split_once('=')?;
     let option = OF_FILES.into_iter().find(|option| *option == name)?;
     Some((option, value.into()))
+}
+
+/// These words without `--file-root`, and its value.
+fn without_file_root(words: Vec<OsString>) -> (Vec<OsString>, Option<PathBuf>) {
+    let (mut rest, mut root, mut words) = (Vec::new(), None, words.into_iter());
+    while let Some(word) = words.next() {
+        match word.to_str().and_then(|text| text.strip_prefix("--file-root")) {
+            Some("") => root = words.next().map(PathBuf::from),
+            Some(value) if value.starts_with('=') => root = Some(PathBuf::from(&value[1..])),
+            _ => rest.push(word),
+        }
+    }
+    (rest, root)
 }
 
 /// The files of bodies that targets name. What is wrong with the targets is said elsewhere.

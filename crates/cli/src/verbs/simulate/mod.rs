@@ -56,7 +56,7 @@ fn of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static str)> {
 
 fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let scenario = scenario_or_lab(&args.scenario)?;
-    let read = |file: &PathBuf| flow::read(file, &args.variable, |_| Ok(None));
+    let read = |file: &PathBuf| flow::read(file, &args.variable, args.file_root.as_deref(), |_| Ok(None));
     let flows = args.flow.iter().map(read).collect::<Result<Vec<_>>>()?;
     let flows = if flows.is_empty() { None } else { Some(flow::together(flows)?) };
     let gating = Gating::resolve(args.gates)?;

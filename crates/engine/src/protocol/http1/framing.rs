@@ -36,11 +36,13 @@ pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], is_head_req
             keep |= has_token(header.value, b"keep-alive");
         }
     }
-    if length.is_some() && coding.is_some() {
+    let has_no_body = is_head_request || status == 204 || status == 304;
+    // Which of the two is meant matters only to a body.
+    if length.is_some() && coding.is_some() && !has_no_body {
         return Err(Cause::BadLength);
     }
     let framing = match (coding, length) {
-        _ if is_head_request || status == 204 || status == 304 => Framing::Length(0),
+        _ if has_no_body => Framing::Length(0),
         (Some(true), _) => Framing::Chunked,
         (Some(false), _) => Framing::UntilClose,
         (None, Some(length)) => Framing::Length(length),

@@ -8,11 +8,11 @@ const DEEPEST_JSON: usize = 50;
 /// The origin of a URL without its user and the usual port, and its path and query as a Hurl file can hold them.
 pub(super) fn split_url(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))?;
-    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()));
     let host = authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
     let usual = if scheme == "https" { ":443" } else { ":80" };
     let host = host.strip_suffix(usual).unwrap_or(&host);
-    if host.is_empty() || host.chars().any(|c| c.is_control() || c == ' ') {
+    if host.is_empty() || !host.chars().all(|c| c.is_alphanumeric() || "-._~%:[]".contains(c)) {
         return None;
     }
     let path = path.split('#').next().unwrap_or_default();
@@ -88,11 +88,16 @@ mod tests {
         for (url, origin, path) in [
             ("https://Shop.example:443/a?b=c#d", "https://shop.example", "/a?b=c"),
             ("http://me:secret@a:81", "http://a:81", "/"),
+            ("https://a\\@evil.test/x", "https://a", "/%5C@evil.test/x"),
             ("http://a?x={{y}} z", "http://a", "/?x=%7B%7By%7D%7D%20z"),
         ] {
             assert_eq!(split_url(url), Some((origin.to_owned(), path.to_owned())), "{url}");
         }
-        assert!(["", "ftp://a/", "http://", "http:///x", "data:x"].iter().all(|url| split_url(url).is_none()));
+        assert!(
+            ["", "ftp://a/", "http://", "http:///x", "data:x", "http://a\t.evil/", "http://{{b}}/", "http://a|b/"]
+                .iter()
+                .all(|url| split_url(url).is_none())
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use serde_json::Value;
+use truetail_requests::BaseUrl;
 
 use super::yaml;
 
@@ -37,15 +38,15 @@ impl Document {
         }
     }
 
-    /// Where requests go, without a slash at the end.
-    pub(super) fn base(&self, given: Option<&str>) -> Result<String, String> {
+    /// Where requests go.
+    pub(super) fn base(&self, given: Option<&str>) -> Result<BaseUrl, String> {
         let server = self.root["servers"][0].get("url").and_then(Value::as_str);
-        let base = given.or(server).unwrap_or_default().trim_end_matches('/');
+        let base = given.or(server).unwrap_or_default();
         if !(base.starts_with("http://") || base.starts_with("https://")) || base.contains('{') {
             let of_it = server.map_or_else(|| "it names no server".to_owned(), |url| format!("its server is '{url}'"));
             return Err(format!("{of_it}; say where requests go, such as --base http://127.0.0.1:8080"));
         }
-        Ok(base.to_owned())
+        BaseUrl::parse(base).map_err(|error| error.to_string())
     }
 
     /// Paths, with what is said of each.

@@ -13,6 +13,8 @@ pub(super) enum Cause {
     Reference,
     /// Its body is not JSON.
     Body,
+    /// Its path does not begin with a slash: behind a host it could name another one.
+    Path,
     /// It has something that cannot be sent, such as a line break in a header.
     Unsendable,
 }
@@ -24,6 +26,7 @@ impl Cause {
             Cause::Deprecated => "deprecated",
             Cause::Reference => "with references to other files or to nothing",
             Cause::Body => "with a body that is not JSON",
+            Cause::Path => "with a path that does not begin with a slash",
             Cause::Unsendable => "with a value that cannot be sent",
         }
     }

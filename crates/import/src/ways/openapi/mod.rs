@@ -23,6 +23,8 @@ mod style;
 mod value;
 mod yaml;
 
+use truetail_requests::BaseUrl;
+
 use crate::ImportError;
 use crate::ways::{counted, listed, shown};
 use crate::whole::place_of;
@@ -59,18 +61,18 @@ pub fn targets_of_openapi(bytes: &[u8], name: &str, options: &OpenApiOptions) ->
     let document = Document::parse(bytes).map_err(wrong)?;
     let base = document.base(options.base.as_deref()).map_err(wrong)?;
     let (mut names, mut left_out) = (Names::default(), LeftOut::default());
-    let operations = operations(&document, options.safe, &mut names, &mut left_out);
+    let operations = operations(&document, &base, options.safe, &mut names, &mut left_out);
     if operations.is_empty() {
         let why = left_out.text().map_or_else(|| "it has none".to_owned(), |text| format!("left out: {text}"));
         return Err(wrong(format!("no operation of it can be sent; {why}")));
     }
     let notes = notes(name, &base, &operations, &names, &left_out);
     let head: String = notes.iter().map(|note| format!("# {note}\n")).collect();
-    let targets: String = operations.iter().map(|operation| operation.write(&base)).collect();
+    let targets: String = operations.iter().map(Operation::write).collect();
     Ok(OpenApiTargets { targets: head + &targets, notes })
 }
 
-fn notes(name: &str, base: &str, operations: &[Operation], names: &Names, left_out: &LeftOut) -> Vec<String> {
+fn notes(name: &str, base: &BaseUrl, operations: &[Operation], names: &Names, left_out: &LeftOut) -> Vec<String> {
     let left_out = left_out.text().map_or_else(String::new, |text| format!("; left out: {text}"));
     let whole = format!("{} of {name} at {base}{left_out}", counted(operations.len() as u64, "operation"));
     let columns = names.all();

@@ -1,6 +1,7 @@
 //! An operation as a request.
 
 use serde_json::Value;
+use truetail_requests::BaseUrl;
 
 use super::document::Document;
 use super::left_out::{Cause, LeftOut};
@@ -17,8 +18,8 @@ pub(super) struct Operation {
     method: String,
     /// As the description writes it.
     path: String,
-    /// Path and query, with values and placeholders.
-    target: String,
+    /// With values and placeholders.
+    url: String,
     headers: Vec<(String, String)>,
     body: Option<String>,
     /// What could not be filled in, a line each.
@@ -26,7 +27,13 @@ pub(super) struct Operation {
 }
 
 /// The operations that can be sent, in the order of their paths.
-pub(super) fn operations(document: &Document, safe: bool, names: &mut Names, left_out: &mut LeftOut) -> Vec<Operation> {
+pub(super) fn operations(
+    document: &Document,
+    base: &BaseUrl,
+    safe: bool,
+    names: &mut Names,
+    left_out: &mut LeftOut,
+) -> Vec<Operation> {
     let mut found = Vec::new();
     for (path, item) in document.paths() {
         let Some(item) = document.resolve(item) else {
@@ -35,7 +42,7 @@ pub(super) fn operations(document: &Document, safe: bool, names: &mut Names, lef
         };
         for method in METHODS {
             let Some(operation) = item.get(method) else { continue };
-            let maker = Maker { document, names, path, item, operation };
+            let maker = Maker { document, base, names, path, item, operation };
             match maker.make(method, safe) {
                 Ok(operation) => found.push(operation),
                 Err(cause) => left_out.count(cause),
@@ -62,10 +69,9 @@ impl Operation {
     }
 
     /// As a target.
-    pub(super) fn write(&self, base: &str) -> String {
+    pub(super) fn write(&self) -> String {
         let unfilled: String = self.unfilled.iter().map(|what| format!("# {what}\n")).collect();
-        let mut out =
-            format!("\n{unfilled}# weight: 1\ncurl -X {} {}", self.method, quoted(&format!("{base}{}", self.target)));
+        let mut out = format!("\n{unfilled}# weight: 1\ncurl -X {} {}", self.method, quoted(&self.url));
         for (name, value) in &self.headers {
             out.push_str(&format!(" -H {}", quoted(&format!("{name}: {value}"))));
         }
@@ -84,6 +90,7 @@ fn quoted(word: &str) -> String {
 /// Makes a request of an operation.
 struct Maker<'a, 'n> {
     document: &'a Document,
+    base: &'a BaseUrl,
     names: &'n mut Names,
     path: &'a str,
     item: &'a Value,
@@ -120,7 +127,8 @@ impl<'a> Maker<'a, '_> {
         if texts.into_iter().any(|text| text.contains(char::is_control)) || has_lone_brace(&target) {
             return Err(Cause::Unsendable);
         }
-        Ok(Operation { method, path: self.path.to_owned(), target, headers, body, unfilled })
+        let url = self.base.join(&target).ok_or(Cause::Path)?;
+        Ok(Operation { method, path: self.path.to_owned(), url, headers, body, unfilled })
     }
 
     /// Parameters of the operation, and those of its path that it does not have itself.

@@ -34,7 +34,7 @@ impl DecodedFields {
             Field::Other => {}
             // Whatever begins with a colon stands before the others, and once.
             Field::Status(Some(status)) if self.fields == 1 => self.status = Some(status),
-            Field::Status(_) | Field::Wrong => self.refuse(Cause::BadHead),
+            Field::Status(_) | Field::Wrong | Field::WrongValue => self.refuse(Cause::BadHead),
             Field::Length(Some(length)) if self.length.is_none_or(|before| before == length) => {
                 self.length = Some(length);
             }
@@ -236,6 +236,19 @@ mod tests {
             (vec![vec![0x88], literal(":other", "")], Cause::BadHead),
             (vec![vec![0x88], literal("Date", "")], Cause::BadHead),
             (vec![vec![0x88], literal("", "x")], Cause::BadHead),
+            (vec![vec![0x88], literal("a b", "x")], Cause::BadHead),
+            (vec![vec![0x88], literal("a:", "x")], Cause::BadHead),
+            (vec![vec![0x88], literal("a\r\nb", "x")], Cause::BadHead),
+            (vec![vec![0x88], literal("\u{e9}", "x")], Cause::BadHead),
+            (vec![vec![0x88], literal("a", "x\r\nb: c")], Cause::BadHead),
+            (vec![vec![0x88], literal("a", "x\rc")], Cause::BadHead),
+            (vec![vec![0x88], literal("a", "\0")], Cause::BadHead),
+            (vec![vec![0x88], literal("a", " x")], Cause::BadHead),
+            (vec![vec![0x88], literal("a", "x\t")], Cause::BadHead),
+            // A name of the static table, a value in Huffman code, and an entry of the table.
+            (vec![vec![0x88], b"\x0f\x28\x03a\rb".to_vec()], Cause::BadHead),
+            (vec![vec![0x88], b"\x0f\x28\x84\xff\xff\xff\xf3".to_vec()], Cause::BadHead),
+            (vec![vec![0x88], b"\x40\x01a\x01\n\xbe".to_vec()], Cause::BadHead),
             (vec![literal(":status", "20")], Cause::BadHead),
             (vec![literal(":status", "+20")], Cause::BadHead),
             (vec![vec![0x88], literal("content-length", "-1")], Cause::BadLength),
@@ -245,6 +258,19 @@ mod tests {
         ] {
             assert_eq!(Decoder::new().read(&fields.concat()).unwrap().wrong, Some(wrong), "{fields:?}");
         }
+    }
+
+    #[test]
+    fn a_value_that_is_wrong_says_nothing_of_its_name_and_none_is_so_by_chance() {
+        let mut decoder = Decoder::new();
+        assert_eq!(decoder.read(b"\x88\x40\x01a\x01\n").unwrap().wrong, Some(Cause::BadHead));
+        // The name of that entry with another value, and values of which other software makes use.
+        for block in
+            [&b"\x88\x7e\x01x"[..], b"\x88\x00\x01a\x00", b"\x88\x00\x01a\x04\x01\t\x7fz", b"\x88\x00\x01a\x03a b"]
+        {
+            assert_eq!(decoder.read(block).unwrap().wrong, None, "{block:?}");
+        }
+        assert_eq!(decoder.read(b"\x88\xbf").unwrap().wrong, Some(Cause::BadHead), "its entry is wrong still");
     }
 
     #[test]

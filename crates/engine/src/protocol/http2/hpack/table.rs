@@ -31,7 +31,8 @@ pub(super) enum Name {
     Status,
     Length,
     Other,
-    /// No name of an answer: a pseudo-header of requests or of nobody, an empty name, or one in upper case.
+    /// No name of an answer: a pseudo-header of requests or of nobody, an empty name, one in upper case, or one with a
+    /// character that no name has.
     Wrong,
 }
 
@@ -41,10 +42,21 @@ impl Name {
             b":status" => Name::Status,
             b"content-length" => Name::Length,
             [] | [b':', ..] => Name::Wrong,
-            _ if name.iter().any(u8::is_ascii_uppercase) => Name::Wrong,
-            _ => Name::Other,
+            _ if name.iter().all(|byte| is_in_name(*byte)) => Name::Other,
+            _ => Name::Wrong,
         }
     }
+}
+
+/// A character that may stand in a name (RFC 9113, section 8.2.1).
+fn is_in_name(byte: u8) -> bool {
+    matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase() && byte != b':'
+}
+
+/// A value that a field may have (RFC 9113, section 8.2.1): nothing ends it early, and no blank begins or ends it.
+fn is_value(value: &[u8]) -> bool {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    !is_blank(value.first()) && !is_blank(value.last()) && !value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n'))
 }
 
 /// What matters of a field.
@@ -55,7 +67,10 @@ pub(super) enum Field {
     /// `None`: no number.
     Length(Option<u64>),
     Other,
+    /// Its name is wrong.
     Wrong,
+    /// A value that no field may have.
+    WrongValue,
 }
 
 impl Field {
@@ -63,7 +78,8 @@ impl Field {
         match name {
             Name::Status => Field::Status(decimal(value).filter(|_| value.len() == 3).map(|status| status as u16)),
             Name::Length => Field::Length(decimal(value)),
-            Name::Other => Field::Other,
+            Name::Other if is_value(value) => Field::Other,
+            Name::Other => Field::WrongValue,
             Name::Wrong => Field::Wrong,
         }
     }
@@ -72,7 +88,7 @@ impl Field {
         match self {
             Field::Status(_) => Name::Status,
             Field::Length(_) => Name::Length,
-            Field::Other => Name::Other,
+            Field::Other | Field::WrongValue => Name::Other,
             Field::Wrong => Name::Wrong,
         }
     }
