@@ -15,7 +15,7 @@ use truetail_run::RunSource;
 use crate::arguments::{count, value_error, whole_number};
 use crate::bench::progress_line;
 use crate::calls::CallFailures;
-use crate::gate::parsed;
+use crate::gate;
 use crate::guide::make_guide;
 use crate::load::{LoadArguments, OptionalArg, limits};
 use crate::request::{TlsArguments, target_error_of};
@@ -53,7 +53,7 @@ struct SessionArguments {
 impl FlowRun {
     #[new]
     #[pyo3(signature = (*, session, tls, rate, duration, warmup, sessions, spacing, seed, connections, connection_per_session,
-                        max_streams, timeout, drain, threads, preflight, fail_if))]
+                        max_streams, timeout, drain, threads, preflight, slo, fail_if))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         py: Python<'py>,
@@ -72,9 +72,10 @@ impl FlowRun {
         drain: Bound<'py, PyAny>,
         threads: Bound<'py, PyAny>,
         preflight: bool,
+        slo: Vec<String>,
         fail_if: Vec<String>,
     ) -> PyResult<FlowRun> {
-        let gates: Vec<Gate> = parsed("fail_if", &fail_if)?;
+        let gates = gate::gates(&slo, &fail_if)?;
         let limits = limits(("connections", &connections), connection_per_session, &timeout, &drain)?;
         let guided = session.plan()?;
         let workload = of_sessions(rate, duration, warmup, sessions, (spacing, seed), limits, &session)?;
@@ -172,8 +173,5 @@ fn refuse_undecidable(plan: &Plan, gates: &[Gate], name: &str) -> PyResult<()> {
     let offered = plan.offered();
     let planned = PlannedRun::of(&plan.workload, &offered, false, Reading::Whole).with_unknown_shares();
     let planned = PlannedRun { flows: vec![name.to_owned()], asks_again: true, ..planned };
-    match gates.iter().find_map(|gate| planned.objection(gate)) {
-        Some(objection) => Err(value_error("fail_if", objection)),
-        None => Ok(()),
-    }
+    gate::refuse_undecidable(&planned, gates)
 }

@@ -13,7 +13,7 @@ use truetail_stream::{StreamOptions, StreamRun};
 
 use crate::arguments::{count, value_error, whole_number};
 use crate::bench::progress_line;
-use crate::gate::parsed;
+use crate::gate::{self, parsed};
 use crate::load::{LoadArguments, OptionalArg, limits};
 use crate::request::{RequestArguments, TlsArguments};
 use crate::result::RunResult;
@@ -66,7 +66,8 @@ impl HttpRun {
         fail_if: Vec<String>,
         checks: Vec<String>,
     ) -> PyResult<HttpRun> {
-        let (gates, checks): (Vec<Gate>, Vec<Check>) = (parsed("fail_if", &fail_if)?, parsed("checks", &checks)?);
+        let checks: Vec<Check> = parsed("checks", &checks)?;
+        let gates = gate::gates(&streams.slo_of_run(), &fail_if)?;
         let stream_options = streams.options()?;
         let seed_of_choice = whole_number("seed", &seed, 0)?;
         let load =
@@ -124,10 +125,7 @@ impl HttpRun {
 /// Refuses gates that this load cannot decide, whatever the service does.
 fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool, reading: Reading) -> PyResult<()> {
     let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks, reading);
-    match gates.iter().find_map(|gate| planned.objection(gate)) {
-        Some(objection) => Err(value_error("fail_if", objection)),
-        None => Ok(()),
-    }
+    gate::refuse_undecidable(&planned, gates)
 }
 
 /// Puts the checks into the plan; `None` where there are none.

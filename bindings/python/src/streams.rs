@@ -36,6 +36,16 @@ impl StreamArguments<'_> {
         }
     }
 
+    /// What each request must meet, for goodput.
+    fn slo_of_each_request(&self) -> Vec<String> {
+        self.slo.iter().filter(|text| is_of_each_request(text)).cloned().collect()
+    }
+
+    /// What must hold for the run.
+    pub fn slo_of_run(&self) -> Vec<String> {
+        self.slo.iter().filter(|text| !is_of_each_request(text)).cloned().collect()
+    }
+
     /// How answers are looked at; `None` where they are not read as streams.
     pub fn options(&self) -> PyResult<Option<StreamOptions>> {
         let kinds = [("sse", StreamKind::Sse), ("chunks", StreamKind::Chunks)];
@@ -46,7 +56,7 @@ impl StreamArguments<'_> {
         let length =
             |name: &str, given: &OptionalArg<'_>| given.as_ref().map(|time| positive_time(name, time)).transpose();
         let (stall, idle_timeout) = (length("stall", &self.stall)?, length("idle_timeout", &self.idle_timeout)?);
-        let slo = parsed("slo", &self.slo)?;
+        let slo = parsed("slo", &self.slo_of_each_request())?;
         let plain = match (kind, api) {
             (None, None) => return Ok(None),
             (_, Some(api)) => StreamOptions::of_llm(LlmOptions::new(api, slo)),
@@ -66,7 +76,7 @@ impl StreamArguments<'_> {
         if let Some((name, _)) = given.filter(|_| kind.is_none() && self.llm.is_none()) {
             return Err(value_error(name, "it is about streams; add stream='sse', stream='chunks' or llm"));
         }
-        if !self.slo.is_empty() && self.llm.is_none() {
+        if !self.slo_of_each_request().is_empty() && self.llm.is_none() {
             return Err(value_error("slo", "it is about answers of language models; add llm='openai-chat'"));
         }
         if kind == Some(StreamKind::Chunks) && (self.llm.is_some() || self.end_mark.is_some()) {
@@ -80,4 +90,10 @@ impl StreamArguments<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// A time of each request to a language model, without a statistic over the run.
+fn is_of_each_request(text: &str) -> bool {
+    let name = text.split(['<', '>']).next().unwrap_or_default().trim();
+    ["ttft", "tpot", "e2e"].contains(&name)
 }

@@ -105,9 +105,9 @@ def test_whom_tls_trusts(secure_server: Server) -> None:
 def test_gates_and_checks(server: Server, tmp_path: Path) -> None:
     load = {**LOAD, "requests": 40}
     result = truetail.run(
-        server.url, fail_if=["p50 > 1h", "max < 1h", "check-failures > 0%"], checks=["status == 200", "status == 404"], **load
+        server.url, slo=["p50 < 1h", "max < 1us"], fail_if=["check-failures > 0%"], checks=["status == 200", "status == 404"], **load
     )
-    assert [(gate.text, gate.state) for gate in result.gates][:2] == [("p50 > 1h", "holds"), ("max < 1h", "fails")]
+    assert [(gate.text, gate.state) for gate in result.gates][:2] == [("p50 < 1h", "holds"), ("max < 1us", "fails")]
     holds, fails, checks = result.gates
     assert holds.limit == 3600.0 and holds.value is not None and holds.value < 3600 and fails.message
     assert checks.state == "fails"
@@ -138,6 +138,8 @@ def test_gates_and_checks(server: Server, tmp_path: Path) -> None:
         ({"url": "https://127.0.0.1:1", "ca": "/no/such"}, FileNotFoundError, "cannot read /no/such"),
         ({"resolve": ["a:80"]}, ValueError, "resolve: 'a:80' is not of the form"),
         ({"fail_if": ["p99"]}, ValueError, "fail_if: 'p99'"),
+        ({"fail_if": ["p99 < 1s"]}, ValueError, "fail_if: 'p99 < 1s' would fail a good service"),
+        ({"slo": ["p99 > 1s"]}, ValueError, "slo: 'p99 > 1s' is not met by a good service"),
         ({"checks": ["nonsense"]}, ValueError, "checks: "),
         ({"unix_socket": "/no/such"}, ConnectionError, "unix_socket: /no/such"),
     ],

@@ -13,7 +13,7 @@ pub enum ExitCode {
     Error,
     /// The command line makes no sense.
     Usage,
-    /// A gate failed: a condition of `--fail-if` is met, or an answer failed a check.
+    /// A gate failed: an objective of `--slo` is not met, a condition of `--fail-if` is, or an answer failed a check.
     GateFailed,
     /// The question stays open: a gate that the run can neither pass nor fail; without gates, an INVALID measurement; or a
     /// load tool under certification that did not keep its schedule, so that its own measurements are INVALID.

@@ -37,7 +37,7 @@ impl Gating {
         for (flag, file) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
             file.as_deref().map_or(Ok(()), |file| check_place(flag, file))?;
         }
-        Ok(Gating { gates: args.fail_if, junit: args.junit, markdown: args.markdown, github })
+        Ok(Gating { gates: args.gates(), junit: args.junit, markdown: args.markdown, github })
     }
 
     /// Refuses gates that this load cannot decide, whatever the service does.
@@ -45,8 +45,11 @@ impl Gating {
     /// # Errors
     /// The first of them, and what would help.
     pub fn refuse_undecidable(&self, planned: &PlannedRun<'_>) -> Result<()> {
-        match self.gates.iter().find_map(|gate| planned.objection(gate)) {
-            Some(objection) => Err(usage_error(format!("--fail-if {objection}"))),
+        match self.gates.iter().find_map(|gate| Some((gate, planned.objection(gate)?))) {
+            Some((gate, objection)) => {
+                let option = if gate.must_hold() { "--slo" } else { "--fail-if" };
+                Err(usage_error(format!("{option} {objection}")))
+            }
             None => Ok(()),
         }
     }

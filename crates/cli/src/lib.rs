@@ -14,7 +14,7 @@
 //! | `live` | a run that is going on, for those who watch it |
 //! | `judging` | what is made of the result of a run |
 //! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
-//! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
+//! | `gating` | `--slo` and `--fail-if`: gates, the files they are written to, and the exit code that they make |
 //! | `baseline` | the run that a run is compared with |
 //! | `export` | a saved run in other forms: pictures, CSV, HdrHistogram's text |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |

@@ -154,6 +154,7 @@ def flow(
     drain: Time = "30s",
     threads: int = 1,
     preflight: bool = True,
+    slo: Iterable[str] = (),
     fail_if: Iterable[str] = (),
     progress: bool = False,
 ) -> Result:
@@ -180,7 +181,8 @@ def flow(
                         ``connections`` limits the sessions under way
     ``threads``         more than one share the interpreter's lock, and help only where little of the time is Python's
     ``preflight``       open a connection before the load, and raise ``ConnectionError`` if that fails
-    ``fail_if``         gates such as ``"session-time p99 > 2s"``, ``"p99{login} > 200ms"`` and ``"incomplete-sessions > 1%"``
+    ``slo``             what must hold, such as ``"session-time p99 < 2s"``, ``"p99{login} < 200ms"`` and ``"incomplete-sessions < 1%"``
+    ``fail_if``         the opposite, such as ``"session-time p99 > 2s"``
 
     The other arguments are those of :func:`run`.
     """
@@ -209,6 +211,7 @@ def flow(
         drain=drain,
         threads=threads,
         preflight=preflight,
+        slo=list(slo),
         fail_if=list(fail_if),
     )
     with shown(plan, progress):

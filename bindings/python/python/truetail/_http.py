@@ -75,7 +75,8 @@ def run(
     ``cert``, ``key``   PEM files of the client certificate and of its private key
     ``stream``          read answers as streams: ``"sse"`` (server-sent events) or ``"chunks"``; ``Result.streams`` has their times
     ``llm``             read answers as those of a language model, ``"openai-chat"`` or ``"openai-completions"``, and ask for them
-    ``slo``             what each request must meet to count in goodput, such as ``"ttft < 200ms"``; needs ``llm``
+    ``slo``             what must hold, such as ``"p99 < 50ms"``; ``Result.gates`` says which do, and nothing is raised. With ``llm`` also
+                        what each request must meet to count in goodput, such as ``"ttft < 200ms"``
     ``stall``           count gaps between events of at least this as stalls
     ``idle_timeout``    give up a stream that brings nothing for this long
     ``end_mark``        the data of the event without which a stream is unfinished; with ``llm`` it is ``"[DONE]"``
@@ -86,7 +87,7 @@ def run(
     ``threads``         default: what the load needs, at most one per CPU
     ``preflight``       send a trial request before the load, and raise ``ConnectionError`` if it is not answered; for streams it
                         is only a connection
-    ``fail_if``         gates such as ``"p99 > 50ms"``; ``Result.gates`` says which hold. Nothing is raised
+    ``fail_if``         the opposite of ``slo``, such as ``"p99 > 50ms"``
     ``checks``          checks of every answer such as ``"status == 200"``; ``Result.checks`` counts them
     """
     plan = HttpRun(

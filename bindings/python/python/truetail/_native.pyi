@@ -369,6 +369,7 @@ class FlowRun:
         drain: Time,
         threads: int,
         preflight: bool,
+        slo: list[str],
         fail_if: list[str],
     ) -> FlowRun: ...
     def run(self) -> tuple[Result, Optional[BaseException]]: ...

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use truetail_model::record::{Metric, Outcome, RequestRecord};
 
-use crate::gates::{Clause, Subject};
+use crate::gates::{Clause, Subject, wrong_way_round};
 
 /// What a service must keep, such as `p99 < 50ms` or `error-rate < 0.1%`.
 ///
@@ -61,8 +61,8 @@ impl FromStr for Objective {
         let quoted = text.trim();
         let clause = Clause::parse(text).map_err(ObjectiveError)?;
         let refuse = |why: &str| Err(ObjectiveError(format!("'{quoted}': {why}")));
-        if clause.upward {
-            return refuse("an objective says what the service must keep; write METRIC < LIMIT, such as 'p99 < 50ms'");
+        if clause.upward && clause.subject != Subject::Throughput {
+            return Err(ObjectiveError(wrong_way_round("--slo", text, "is not met by a good service")));
         }
         if clause.has_target {
             return refuse("an objective is about all requests; leave {…} out");

@@ -25,6 +25,8 @@ pub(super) enum Doubt {
     Stopped { arrivals: u64 },
     /// A mean over arrivals without an answer.
     MeanOfUnanswered { arrivals: u64 },
+    /// Error events of streams are not counted by target.
+    StreamErrors { answers: u64 },
     /// One answer may have failed several checks.
     SeveralChecks,
     /// No arrival has this time.
@@ -96,6 +98,11 @@ impl fmt::Display for Doubt {
             Doubt::MeanOfUnanswered { arrivals } => write!(
                 f,
                 "{arrivals} arrivals got no answer, and a mean that includes them has no upper end: set a percentile instead"
+            ),
+            Doubt::StreamErrors { answers } => write!(
+                f,
+                "{answers} answers of the run have an error event in their stream, and of which target is not kept: use error-rate \
+                 without {{…}}"
             ),
             Doubt::SeveralChecks => {
                 f.write_str("an answer that failed several checks counts in each of them: use one check in a run")

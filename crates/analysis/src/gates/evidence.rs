@@ -27,6 +27,8 @@ pub(super) struct Evidence {
     pub(super) without_generator: Option<f64>,
     /// The 95 % confidence interval, where both of its ends are known.
     pub(super) interval: Option<(f64, f64)>,
+    /// Its parts, in words, if it has several.
+    pub(super) made_of: Option<String>,
     /// Why the truth may be smaller than the figure.
     pub(super) below: Vec<Doubt>,
     /// Why the truth may be larger than the figure.
@@ -35,7 +37,15 @@ pub(super) struct Evidence {
 
 impl Evidence {
     pub(super) const fn of(measured: Measured, bounds: Bounds) -> Evidence {
-        Evidence { measured, bounds, without_generator: None, interval: None, below: Vec::new(), above: Vec::new() }
+        Evidence {
+            measured,
+            bounds,
+            without_generator: None,
+            interval: None,
+            made_of: None,
+            below: Vec::new(),
+            above: Vec::new(),
+        }
     }
 
     pub(super) const fn exactly(value: f64) -> Evidence {
@@ -72,8 +82,13 @@ impl Evidence {
     /// What the load was, in place of what it should have been. `largest` is the largest possible value.
     pub(super) fn under(self, effects: LoadEffects, largest: f64) -> Evidence {
         if effects.unknown {
-            return Evidence { bounds: Bounds { low: 0.0, high: largest }, ..Evidence::of(self.measured, self.bounds) }
-                .with_everything_unknown();
+            let made_of = self.made_of;
+            return Evidence {
+                bounds: Bounds { low: 0.0, high: largest },
+                made_of,
+                ..Evidence::of(self.measured, self.bounds)
+            }
+            .with_everything_unknown();
         }
         let mut evidence = self;
         if effects.bursts {

@@ -13,16 +13,18 @@ use super::metric::{GateMetric, TimeKind};
 use super::scope::Scope;
 use super::{sessions, shares, streams, times};
 
-/// A condition under which a run fails, such as `p99 > 50ms`.
+/// A condition that must hold, such as `p99 < 50ms`, or that fails a run, such as `p99 > 50ms`. The first is met by a good service.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Gate {
     text: String,
+    must_hold: bool,
+    /// With the operator under which the run fails.
     pub(super) parsed: Parsed,
 }
 
 /// Why a text is no gate: one line, which quotes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct GateError(String);
+pub struct GateError(pub(super) String);
 
 impl fmt::Display for GateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,8 +39,12 @@ impl FromStr for Gate {
 
     /// Reads `METRIC OP LIMIT`; the page `docs/gates.md` has all forms.
     fn from_str(text: &str) -> Result<Gate, GateError> {
-        let parsed = grammar::parse(text).map_err(GateError)?;
-        Ok(Gate { text: text.trim().to_owned(), parsed })
+        let mut parsed = grammar::parse(text).map_err(GateError)?;
+        let must_hold = parsed.operator.is_upward() == parsed.metric.is_better_when_large();
+        if must_hold {
+            parsed.operator = parsed.operator.negated();
+        }
+        Ok(Gate { text: text.trim().to_owned(), must_hold, parsed })
     }
 }
 
@@ -50,6 +56,11 @@ impl fmt::Display for Gate {
 }
 
 impl Gate {
+    /// It must hold, rather than fail the run.
+    pub fn must_hold(&self) -> bool {
+        self.must_hold
+    }
+
     /// The name of the target that it is about; `None` where it is about the whole run.
     pub fn target(&self) -> Option<&str> {
         self.parsed.target.as_deref()

@@ -22,8 +22,8 @@ pub(super) struct Parsed {
     pub(super) limit: f64,
 }
 
-const FORMS: &str = "write METRIC > LIMIT, such as 'p99 > 50ms', 'service-time p99.9 > 5ms', 'error-rate > 1%' or \
-                     'throughput < 950/s'; also max, mean, first-byte, unanswered, check-failures, and of \
+const FORMS: &str = "write METRIC OP LIMIT: what must hold as --slo 'p99 < 50ms', what fails the run as --fail-if 'p99 > 50ms'; \
+                     also service-time p99.9, error-rate (1%), throughput (950/s), max, mean, first-byte, unanswered, check-failures, and of \
                      streams first-event, event-gap, longest-gap, ttft, itl, tpot, incomplete-streams, and of sessions \
                      session-time, incomplete-sessions";
 

@@ -13,9 +13,10 @@ const WORTH_TELLING: f64 = 0.9;
 /// One line: `measured 24.48ms`.
 pub(super) fn message(gate: &Parsed, evidence: &Evidence, state: GateState) -> String {
     let mut parts = vec![measured(gate, evidence)];
+    parts.extend(evidence.made_of.clone());
     match state {
         GateState::Open => parts.extend(doubts(gate, evidence).iter().map(Doubt::to_string)),
-        GateState::Holds | GateState::Fails => parts.extend(remarks(gate, evidence, state)),
+        GateState::Holds | GateState::Fails => parts.extend(remark(gate, evidence)),
     }
     parts.retain(|part| !part.is_empty());
     parts.join("; ")
@@ -56,21 +57,9 @@ fn without_generator(gate: &Parsed, evidence: &Evidence, value: f64) -> String {
 }
 
 /// What is worth knowing of a decision.
-fn remarks(gate: &Parsed, evidence: &Evidence, state: GateState) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if let Some((low, high)) = evidence.interval.filter(|(low, high)| (*low..=*high).contains(&gate.limit)) {
-        let (low, high) = (figure(gate, low), figure(gate, high));
-        remarks.push(format!("its 95 % interval, {low} to {high}, includes the limit"));
-    }
-    if state == GateState::Fails && passes_when_slow(gate) {
-        remarks.push("a gate names what fails the run, so small times fail this one".to_owned());
-    }
-    remarks
-}
-
-/// Most often a slip: it fails a service for being fast.
-fn passes_when_slow(gate: &Parsed) -> bool {
-    gate.metric.is_time() && !gate.operator.is_upward()
+fn remark(gate: &Parsed, evidence: &Evidence) -> Option<String> {
+    let (low, high) = evidence.interval.filter(|(low, high)| (*low..=*high).contains(&gate.limit))?;
+    Some(format!("its 95 % interval, {} to {}, includes the limit", figure(gate, low), figure(gate, high)))
 }
 
 /// Those that keep the gate open: the ones on the limit's side of what was measured.

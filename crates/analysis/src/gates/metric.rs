@@ -24,6 +24,16 @@ impl Operator {
         }
     }
 
+    /// The operator that holds for all other values.
+    pub(super) const fn negated(self) -> Operator {
+        match self {
+            Operator::Above => Operator::AtMost,
+            Operator::AtLeast => Operator::Below,
+            Operator::Below => Operator::AtLeast,
+            Operator::AtMost => Operator::Above,
+        }
+    }
+
     /// Large values meet the condition, rather than small ones.
     pub(super) const fn is_upward(self) -> bool {
         match self {
@@ -100,6 +110,11 @@ impl GateMetric {
     /// It is compared with a duration.
     pub(super) const fn is_time(self) -> bool {
         matches!(self, GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_))
+    }
+
+    /// A good service has much of it.
+    pub(super) const fn is_better_when_large(self) -> bool {
+        matches!(self, GateMetric::Throughput)
     }
 
     /// It is counted or recorded for the whole run only.

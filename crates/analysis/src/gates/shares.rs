@@ -15,8 +15,12 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
         Scope::Whole => (&run.snapshot.tally, &run.snapshot.statuses),
         Scope::Target(number) => (&run.facts.by_target[number].tally, &run.facts.by_target[number].statuses),
     };
-    let errors: u64 = statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
-    let bad = tally.unanswered() + if error_statuses { errors } else { 0 };
+    let of_status: u64 = statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
+    let streams = run.facts.stream.as_ref().map(|streams| streams.tally).filter(|_| error_statuses);
+    // An answer that reports an error in its stream is whole, and its status is that of success. A cut one is unanswered.
+    let of_streams = streams.map_or(0, |tally| tally.server_error).min(tally.responses.saturating_sub(of_status));
+    let of_streams_here = if scope == Scope::Whole { of_streams } else { 0 };
+    let bad = tally.unanswered() + if error_statuses { of_status + of_streams_here } else { 0 };
     let counts = BadArrivals {
         planned: tally.planned,
         bad,
@@ -24,7 +28,30 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
         in_flight_at_end: tally.in_flight_at_end,
         never_issued: tally.never_issued,
     };
-    counts.evidence(run, findings)
+    let known = counts.evidence(run, findings);
+    match streams {
+        Some(streams) if scope == Scope::Whole => {
+            let cut = streams.cut.min(tally.unanswered());
+            let parts = [
+                (of_streams, "an error event in the stream"),
+                (cut, "a cut stream"),
+                (tally.unanswered() - cut, "no answer"),
+                (of_status, "an error status"),
+            ];
+            Evidence { made_of: made_of(&parts), ..known }
+        }
+        Some(_) if of_streams > 0 && tally.planned > 0 => {
+            let with_streams = (bad + of_streams) as f64 / tally.planned as f64;
+            known.up_to(with_streams, Doubt::StreamErrors { answers: of_streams })
+        }
+        _ => known,
+    }
+}
+
+/// `3 with a cut stream, 1 with no answer`.
+fn made_of(parts: &[(u64, &str)]) -> Option<String> {
+    let told: Vec<_> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} with {what}")).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// Planned arrivals that came to a bad end, whatever is bad, and which of these may be no fault of the service.

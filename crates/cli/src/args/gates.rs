@@ -3,20 +3,30 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use truetail_analysis::gates::Gate;
+use truetail_analysis::gates::{FailIf, Gate};
+use truetail_stream::Objective;
 
-/// Conditions under which a run fails, and where the outcome is written.
+use super::slo::SloArg;
+use crate::error::{Result, usage_error};
+
+/// What must hold, what fails a run, and where the outcome is written.
 #[derive(Args, Clone, Default, Debug)]
 pub struct GateArgs {
-    /// Fail the run (exit code 3) on this condition, such as 'p99 > 50ms' or 'error-rate > 1%'. Repeatable
+    /// What must hold, else the run fails (exit code 3), such as 'p99 < 50ms' or 'error-rate < 1%'. Repeatable
     ///
-    /// Write METRIC > LIMIT, or with >=, < or <=. METRIC is p50, p99.9 or any other percentile of response time, max or mean (limit
+    /// Write METRIC < LIMIT or METRIC <= LIMIT; METRIC as with --fail-if; 'throughput > 950/s'. The exit code is 4 if the run cannot
+    /// decide it. With --llm also what each request must meet to count in goodput: 'ttft < 200ms', 'tpot < 50ms' or 'e2e < 5s'.
+    #[arg(long, value_name = "OBJECTIVE", help_heading = "Result")]
+    pub slo: Vec<SloArg>,
+    /// Fail the run (exit code 3) on this condition, such as 'p99 > 50ms' or 'error-rate > 1%': the opposite of --slo. Repeatable
+    ///
+    /// Write METRIC > LIMIT or METRIC >= LIMIT. METRIC is p50, p99.9 or any other percentile of response time, max or mean (limit
     /// 50ms); the same after service-time or first-byte ('service-time p99 > 5ms'); error-rate, unanswered or check-failures
-    /// (limit 1%); or throughput (limit 950/s). 'p99{GET /items} > 20ms' is for one target. With --stream also first-event, event-gap
-    /// and longest-gap ('event-gap p99 > 50ms') and incomplete-streams; with --llm ttft, itl and tpot; with --flow session-time and
-    /// incomplete-sessions. The exit code is 4 if the run cannot decide a condition.
+    /// (limit 1%); or throughput, with < (limit 950/s). 'p99{GET /items} > 20ms' is for one target. With --stream also first-event,
+    /// event-gap and longest-gap ('event-gap p99 > 50ms') and incomplete-streams; with --llm ttft, itl and tpot; with --flow
+    /// session-time and incomplete-sessions. The exit code is 4 if the run cannot decide a condition.
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]
-    pub fail_if: Vec<Gate>,
+    pub fail_if: Vec<FailIf>,
     /// Write the verdict, gates and checks to this file as JUnit XML
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub junit: Option<PathBuf>,
@@ -26,4 +36,28 @@ pub struct GateArgs {
     /// Add the Markdown summary to the page of the GitHub Actions job ($GITHUB_STEP_SUMMARY)
     #[arg(long, help_heading = "Result")]
     pub github: bool,
+}
+
+impl GateArgs {
+    /// The gates of both options.
+    pub fn gates(&self) -> Vec<Gate> {
+        let must_hold = self.slo.iter().filter_map(SloArg::of_run);
+        must_hold.chain(self.fail_if.iter().map(|condition| &condition.0)).cloned().collect()
+    }
+
+    /// What each request must meet.
+    pub fn of_each_request(&self) -> Vec<Objective> {
+        self.slo.iter().filter_map(SloArg::of_each_request).cloned().collect()
+    }
+
+    /// Refuses objectives of each request.
+    ///
+    /// # Errors
+    /// The first of them, and `why` it has no place here.
+    pub fn refuse_of_each_request(&self, why: &str) -> Result<()> {
+        match self.slo.iter().find_map(SloArg::of_each_request) {
+            Some(objective) => Err(usage_error(format!("--slo '{objective}' is about each request: {why}"))),
+            None => Ok(()),
+        }
+    }
 }

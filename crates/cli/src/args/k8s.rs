@@ -24,7 +24,7 @@ Example:
 const RUN_EXAMPLE: &str = "\
 Examples:
   truetail k8s run http://api.shop:8080/items -r 40k -d 60s --shards 4 --image example/truetail:0.1
-  truetail k8s run http://api.shop:8080/items -r 1k -d 30s --shards 2 --image truetail:0.1 --fail-if 'p99 > 50ms'";
+  truetail k8s run http://api.shop:8080/items -r 1k -d 30s --shards 2 --image truetail:0.1 --slo 'p99 < 50ms'";
 
 const ATTEND_EXAMPLE: &str = "\
 Example:

@@ -31,6 +31,7 @@ pub mod run_options;
 pub mod screen;
 pub mod serve;
 pub mod simulate;
+pub mod slo;
 pub mod stream;
 pub mod stripe;
 mod values;

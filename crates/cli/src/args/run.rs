@@ -24,7 +24,7 @@ use super::values::{count, length};
 const EXAMPLE: &str = "\
 Examples:
   truetail run http://127.0.0.1:8080/api -r 1000 -d 30s
-  truetail run http://127.0.0.1:8080/api -r 1k -d 1m30s --fail-if 'p99 > 50ms'
+  truetail run http://127.0.0.1:8080/api -r 1k -d 1m30s --slo 'p99 < 50ms'
   truetail run http://127.0.0.1:8080/api --profile ramp:100..2000/60s --spacing poisson
   truetail run http://127.0.0.1:8080/api -r 200 --until 'p99 ±5%' --warmup auto
   truetail run http://127.0.0.1:8080/items -r 50 --data '{\"n\":1}' --body-type application/json

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use truetail_model::time::Nanos;
 use truetail_run::LlmApi;
-use truetail_stream::Objective;
 
 use super::values::length;
 
@@ -31,9 +30,6 @@ pub struct StreamArgs {
     /// and asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it says
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
-    /// What each request must meet to count in goodput: 'ttft < 200ms', 'tpot < 50ms' or 'e2e < 5s'; repeatable. Needs --llm
-    #[arg(long, value_name = "OBJECTIVE", help_heading = "Streams")]
-    pub slo: Vec<Objective>,
     /// Count the output tokens of answers that come without the server's count, with this tokenizer.json of the model. They are
     /// labelled as truetail's count. Needs --llm, and a truetail that was built with --features tokenizer
     #[arg(long, value_name = "FILE", help_heading = "Streams")]

@@ -140,7 +140,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
     let reading = stream::reading(&args.streams);
-    let streams = stream::streams(args.streams, &mut plan, flows.as_ref(), cut_warmup)?;
+    let streams = stream::streams(args.streams, args.gates.of_each_request(), &mut plan, flows.as_ref(), cut_warmup)?;
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();

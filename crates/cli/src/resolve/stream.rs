@@ -8,7 +8,7 @@ use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream};
 use truetail_run::StreamKind;
-use truetail_stream::{LlmOptions, MOST_DATA_BYTES, StreamOptions, StreamRun, Tokenizer};
+use truetail_stream::{LlmOptions, MOST_DATA_BYTES, Objective, StreamOptions, StreamRun, Tokenizer};
 
 use super::input;
 use crate::args::stream::{StreamArgs, StreamName};
@@ -21,11 +21,12 @@ use crate::error::{Result, usage_error};
 /// As [`options`].
 pub fn streams(
     args: StreamArgs,
+    objectives: Vec<Objective>,
     plan: &mut Plan,
     flows: Option<&Flows>,
     cut_warmup: bool,
 ) -> Result<Option<StreamRun>> {
-    let Some(options) = options(args, flows, cut_warmup)? else { return Ok(None) };
+    let Some(options) = options(args, objectives, flows, cut_warmup)? else { return Ok(None) };
     let mut streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
     if let Some(flows) = flows {
         streams = streams.of_steps(flows.streams());
@@ -38,8 +39,13 @@ pub fn streams(
 ///
 /// # Errors
 /// Options that contradict each other, and flows in which no step is a stream.
-pub fn options(args: StreamArgs, flows: Option<&Flows>, cut_warmup: bool) -> Result<Option<StreamOptions>> {
-    refuse_without_streams(&args)?;
+pub fn options(
+    args: StreamArgs,
+    objectives: Vec<Objective>,
+    flows: Option<&Flows>,
+    cut_warmup: bool,
+) -> Result<Option<StreamOptions>> {
+    refuse_without_streams(&args, &objectives)?;
     let Some(kind) = kind(&args)? else { return Ok(None) };
     if flows.is_some_and(|flows| !flows.streams().any(|(_, is_stream)| is_stream)) {
         return Err(usage_error(
@@ -62,7 +68,7 @@ pub fn options(args: StreamArgs, flows: Option<&Flows>, cut_warmup: bool) -> Res
     let plain = match args.llm {
         Some(llm) => {
             let tokenizer = args.tokenizer.as_deref().map(tokenizer).transpose()?;
-            StreamOptions::of_llm(LlmOptions { tokenizer, ..LlmOptions::new(llm.api(), args.slo) })
+            StreamOptions::of_llm(LlmOptions { tokenizer, ..LlmOptions::new(llm.api(), objectives) })
         }
         None => StreamOptions::new(kind),
     };
@@ -87,7 +93,7 @@ fn tokenizer(file: &Path) -> Result<Tokenizer> {
 }
 
 /// Refuses options that have no effect without streams, or without language models.
-fn refuse_without_streams(args: &StreamArgs) -> Result<()> {
+fn refuse_without_streams(args: &StreamArgs, objectives: &[Objective]) -> Result<()> {
     let of_streams = [
         ("--stall", args.stall.is_some()),
         ("--idle-timeout", args.idle_timeout.is_some()),
@@ -97,7 +103,7 @@ fn refuse_without_streams(args: &StreamArgs) -> Result<()> {
     if let Some((flag, _)) = given.filter(|_| args.stream.is_none() && args.llm.is_none()) {
         return Err(usage_error(format!("{flag} is about streams; add --stream sse, --stream chunks or --llm")));
     }
-    let of_llm = [("--slo", !args.slo.is_empty()), ("--tokenizer", args.tokenizer.is_some())];
+    let of_llm = [("--slo", !objectives.is_empty()), ("--tokenizer", args.tokenizer.is_some())];
     match of_llm.iter().find(|(_, given)| *given && args.llm.is_none()) {
         Some((flag, _)) => {
             Err(usage_error(format!("{flag} is about answers of language models; add --llm openai-chat")))

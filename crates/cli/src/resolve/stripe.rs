@@ -17,11 +17,13 @@ use crate::error::{Result, usage_error};
 /// If the load cannot be dealt out so, or an option would be decided by each machine on its own.
 pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
     let Some(stripe) = args.machines.stripe else { return Ok(Stripe::WHOLE) };
-    let ours_alone: [(&str, bool, &str); 5] = [
+    let has_slo = args.gates.slo.iter().any(|slo| slo.of_run().is_some());
+    let ours_alone: [(&str, bool, &str); 6] = [
         ("--until", args.until.is_some(), "each machine would stop at a time of its own"),
         ("--stop-when-saturated", args.stop_when_saturated, "each machine would stop at a time of its own"),
         ("--warmup auto", args.warmup == Some(WarmupValue::Auto), "each machine would cut off another warm-up"),
         ("--fail-if", !args.gates.fail_if.is_empty(), "judge the merged run, with truetail report DIR --fail-if"),
+        ("--slo", has_slo, "judge the merged run, with truetail report DIR --slo"),
         ("--baseline", args.baseline.baseline.is_some(), "compare the merged run, with truetail compare"),
     ];
     for (option, given, why) in ours_alone {

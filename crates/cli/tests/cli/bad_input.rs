@@ -58,6 +58,7 @@ fn verbs_and_flags() {
             (&["run", URL, "-r", "1", "--stripe", "2"], 2, &["'2' is not a stripe", "2/8"]),
             (&["run", URL, "-r", "1", "--stripe", "1/2", "--until", "p99 ±5%"], 2, &["--until", "--stripe 1/2"]),
             (&["run", URL, "-r", "1", "--stripe", "1/2", "--fail-if", "p99 > 1s"], 2, &["--fail-if", "merged"]),
+            (&["run", URL, "-r", "1", "--stripe", "1/2", "--slo", "p99 < 1s"], 2, &["--slo", "merged"]),
             (&["run", URL, "-r", "1", "--stripe", "1/8", "-c", "7"], 2, &["--connections 7", "8 machines"]),
             (&["run", URL, "--model", "closed", "--users", "3", "--stripe", "1/4"], 2, &["--users 3", "4 machines"]),
             (&["run", URL, "-r", "1", "--start-at", "10s"], 2, &["'10s' is no instant", "+10s"]),
@@ -104,7 +105,8 @@ fn numbers_that_are_none() {
         ("--warmup", vec!["-1s", "soon"]),
         ("--think-time", vec!["-1s"]),
         ("--seed", vec!["x"]),
-        ("--fail-if", vec!["p99", "p100 > 1ms", "p99 > 1", "error-rate > 2", "median > 1ms"]),
+        ("--fail-if", vec!["p99", "p100 > 1ms", "p99 > 1", "error-rate > 2", "median > 1ms", "p99 < 1ms"]),
+        ("--slo", vec!["p99", "p100 < 1ms", "p99 < 1", "error-rate < 2", "median < 1ms", "p99 > 1ms", "ttft > 1s"]),
     ] {
         for value in values {
             let output = TestDir::new().truetail(&["run", URL, flag, value]);

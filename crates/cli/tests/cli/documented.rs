@@ -152,7 +152,7 @@ impl Stage {
     /// The command as a short run against a server of this stage; `None` where there is none for it.
     fn shortened(&self, arguments: &str) -> Option<String> {
         // A gate may be refused for so few requests.
-        let gates = ["--fail-if", "--until"];
+        let gates = ["--fail-if", "--slo", "--until"];
         let elsewhere = [
             "--unix-socket",
             "--out",

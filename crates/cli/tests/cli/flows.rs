@@ -430,7 +430,7 @@ fn a_simulated_flow_has_the_books_and_the_gates_of_a_run() {
     }
     let sampled = sessions_of(&dir.path().join("here"));
     assert_eq!(sampled["slowest"][0]["requests"][0]["end_ns"], 31_000_000_000_u64, "{sampled}");
-    let failing = simulate(&dir, "07", &["--fail-if", "incomplete-sessions < 1%"]);
+    let failing = simulate(&dir, "07", &["--slo", "incomplete-sessions < 1%", "--slo", "session-time p50 < 1us"]);
     assert_eq!(failing.code, Some(3), "{failing:?}");
 }
 
@@ -450,6 +450,8 @@ fn what_cannot_be_simulated_is_refused_in_one_line() {
     }
     let judged = dir.truetail(&["simulate", "freeze", "--fail-if", "p99 > 1ms"]);
     assert!(judged.code == Some(2) && judged.stderr.contains("--fail-if judges a scenario"), "{judged:?}");
+    let judged = dir.truetail(&["simulate", "freeze", "--slo", "p99 < 1ms"]);
+    assert!(judged.code == Some(2) && judged.stderr.contains("--slo judges a scenario"), "{judged:?}");
     let alone = dir.truetail(&["simulate", "07", "--variable", "a=b"]);
     assert_eq!(alone.code, Some(2), "{alone:?}");
 }

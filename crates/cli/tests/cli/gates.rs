@@ -28,13 +28,28 @@ fn states(run: &Value) -> Vec<(&str, &str)> {
 fn code_0_every_gate_holds() {
     let dir = TestDir::new();
     let served = ServeProcess::start(&dir, "01-healthy");
-    let gates = ["--fail-if", "p50 > 1h", "--fail-if", "max < 1us", "--fail-if", "throughput < 1/h"];
+    let gates = ["--fail-if", "p50 > 1h", "--slo", "max < 1h", "--fail-if", "throughput < 1/h"];
     let output = run(&dir, &served.api(), &[&["-n", "100", "--no-save"][..], &gates].concat());
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output:?}");
-    let expected = [("p50 > 1h", "holds"), ("max < 1us", "holds"), ("throughput < 1/h", "holds")];
+    let expected = [("max < 1h", "holds"), ("p50 > 1h", "holds"), ("throughput < 1/h", "holds")];
     assert_eq!(states(&output.json()), expected);
     let screen = dir.truetail(&["run", &served.api(), "-r", "400", "-n", "20", "--no-save", "--fail-if", "p50 > 1h"]);
     assert!(screen.stdout.contains("PASSED p50 > 1h: measured "), "a gate is printed when it holds: {screen:?}");
+}
+
+/// The trap: a slow service met `p99 < LIMIT` as a condition of failure by being slow.
+#[test]
+fn an_objective_that_is_not_met_fails_the_run_and_so_does_its_report() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let objectives = ["--slo", "p50 < 1us", "--slo", "error-rate <= 1%", "--slo", "throughput > 1/h"];
+    let output = run(&dir, &served.api(), &[&["-n", "100", "--out", "here"][..], &objectives].concat());
+    let expected = [("p50 < 1us", "fails"), ("error-rate <= 1%", "holds"), ("throughput > 1/h", "holds")];
+    assert_eq!((output.code, states(&output.json())), (Some(3), expected.to_vec()), "{output:?}");
+    let report = dir.truetail(&["report", "here"]);
+    assert!(report.code == Some(3) && report.stdout.contains("FAILED p50 < 1us: measured "), "{report:?}");
+    assert_eq!(dir.truetail(&["report", "here", "--slo", "p50 < 1h"]).code, Some(0));
+    assert_eq!(dir.truetail(&["report", "here", "--slo", "ttft < 1h"]).code, Some(2));
 }
 
 #[test]
@@ -53,6 +68,11 @@ fn code_2_a_gate_that_the_load_cannot_decide_is_refused_before_it() {
         (["-n", "100", "--fail-if", "p50{GET /other} > 50ms"], &["no target 'GET /other'", "'GET /'"]),
         (["-n", "100", "--fail-if", "check-failures > 1%"], &["--check"]),
         (["-n", "100", "--fail-if", "p99"], &["'p99' is not a condition"]),
+        (["-n", "3000", "--slo", "p99.9 < 50ms"], &["--slo 'p99.9 < 50ms' cannot be decided", "-n 3688"]),
+        (["-n", "9", "--fail-if", "p50 < 1s"], &["--slo 'p50 < 1s'", "--fail-if 'p50 > 1s'"]),
+        (["-n", "9", "--fail-if", "throughput > 9/s"], &["--slo 'throughput > 9/s'", "--fail-if 'throughput < 9/s'"]),
+        (["-n", "9", "--slo", "error-rate > 1%"], &["--slo 'error-rate < 1%'", "--fail-if 'error-rate > 1%'"]),
+        (["-n", "9", "--slo", "median < 1s"], &["'median < 1s' is not a condition"]),
     ] {
         let output = run(&dir, &dead_url(), &arguments);
         assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");

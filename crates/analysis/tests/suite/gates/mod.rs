@@ -61,14 +61,20 @@ fn a_sound_run_decides_every_gate() {
     for (text, expected) in [
         ("p99 > 50ms", GateState::Holds),
         ("p99 > 5ms", GateState::Fails),
-        ("p99.9 <= 1h", GateState::Fails),
-        ("max < 1us", GateState::Holds),
+        ("p99.9 <= 1h", GateState::Holds),
+        ("max < 1us", GateState::Fails),
         ("mean > 9ms", GateState::Fails),
         ("service-time p50 > 50ms", GateState::Holds),
         ("error-rate > 0", GateState::Holds),
         ("unanswered >= 0", GateState::Fails),
         ("throughput < 1/s", GateState::Holds),
         ("throughput < 1000000/s", GateState::Fails),
+        ("throughput > 1/s", GateState::Holds),
+        ("throughput > 1000000/s", GateState::Fails),
+        ("error-rate < 1%", GateState::Holds),
+        ("unanswered < 0", GateState::Fails),
+        ("p99 <= 10ms", GateState::Holds),
+        ("p99 < 10ms", GateState::Fails),
     ] {
         assert_eq!(state(text, &run), expected, "{text}");
     }
@@ -84,8 +90,6 @@ fn a_finding_has_the_figure_the_limit_and_words() {
     let errors = judged("error-rate > 1%", &run, &findings);
     assert_eq!((errors.value_ns, errors.limit_ns, errors.value, errors.limit), (None, None, Some(0.0), Some(0.01)));
     assert_eq!(errors.message, "measured 0%");
-    let slip = judged("p99 < 50ms", &run, &findings);
-    assert!(slip.message.contains("a gate names what fails the run"), "{}", slip.message);
     // A figure that looks like its limit is told with all its digits.
     let close = judged("p99 >= 9999999ns", &run, &findings);
     assert_eq!(close.message, "measured 10ms");
@@ -229,7 +233,7 @@ fn a_dead_server_fails_and_is_not_open() {
     for text in ["error-rate > 1%", "unanswered > 99%", "p50 > 1h", "max > 1h"] {
         assert_eq!(state(text, &dead), GateState::Fails, "{text}");
     }
-    assert_eq!(state("p50 < 1h", &dead), GateState::Holds);
+    assert_eq!(state("p50 < 1h", &dead), GateState::Fails);
     let p50 = judged("p50 > 50ms", &dead, &findings(&dead));
     assert_eq!((p50.value_ns, p50.message.as_str()), (None, "no answer: arrivals there failed"));
     let mut findings = findings(&dead);
@@ -246,7 +250,7 @@ fn what_timed_out_is_known_from_below() {
     for (text, expected) in [
         ("p99 > 2s", GateState::Fails),
         ("p99 > 10s", GateState::Open),
-        ("p99 < 2s", GateState::Holds),
+        ("p99 < 2s", GateState::Fails),
         ("mean > 2s", GateState::Fails),
         ("mean > 10s", GateState::Open),
     ] {

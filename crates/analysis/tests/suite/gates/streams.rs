@@ -162,3 +162,32 @@ fn a_stream_behind_a_step_that_failed_on_this_machine_fails_no_gate() {
     assert_eq!(state("incomplete-streams > 1%", &of_steps(short_of_ports, lost)), GateState::Open);
     assert_eq!(state("incomplete-streams > 1%", &of_steps(healthy(), lost)), GateState::Fails);
 }
+
+/// An answer whose stream says that the server failed has a status of success, and one that was cut got no answer.
+#[test]
+fn error_events_and_cut_streams_are_errors() {
+    let clean = of_streams(healthy(), 0);
+    assert_eq!(judged("error-rate > 0", &clean, &findings(&clean)).message, "measured 0%");
+    let planned = clean.snapshot.tally.planned;
+    for (server_error, cut) in [(planned, 0), (planned / 2, 0), (planned / 4, planned / 4), (0, planned / 2)] {
+        let left = std::cell::Cell::new(cut);
+        let cut_at_all = changed(&healthy(), |record| {
+            if left.get() > 0 && record.outcome.is_response() {
+                left.set(left.get() - 1);
+                record.outcome = Outcome::TimedOut;
+            }
+        });
+        let mut run = of_streams(cut_at_all, 0);
+        let tally = &mut run.facts.stream.as_mut().expect("streams").tally;
+        (tally.server_error, tally.cut, tally.complete) = (server_error, cut, planned - server_error - cut);
+        let found = judged("error-rate > 1%", &run, &findings(&run));
+        let share = (server_error + cut) as f64 / planned as f64;
+        assert_eq!((found.state, found.value), (GateState::Fails, Some(share)), "{found:?}");
+        for (count, what) in [(server_error, "an error event in the stream"), (cut, "a cut stream")] {
+            assert_eq!(found.message.contains(&format!("{count} with {what}")), count > 0, "{found:?}");
+        }
+        assert!(!found.message.contains("no answer"), "a cut stream is told once: {found:?}");
+        // What never got an answer is another question.
+        assert_eq!(judged("unanswered > 99%", &run, &findings(&run)).state, GateState::Holds);
+    }
+}

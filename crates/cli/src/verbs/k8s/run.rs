@@ -17,7 +17,7 @@ use super::telling::Telling;
 use crate::after_load::AfterLoad;
 use crate::args::k8s::K8sRunArgs;
 use crate::args::run::RunArgs;
-use crate::args::run_options::parse_run;
+use crate::args::run_options::{parse_run, words_of};
 use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::gating::{self, Gating};
 use crate::output_folder::OutputFolder;
@@ -28,8 +28,8 @@ use crate::verbs::run::show;
 use crate::{command_line, output, page, progress, signals};
 
 /// Options that say what becomes of the merged run. The pods do not have them.
-const OF_THE_WHOLE: [&str; 11] =
-    ["fail-if", "junit", "markdown", "github", "html", "out", "force", "no-save", "json", "details", "quiet"];
+const OF_THE_WHOLE: [&str; 12] =
+    ["slo", "fail-if", "junit", "markdown", "github", "html", "out", "force", "no-save", "json", "details", "quiet"];
 /// How long pods may take to be ready.
 const READY_WITHIN: Nanos = Nanos::from_secs(180);
 
@@ -39,7 +39,10 @@ const READY_WITHIN: Nanos = Nanos::from_secs(180);
 /// If no pod could offer anything, or the result cannot be put together or saved.
 pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
     let whole = of_the_whole(&args)?;
-    let load = SharedLoad::resolve(&args.job, args.load.words(|name| !OF_THE_WHOLE.contains(&name)))?;
+    let mut words = args.load.words(|name| !OF_THE_WHOLE.contains(&name));
+    // Pods count goodput. What must hold for the merged run is judged here.
+    words.extend(words_of("slo", whole.gates.of_each_request().iter().map(|slo| slo.to_string().into())));
+    let load = SharedLoad::resolve(&args.job, words)?;
     let gating = Gating::resolve(whole.gates.clone())?;
     let flows = || load.flows.iter().flat_map(Flows::iter);
     gating.refuse_undecidable(&PlannedRun {

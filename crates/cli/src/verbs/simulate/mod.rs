@@ -46,6 +46,7 @@ fn of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static str)> {
     let given = [
         (args.stripe.is_some(), "--stripe", "deals out the load of"),
         (!args.flow.is_empty(), "--flow", "lets sessions arrive on the schedule of"),
+        (!args.gates.slo.is_empty(), "--slo", "judges"),
         (!args.gates.fail_if.is_empty(), "--fail-if", "judges"),
         (args.gates.junit.is_some(), "--junit", "writes the gates of"),
         (args.gates.markdown.is_some(), "--markdown", "writes a summary of"),
@@ -59,6 +60,8 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let read = |file: &PathBuf| flow::read(file, &args.variable, args.file_root.as_deref(), |_| Ok(None));
     let flows = args.flow.iter().map(read).collect::<Result<Vec<_>>>()?;
     let flows = if flows.is_empty() { None } else { Some(flow::together(flows)?) };
+    args.gates
+        .refuse_of_each_request("the simulator knows no tokens; write a figure of the run, such as 'p99 < 50ms'")?;
     let gating = Gating::resolve(args.gates)?;
     let command = command_line::of_simulate(&args.typed.words, &args.variable);
     let save_to = args.out.map_or(SaveTo::Nowhere, |folder| SaveTo::folder(folder, args.force));

@@ -1,0 +1,49 @@
+//! `--slo`: what must hold for the run, or for each request to a language model.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use truetail_analysis::gates::{Gate, Slo};
+use truetail_stream::Objective;
+
+/// What must hold.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SloArg {
+    /// A figure of the run: `p99 < 50ms`.
+    OfRun(Gate),
+    /// The time of each request to a language model, for goodput: `ttft < 200ms`.
+    OfEachRequest(Objective),
+}
+
+impl FromStr for SloArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SloArg, String> {
+        fn line(error: impl Display) -> String {
+            error.to_string()
+        }
+        let name = text.split(['<', '>']).next().unwrap_or_default().trim();
+        match name {
+            "ttft" | "tpot" | "e2e" => text.parse().map(SloArg::OfEachRequest),
+            _ => text.parse::<Slo>().map(|slo| SloArg::OfRun(slo.0)).map_err(line),
+        }
+    }
+}
+
+impl SloArg {
+    /// The gate, if it is about the run.
+    pub fn of_run(&self) -> Option<&Gate> {
+        match self {
+            SloArg::OfRun(gate) => Some(gate),
+            SloArg::OfEachRequest(_) => None,
+        }
+    }
+
+    /// The objective, if it is about each request.
+    pub fn of_each_request(&self) -> Option<&Objective> {
+        match self {
+            SloArg::OfRun(_) => None,
+            SloArg::OfEachRequest(objective) => Some(objective),
+        }
+    }
+}
