@@ -13,7 +13,7 @@ use super::metric::{GateMetric, TimeKind};
 use super::scope::Scope;
 use super::{sessions, shares, streams, times};
 
-/// A condition that must hold, such as `p99 < 50ms`, or that fails a run, such as `p99 > 50ms`. The first is met by a good service.
+/// A condition that must hold, such as `p99 < 50ms`, or one that fails a run, such as `p99 > 50ms`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Gate {
     text: String,

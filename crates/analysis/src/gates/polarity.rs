@@ -1,7 +1,7 @@
 //! Two ways round: conditions that must hold, and conditions that fail a run.
 //!
-//! A good service meets `p99 < 50ms` and does not meet `p99 > 50ms`, so a condition says by itself which of the two it is. An option takes
-//! one of them only, because the other would pass a slow service and fail a fast one.
+//! A good service meets `p99 < 50ms` and does not meet `p99 > 50ms`, so a condition says by itself which of the two it
+//! is. An option takes one of them only, because the other would pass a slow service and fail a fast one.
 
 use std::str::FromStr;
 
