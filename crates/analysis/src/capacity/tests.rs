@@ -199,7 +199,7 @@ fn objectives_are_shares_of_bad_requests() {
         assert_eq!((objective.limit_ns(), objective.to_string().as_str()), (limit, text));
     }
     for (text, why) in [
-        ("p99 > 50ms", "such as 'p99 < 50ms'"),
+        ("p99 > 50ms", "write --slo 'p99 < 50ms'"),
         ("max < 50ms", "p99.9"),
         ("mean < 50ms", "percentile"),
         ("throughput < 50/s", "finds the throughput"),

@@ -1,8 +1,8 @@
 //! Gates: conditions that must hold or that fail a run, decided by what bounds the truth.
 //!
 //! A gate names what must hold (`p99 < 50ms`) or what fails a run (`p99 > 50ms`), and its finding *holds* if the service
-//! passed. It fails if every value that the truth may have fails the run, holds if none does, and is open else. The bounds come from what
-//! is known of the generator: it can only make a response time longer. `docs/gates.md` has the table.
+//! passed. It fails if every value that the truth may have fails the run, holds if none does, and is open else. The
+//! bounds come from what is known of the generator: it can only make a response time longer. `docs/gates.md` has the table.
 //!
 //! | module | what is at home there |
 //! |---|---|

@@ -168,7 +168,7 @@ fn what_makes_no_search_is_refused_in_one_line() {
     let dir = TestDir::new();
     let url = "http://127.0.0.1:1/";
     for (more, why) in [
-        (&["--slo", "p99 > 50ms"][..], "write METRIC < LIMIT"),
+        (&["--slo", "p99 > 50ms"][..], "write --slo 'p99 < 50ms', which must hold, or --fail-if 'p99 > 50ms'"),
         (&["--slo", "max < 50ms"], "p99.9"),
         (&["--slo", "p99 < 50ms", "--min-rate", "10", "--max-rate", "5"], "--min-rate 10/s is not below"),
         (&["--slo", "p99 < 50ms", "--resolution", "0.1%"], "from 0.5% to 100%"),

@@ -46,7 +46,7 @@ fn every_example_of_the_page_runs() {
     let examples: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(examples.len() >= 4);
     // The gates of the page would be refused for so short a run.
-    let short = ["-d", "300ms", "--quiet", "--no-save", "--fail-if", "max > 100s"];
+    let short = ["-d", "300ms", "--quiet", "--no-save", "--slo", "max < 100s"];
     for example in examples {
         let (dir, _server) = stage(example);
         for name in names(example, "capacity") {
