@@ -152,10 +152,10 @@ impl<'a> CurlCommand<'a> {
         Ok(())
     }
 
-    /// `Name: value`; `Name:` leaves a default out, `Name;` has an empty value.
+    /// `Name: value`; `Name:`, also with a blank behind it, leaves a default out, `Name;` has an empty value.
     fn header(&mut self, value: &str) {
         match value.split_once(':') {
-            Some((name, "")) => self.left_out.push(name.trim().to_owned()),
+            Some((name, blank)) if blank.trim().is_empty() => self.left_out.push(name.trim().to_owned()),
             None if value.ends_with(';') => self.headers.push(format!("{}:", value.trim_end_matches(';'))),
             _ => self.headers.push(value.to_owned()),
         }
@@ -179,9 +179,9 @@ impl<'a> CurlCommand<'a> {
         }
     }
 
-    /// `text`, `=text`, `name=text`, `@file` or `name@file`.
+    /// `text`, `=text`, `name=text`, `@file` or `name@file`. An equals sign counts before any `@`.
     fn url_encoded(&self, value: &str) -> Result<Vec<u8>, InputError> {
-        let (name, content) = match value.find(['=', '@']) {
+        let (name, content) = match value.find('=').or_else(|| value.find('@')) {
             Some(at) if value[at..].starts_with('@') => (&value[..at], self.file_or_text(&value[at..])?),
             Some(at) => (&value[..at], value.as_bytes()[at + 1..].to_vec()),
             None => ("", value.as_bytes().to_vec()),
@@ -296,10 +296,12 @@ mod tests {
             ("-i -v -o /dev/null -w '%{http_code}' --http1.1 a", "GET http://a [] "),
             ("--compressed a", "GET http://a [Accept-Encoding: deflate, gzip, br, zstd] "),
             ("-H 'X-Empty;' a", "GET http://a [X-Empty:] "),
+            ("--data-urlencode 'mail@work=a b' a", &format!("POST http://a [{FORM}] mail@work=a%20b")),
+            ("--data-urlencode '@x=y' --data-urlencode '=p&q' a", &format!("POST http://a [{FORM}] @x=y&p%26q")),
         ] {
             assert_eq!(summary(text), wanted, "{text}");
         }
-        assert_eq!(spec("-H 'Accept:' a").left_out, ["Accept"]);
+        assert_eq!(spec("-H 'Accept:' -H 'User-Agent:  ' a").left_out, ["Accept", "User-Agent"]);
     }
 
     #[test]
@@ -309,6 +311,7 @@ mod tests {
             ("--nonsense a", "option --nonsense"),
             ("-Z a", "option -Z"),
             ("--data=x a", "--data=… is not how curl is given a value; write --data and the value as two words"),
+            ("--url=http://a", "--url=… is not how curl is given a value; write --url and the value as two words"),
             ("-sF x=y a", "option -F"),
             ("a -X", "-X needs a value"),
             ("a --data", "--data needs a value"),

@@ -13,9 +13,9 @@ pub enum ShellError {
     /// An operator of the shell.
     #[error("'{0}' is an operator of the shell; put the word in single quotes")]
     Operator(char),
-    /// An unknown escape in `$'…'`.
-    #[error("unknown escape '\\{0}…' in $'…'")]
-    Escape(char),
+    /// Bytes by number in `$'…'` that are no text.
+    #[error("the bytes of $'…' are not UTF-8; give the body in a file, with --data-binary @FILE")]
+    Bytes,
 }
 
 /// Splits a command into its words.
@@ -25,7 +25,7 @@ pub enum ShellError {
 pub fn split_words(text: &str) -> Result<Vec<String>, ShellError> {
     let mut reader = WordReader { rest: text, words: Vec::new(), word: None };
     while reader.step()? {}
-    reader.end_word();
+    reader.end_word()?;
     Ok(reader.words)
 }
 
@@ -66,7 +66,7 @@ struct WordReader<'a> {
     rest: &'a str,
     words: Vec<String>,
     /// The word under way; `None` between words. Empty quotes make an empty word.
-    word: Option<String>,
+    word: Option<Vec<u8>>,
 }
 
 impl WordReader<'_> {
@@ -77,18 +77,29 @@ impl WordReader<'_> {
     }
 
     fn put(&mut self, c: char) {
-        self.word.get_or_insert_default().push(c);
+        self.put_text(c.encode_utf8(&mut [0; 4]));
     }
 
-    fn end_word(&mut self) {
-        self.words.extend(self.word.take());
+    fn put_text(&mut self, text: &str) {
+        self.put_bytes(text.as_bytes());
+    }
+
+    fn put_bytes(&mut self, bytes: &[u8]) {
+        self.word.get_or_insert_default().extend(bytes);
+    }
+
+    fn end_word(&mut self) -> Result<(), ShellError> {
+        if let Some(word) = self.word.take() {
+            self.words.push(String::from_utf8(word).map_err(|_| ShellError::Bytes)?);
+        }
+        Ok(())
     }
 
     /// Reads one character outside quotes, or one quoted part. Returns true when there may be more.
     fn step(&mut self) -> Result<bool, ShellError> {
         let Some(c) = self.next() else { return Ok(false) };
         match c {
-            c if BLANK.contains(&c) => self.end_word(),
+            c if BLANK.contains(&c) => self.end_word()?,
             '#' if self.word.is_none() => self.rest = self.rest.find('\n').map_or("", |end| &self.rest[end..]),
             '\'' => self.single_quoted()?,
             '"' => self.double_quoted()?,
@@ -125,7 +136,7 @@ impl WordReader<'_> {
     fn single_quoted(&mut self) -> Result<(), ShellError> {
         let end = self.rest.find('\'').ok_or(ShellError::Open)?;
         let (quoted, rest) = self.rest.split_at(end);
-        self.word.get_or_insert_default().push_str(quoted);
+        self.put_text(quoted);
         self.rest = &rest[1..];
         Ok(())
     }
@@ -150,48 +161,89 @@ impl WordReader<'_> {
         }
     }
 
-    /// Reads `$'…'` from its quote on.
+    /// Reads `$'…'` from its quote on. A zero ends what is kept of it, as in bash.
     fn ansi_quoted(&mut self) -> Result<(), ShellError> {
         self.next();
-        self.word.get_or_insert_default();
+        let outside = self.word.take().unwrap_or_default();
+        self.word = Some(Vec::new());
         loop {
             match self.next().ok_or(ShellError::Open)? {
-                '\'' => return Ok(()),
-                '\\' => {
-                    let c = self.escape()?;
-                    self.put(c);
-                }
+                '\'' => break,
+                '\\' => self.escape()?,
                 c => self.put(c),
             }
         }
+        let mut quoted = self.word.take().unwrap_or_default();
+        quoted.truncate(quoted.iter().position(|byte| *byte == 0).unwrap_or(quoted.len()));
+        self.word = Some([outside, quoted].concat());
+        Ok(())
     }
 
-    /// Reads what follows a backslash in `$'…'`. Bytes above 127 cannot be given by number, because words are text.
-    fn escape(&mut self) -> Result<char, ShellError> {
+    /// Reads what follows a backslash in `$'…'`. What is no escape keeps its backslash.
+    fn escape(&mut self) -> Result<(), ShellError> {
         let c = self.next().ok_or(ShellError::Open)?;
-        let by_number = |number: Option<u32>| number.and_then(char::from_u32).ok_or(ShellError::Escape(c));
         match c {
-            'a' => Ok('\x07'),
-            'b' => Ok('\x08'),
-            'e' | 'E' => Ok('\x1b'),
-            'f' => Ok('\x0c'),
-            'n' => Ok('\n'),
-            'r' => Ok('\r'),
-            't' => Ok('\t'),
-            'v' => Ok('\x0b'),
-            '\\' | '\'' | '"' | '?' => Ok(c),
-            'x' => by_number(self.digits(16, 2).filter(|number| *number < 128)),
-            'u' => by_number(self.digits(16, 4)),
-            'U' => by_number(self.digits(16, 8)),
-            _ => Err(ShellError::Escape(c)),
+            'a' => self.put('\x07'),
+            'b' => self.put('\x08'),
+            'e' | 'E' => self.put('\x1b'),
+            'f' => self.put('\x0c'),
+            'n' => self.put('\n'),
+            'r' => self.put('\r'),
+            't' => self.put('\t'),
+            'v' => self.put('\x0b'),
+            '\\' | '\'' | '"' | '?' => self.put(c),
+            '0'..='7' => {
+                let first = c.to_digit(8).unwrap_or_default();
+                let (more, length) = self.digits(8, 2).unwrap_or((0, 0));
+                self.put_bytes(&[((first << (3 * length)) + more) as u8]);
+            }
+            'x' => match self.digits(16, 2) {
+                Some((byte, _)) => self.put_bytes(&[byte as u8]),
+                None => self.put_text("\\x"),
+            },
+            'u' | 'U' => match self.digits(16, if c == 'u' { 4 } else { 8 }) {
+                Some((number, _)) => self.code_point(number)?,
+                None => self.put_text(if c == 'u' { "\\u" } else { "\\U" }),
+            },
+            'c' if self.rest.starts_with(|c: char| c.is_ascii() && c != '\'') => self.control(),
+            other => {
+                self.put('\\');
+                self.put(other);
+            }
         }
+        Ok(())
     }
 
-    fn digits(&mut self, radix: u32, most: usize) -> Option<u32> {
+    /// Puts a character by its number. Browsers write one beyond 16 bits as two halves.
+    fn code_point(&mut self, number: u32) -> Result<(), ShellError> {
+        let mut number = number;
+        if let (0xd800..0xdc00, Some(rest)) = (number, self.rest.strip_prefix("\\u")) {
+            let half = rest.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            if let Some(half @ 0xdc00..0xe000) = half {
+                self.rest = &rest[4..];
+                number = 0x1_0000 + ((number - 0xd800) << 10) + (half - 0xdc00);
+            }
+        }
+        self.put(char::from_u32(number).ok_or(ShellError::Bytes)?);
+        Ok(())
+    }
+
+    /// Puts the control character of a letter: `\cA` is 1.
+    fn control(&mut self) {
+        let Some(letter) = self.next() else { return };
+        if letter == '\\' && self.rest.starts_with('\\') {
+            self.next();
+        }
+        let byte = letter.to_ascii_uppercase() as u8;
+        self.put_bytes(&[if letter == '?' { 0x7f } else { byte & 0x1f }]);
+    }
+
+    /// The number of the digits that come next, and how many there are.
+    fn digits(&mut self, radix: u32, most: usize) -> Option<(u32, usize)> {
         let length = self.rest.chars().take(most).take_while(|c| c.is_digit(radix)).count();
         let (digits, rest) = self.rest.split_at(length);
         self.rest = rest;
-        u32::from_str_radix(digits, radix).ok()
+        Some((u32::from_str_radix(digits, radix).ok()?, length))
     }
 }
 
@@ -225,8 +277,24 @@ mod tests {
         }
         assert_eq!(split_words("http://a/?b=1&c=2"), Err(ShellError::Operator('&')));
         assert_eq!(split_words("a | b"), Err(ShellError::Operator('|')));
-        assert_eq!(split_words(r"$'\q'"), Err(ShellError::Escape('q')));
-        assert_eq!(split_words(r"$'\xff'"), Err(ShellError::Escape('x')));
+        for text in [r"$'caf\xe9'", r"$'\ud83d'", r"$'\U00110000'", r"$'\377'"] {
+            assert_eq!(split_words(text), Err(ShellError::Bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_of_bash() {
+        for (text, word) in [
+            (r"$'hello\041\1012'", "hello!A2"),
+            (r"$'caf\303\251 caf\xc3\xa9 \u20ac'", "café café €"),
+            (r"$'\ud83d\ude00 \U0001f600'", "😀 😀"),
+            (r"$'a\qb\xg\u\z'", r"a\qb\xg\u\z"),
+            (r"$'a\cAb\ca\c?'", "a\x01b\x01\x7f"),
+            (r"x$'a\0b'c", "xac"),
+            (r"$'\c\\a'", "\x1ca"),
+        ] {
+            assert_eq!(read(text), [word], "{text}");
+        }
     }
 
     #[test]

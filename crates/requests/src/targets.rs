@@ -157,6 +157,8 @@ fn no_target(here: &Location, what: &str) -> InputError {
 
 fn is_curl(text: &str) -> bool {
     let word = text.trim_start_matches([' ', '\t']).strip_prefix("curl");
+    // PowerShell has another command curl, so that there it is called by its file.
+    let word = word.map(|after| after.strip_prefix(".exe").unwrap_or(after));
     word.is_some_and(|after| after.starts_with([' ', '\t', '\\']))
 }
 
