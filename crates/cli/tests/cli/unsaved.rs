@@ -11,7 +11,8 @@ fn a_folder_that_is_lost_during_the_run_costs_neither_summary_nor_gates() {
     let dir = TestDir::new();
     let served = ServeProcess::start(&dir, "01-healthy");
     let files = ["--fail-if", "p50 > 10s", "--out", "here", "--html", "page.html", "--junit", "gates.xml"];
-    let arguments = [&["run", &served.api()], &LOAD[..], &files].concat();
+    let api = served.api();
+    let arguments = [&["run", api.as_str()], &LOAD[..], &files].concat();
     let mut running = TestProcess::start(dir.command(&arguments));
     running.wait_for_stderr("in flight");
     let lost = dir.path().join("here");
