@@ -269,3 +269,16 @@ fn an_error_is_one_line_whatever_the_flow_holds() {
     assert!(error.problem.contains("the URL 'To\\u{3}h some: a\\n1' does not begin with http"), "{error}");
     assert!(!error.problem.contains(char::is_control), "{error:?}");
 }
+
+/// A variable that holds a whole origin is followed by a path or a port, and by nothing that makes another host of it.
+#[test]
+fn what_follows_a_host_in_a_variable_does_not_change_it() {
+    for behind in ["@evil.test/", ".evil.test/", ":81@evil.test/", "evil/", "1/"] {
+        let error = flow(&format!("GET {{{{host}}}}{behind}\n")).unwrap_err();
+        assert!(error.problem.contains("a slash has to follow it"), "{behind}: {error}");
+    }
+    for behind in ["", "/", "/@evil.test", "//evil.test/", "?a=@b", "\\\\@evil.test/"] {
+        let flow = flow(&format!("GET {{{{host}}}}{behind}\n")).unwrap();
+        assert!(format!("{flow:?}").contains("127.0.0.1") && flow.origins().count() == 1, "{behind}");
+    }
+}

@@ -204,6 +204,11 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
         ),
         (
             "render --flow in/up.hurl",
+            2,
+            "in/../secret is not in in: a flow reads files there and below only",
+        ),
+        (
+            "render --flow in/up.hurl --file-root .",
             1,
             "in/up.hurl names ../secret: pods get files from this folder and below it only",
         ),
