@@ -21,6 +21,8 @@ const GITHUB_PAGE: &str = "GITHUB_STEP_SUMMARY";
 #[derive(Clone, Default, Debug)]
 pub struct Gating {
     gates: Vec<Gate>,
+    /// A service that only fails is what the user wants to measure.
+    pub allow_errors: bool,
     junit: Option<PathBuf>,
     markdown: Option<PathBuf>,
     /// The page of a job, which others write to as well.
@@ -37,7 +39,7 @@ impl Gating {
         for (flag, file) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
             file.as_deref().map_or(Ok(()), |file| check_place(flag, file))?;
         }
-        Ok(Gating { gates: args.gates(), junit: args.junit, markdown: args.markdown, github })
+        Ok(Gating { gates: args.gates(), allow_errors: false, junit: args.junit, markdown: args.markdown, github })
     }
 
     /// Refuses gates that this load cannot decide, whatever the service does.

@@ -28,14 +28,12 @@ pub struct Judge {
     pub observed: Observed,
     /// Leave out what comes before the response time has settled.
     pub cut_warmup: bool,
-    /// A service that only fails is what the user wants to measure.
-    pub allow_errors: bool,
 }
 
 impl Judge {
     /// The run as it is reported, and its findings, without gates.
     pub fn findings(&self, mut run: Run) -> (Run, Findings) {
-        run.facts.offered.allow_errors = self.allow_errors;
+        run.facts.offered.allow_errors = self.gating.allow_errors;
         run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
         if let Some((streams, sessions)) = run.facts.stream.as_mut().zip(self.observed.sessions.as_ref()) {
             streams.tally.count_not_reached(sessions.streams_not_reached());
@@ -61,7 +59,7 @@ impl Judge {
     /// The same of a run that goes on, gates included. What checks find and what is known of streams comes after the run
     /// only: both are left out, and so are gates on them.
     pub fn judge_so_far(&self, mut run: Run) -> (Run, Findings) {
-        run.facts.offered.allow_errors = self.allow_errors;
+        run.facts.offered.allow_errors = self.gating.allow_errors;
         let (run, mut findings) = cut_warmup(run, self.cut_warmup);
         self.gating.judge_so_far(&run, &mut findings);
         (run, findings)

@@ -78,8 +78,6 @@ pub struct ResolvedRun {
     pub printing: Printing,
     /// The file that will hold the instant at which the run begins.
     pub start_file: Option<PathBuf>,
-    /// A service that only fails is what the user wants to measure.
-    pub allow_errors: bool,
     /// When the run stops early, and whether its warm-up is cut off.
     pub stop_conditions: StopConditions,
     /// Who may watch it.
@@ -112,7 +110,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let start_file = stripe::start_file(&args);
     let printing = Printing { result: printed(&args), quiet: args.quiet };
     let save_to = save_to(&args)?;
-    let gating = Gating::resolve(args.gates.clone())?;
+    let gating = Gating { allow_errors: args.allow_errors, ..Gating::resolve(args.gates.clone())? };
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
@@ -166,7 +164,6 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
             cut_warmup,
             stop_when_saturated: args.stop_when_saturated,
         },
-        allow_errors: args.allow_errors,
         live: args.live,
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         command,

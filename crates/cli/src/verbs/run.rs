@@ -58,7 +58,6 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         gating: resolved.gating.clone(),
         observed: resolved.observed.clone(),
         cut_warmup: stop_conditions.cut_warmup,
-        allow_errors: resolved.allow_errors,
     };
     let source = FeedSource {
         plan: resolved.plan.clone(),

@@ -148,7 +148,6 @@ impl<'a> Runner<'a> {
             gating: resolved.gating,
             observed: Observed::default(),
             cut_warmup: resolved.stop_conditions.cut_warmup,
-            allow_errors: resolved.allow_errors,
         };
         let (run, findings) = judge.findings(run);
         folder.map(|folder| folder.save(&run, &findings)).transpose()?;

@@ -202,11 +202,7 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
             2,
             "a Secret holds 1048576; put the large ones into the image",
         ),
-        (
-            "render --flow in/up.hurl",
-            2,
-            "in/../secret is not in in: a flow reads files there and below only",
-        ),
+        ("render --flow in/up.hurl", 2, "in/../secret is not in in: a flow reads files there and below only"),
         (
             "render --flow in/up.hurl --file-root .",
             1,
