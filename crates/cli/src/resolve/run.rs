@@ -110,7 +110,8 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let start_file = stripe::start_file(&args);
     let printing = Printing { result: printed(&args), quiet: args.quiet };
     let save_to = save_to(&args)?;
-    let gating = Gating { allow_errors: args.allow_errors, ..Gating::resolve(args.gates.clone())? };
+    let mut gating = Gating::resolve(args.gates.clone())?;
+    gating.allow_errors = args.allow_errors;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
