@@ -203,11 +203,6 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
             "a Secret holds 1048576; put the large ones into the image",
         ),
         ("render --flow in/up.hurl", 2, "in/../secret is not in in: a flow reads files there and below only"),
-        (
-            "render --flow in/up.hurl --file-root .",
-            1,
-            "in/up.hurl names ../secret: pods get files from this folder and below it only",
-        ),
         ("render --targets bodies.txt", 1, "bodies.txt names /etc/hostname:"),
         ("render http://a/ --data-file -", 2, "pods have no standard input of yours"),
         ("render --flow none.hurl", 1, "cannot read none.hurl"),
