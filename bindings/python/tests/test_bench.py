@@ -124,7 +124,7 @@ def test_a_callable_that_always_fails_ends_the_run() -> None:
     result = balanced(truetail.bench(fails, rate=1000, duration="60s", max_failures=30))
     assert result.exceptions == {"RuntimeError": 30} and result.tally["malformed"] == 30
     assert result.interrupted and any("max_failures" in note for note in result.notes)
-    assert result.verdict.state == "SUSPECT"
+    assert result.verdict.state == "INVALID"
 
 
 def test_unless_told_to_go_on() -> None:

@@ -93,7 +93,7 @@ def test_nobody_answers() -> None:
         truetail.run(server.url, rate=10)
     result = truetail.run(server.url, rate=100, duration="100ms", preflight=False)
     assert result.tally["connect_failed"] == 10 and result.causes == {"refused": 10}
-    assert result.verdict.state == "SUSPECT"
+    assert result.verdict.state == "INVALID"
 
 
 def test_an_address_that_cannot_be_had() -> None:
