@@ -52,7 +52,7 @@ def test_a_language_model_is_asked_for_a_stream_and_its_tokens() -> None:
         ({"llm": "openai"}, "llm: there is no 'openai'"),
         ({"stall": "1s"}, "stall: it is about streams"),
         ({"slo": ["ttft < 1s"]}, "slo: it is about answers of language models"),
-        ({"llm": "openai-chat", "data": "{}", "slo": ["p99 < 1s"]}, "slo: 'p99 < 1s' is no objective"),
+        ({"llm": "openai-chat", "data": "{}", "slo": ["p99 < 1s"]}, "slo: 'p99 < 1s' cannot be decided"),
         ({"stream": "chunks", "llm": "openai-chat", "data": "{}"}, "llm: it is about server-sent events"),
         ({"stream": "chunks", "end_mark": "x"}, "end_mark: it is about server-sent events"),
         ({"stream": "sse", "idle_timeout": 0}, "idle_timeout: it is zero"),
