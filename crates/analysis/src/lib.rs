@@ -7,7 +7,7 @@
 //! | `confidence_interval`, `exceedance`, `long_run_variance` | confidence intervals for dependent requests |
 //! | `distribution`, `metric_distributions` | the distributions of a run |
 //! | `bracket` | quantiles with and without what the generator added |
-//! | `load_timeline` | arrivals, starts and ends over time: whether the backlog grows |
+//! | `load_timeline` | arrivals and ends over time: whether the backlog grows |
 //! | [`saturation_detector`] | detects saturation during a run |
 //! | `levels`, [`settling()`], [`without_warmup`] | the levels of the response time, where it settles, and the run without its warm-up |
 //! | `so_far` | a run that is going on, as if it had been stopped now |

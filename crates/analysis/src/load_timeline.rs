@@ -1,4 +1,4 @@
-//! Arrivals, starts and ends in stretches of equal length, over the time in which arrivals were intended.
+//! Arrivals and ends in stretches of equal length, over the time in which arrivals were intended.
 
 use std::ops::Range;
 
@@ -13,8 +13,6 @@ const STRETCHES: usize = 40;
 pub(crate) struct Stretch {
     /// Arrivals intended in it.
     pub(crate) planned: u64,
-    /// Arrivals whose actual start was in it.
-    pub(crate) sent: u64,
     /// Whole answers that ended in it.
     pub(crate) completed: u64,
     /// Arrivals that ended in it with or without an answer.
@@ -92,9 +90,6 @@ fn count(record: &RequestRecord, stretches: &mut [Stretch], stretch_of: impl Fn(
     if let Some(i) = stretch_of(record.intended_start) {
         stretches[i].planned += 1;
     }
-    if let Some(i) = stretch_of(record.actual_start).filter(|_| record.outcome != Outcome::NeverIssued) {
-        stretches[i].sent += 1;
-    }
     let has_ended = !matches!(record.outcome, Outcome::NeverIssued | Outcome::InFlightAtEnd);
     if let Some(i) = stretch_of(record.end).filter(|_| has_ended) {
         stretches[i].ended += 1;
@@ -136,7 +131,6 @@ fn stretch(rows: &[SecondCounts]) -> Stretch {
     let sum = |count: fn(&SecondCounts) -> u64| rows.iter().map(count).sum();
     Stretch {
         planned: sum(|row| row.planned),
-        sent: sum(|row| row.sent),
         completed: sum(|row| row.completed),
         ended: sum(|row| row.completed + row.failed),
         median_ns: None,

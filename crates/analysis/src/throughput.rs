@@ -12,9 +12,11 @@ const FEWEST: u64 = 2;
 /// Answers per second of the schedule, as [`offered_per_second`] counts planned arrivals, so that a run whose requests
 /// were all answered met its rate, however long the last answers took. `None` for fewer than two arrivals.
 pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
-    let responses = run.snapshot.tally.responses as f64;
-    (run.snapshot.tally.planned >= FEWEST).then_some(())?;
-    Some(per_second(responses, schedule_ns(run, every)?))
+    let tally = &run.snapshot.tally;
+    if tally.planned < FEWEST {
+        return None;
+    }
+    Some(per_second(tally.responses as f64, schedule_ns(run, every)?))
 }
 
 /// Answers per second until the last of them, of a service that did not keep up: it went on answering when the schedule

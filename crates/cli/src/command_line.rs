@@ -60,7 +60,7 @@ fn secrets(args: &RunArgs) -> Vec<(String, String)> {
     let body = args.data.iter().map(|body| (body.clone(), redacted_body(body)));
     let curl = args.curl.iter().map(|command| (command.clone(), redacted_command(command)));
     let otlp = args.live.otlp.iter().map(|url| (url.clone(), redacted_url(url)));
-    let variables = args.flow.variable.iter().map(redacted_variable);
+    let variables = args.flow.given.variable.iter().map(redacted_variable);
     let of_request = url.chain(user).chain(headers).chain(body).chain(curl);
     of_request.chain(otlp).chain(variables).filter(|(value, shown)| value != shown).collect()
 }

@@ -39,7 +39,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     OutputFolder::check(&checked.save_to)?;
     let mut found = args.clone();
     // What it captured replaces what it began with.
-    found.flow.variable.extend(setup.run(&args)?);
+    found.flow.given.variable.extend(setup.run(&args)?);
     // It may outlast the instant, and the run is late then: it is not refused any more.
     found.machines.start_at = None;
     let mut resolved = resolve::run::resolve(found)?;
@@ -85,7 +85,7 @@ impl Setup {
     /// The one of `--setup`.
     fn of(args: &RunArgs) -> Result<Setup> {
         let file = args.flow.setup.clone().unwrap_or_default();
-        let flow = flow::read(&file, &args.flow.variable, args.flow.file_root.as_deref(), |_| Ok(None))?;
+        let flow = flow::read(&file, &args.flow.given.variable, args.flow.given.file_root.as_deref(), |_| Ok(None))?;
         let flow = flow.over(flow::version(args)).map_err(|error| flow::wrong(&file, &error))?;
         if flow.has_streams() {
             let help = "a setup measures nothing; take '# truetail: stream' out";
@@ -106,7 +106,7 @@ impl Setup {
 
     fn stand_in(&self, args: &mut RunArgs) {
         let of = |name: &String| Variable { name: name.clone(), value: "0".to_owned() };
-        args.flow.variable.splice(0..0, self.flow.variable_names().iter().map(of));
+        args.flow.given.variable.splice(0..0, self.flow.variable_names().iter().map(of));
     }
 
     fn target(&self, args: &RunArgs) -> Result<Target> {

@@ -1,7 +1,7 @@
 //! Pieces of Markdown.
 
 use crate::table::Align;
-use crate::text::is_unprintable;
+use crate::text::is_of_a_line;
 
 /// A table with these columns: (head, alignment).
 pub(crate) fn table<'a>(
@@ -21,7 +21,7 @@ pub(crate) fn table<'a>(
 /// `text` escaped, so that text from outside cannot inject markup.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars().filter(|c| !c.is_control() && !is_unprintable(*c)) {
+    for c in text.chars().filter(|c| is_of_a_line(*c)) {
         match c {
             '<' => escaped.push_str("&lt;"),
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' => escaped.extend(['\\', c]),

@@ -1,6 +1,6 @@
 //! Escaping of text in HTML and SVG.
 
-use crate::text::is_unprintable;
+use crate::text::is_of_a_line;
 
 /// `text` as the content of an element or the value of an attribute, in XML and HTML, so that text from tools and files
 /// cannot inject markup. Characters that XML does not allow are left out, and so is all that controls how the rest is
@@ -14,8 +14,8 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\n' => escaped.push(c),
-            c if c.is_control() || is_unprintable(c) => {}
-            c => escaped.push(c),
+            c if is_of_a_line(c) => escaped.push(c),
+            _ => {}
         }
     }
     escaped

@@ -1,6 +1,6 @@
 //! What the terminal can show. The caller says so: this crate does not look.
 
-use crate::text::is_unprintable;
+use crate::text::is_of_a_line;
 
 /// What text may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +61,7 @@ impl Style {
     /// read as something else; and transliterated to ASCII if there is no Unicode.
     pub fn printable(self, text: &str) -> String {
         let mut printable = String::with_capacity(text.len());
-        for c in text.chars().filter(|c| !c.is_control() && !is_unprintable(*c)) {
+        for c in text.chars().filter(|c| is_of_a_line(*c)) {
             match c {
                 _ if self.unicode || c.is_ascii() => printable.push(c),
                 '≥' => printable.push_str(">="),

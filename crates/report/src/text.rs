@@ -19,14 +19,19 @@ fn visible_char(c: char) -> char {
     }
 }
 
+/// Whether a character belongs in a line: it is neither a control character nor [unprintable](is_unprintable).
+pub(crate) fn is_of_a_line(c: char) -> bool {
+    !c.is_control() && !is_unprintable(c)
+}
+
 /// True for control characters other than line break and tab, separators of lines, marks and overrides of direction, what has
-/// no width, and what is no character at all.
+/// no width, and what is no character at all. Joiners are printable: scripts and emoji are written with them.
 pub fn is_unprintable(c: char) -> bool {
     let is_direction =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let has_no_width = matches!(
         c,
-        '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+        '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
             | '\u{e0000}'..='\u{e007f}'
     );
     let is_no_character = matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe;
@@ -46,8 +51,10 @@ mod tests {
         assert_eq!(visible("a\x1b[2J\0\r\n\tb\u{7f}"), "a␛[2J␀␍\n\tb␡");
         assert_eq!(visible("\x1b]0;title\x07\x08"), "␛]0;title␇␈");
         assert_eq!(visible("x\u{85}\u{2028}\u{202e}\u{ffff}y<é日"), "x\u{fffd}\u{fffd}\u{fffd}\u{fffd}y<é日");
-        for c in ['\u{9b}', '\u{2066}', '\u{2069}', '\u{200b}', '\u{200d}', '\u{feff}', '\u{ad}', '\u{e0041}'] {
+        for c in ['\u{9b}', '\u{2066}', '\u{2069}', '\u{200b}', '\u{feff}', '\u{ad}', '\u{e0041}'] {
             assert_eq!(visible(&format!("a{c}b")), "a\u{fffd}b", "{c:?}");
         }
+        let joined = "می\u{200c}خواهم 👩\u{200d}💻";
+        assert_eq!(visible(joined), joined);
     }
 }

@@ -17,7 +17,7 @@ Examples:
   truetail capacity http://127.0.0.1:8080/api --slo 'p99.9 < 200ms' --min-rate 500 --max-rate 5k --resolution 2%";
 
 /// Options of `truetail run` that a search sets itself, or that would have no effect in it, by their long names.
-pub const NOT_FOR_PROBES: [&str; 48] = [
+pub const NOT_FOR_PROBES: &[&str] = &[
     "rate",
     "spacing",
     "seed",

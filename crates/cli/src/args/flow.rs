@@ -17,6 +17,13 @@ pub struct FlowArgs {
     /// part of the load, and none of its requests is in the books
     #[arg(long, value_name = "FILE.hurl", requires = "flow", help_heading = "Flows")]
     pub setup: Option<PathBuf>,
+    #[command(flatten)]
+    pub given: FlowInputs,
+}
+
+/// What flows are given, over sockets and in the simulator.
+#[derive(Args, Clone, Default, Debug)]
+pub struct FlowInputs {
     /// Set a variable of the flows for every session; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
     pub variable: Vec<Variable>,

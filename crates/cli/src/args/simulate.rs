@@ -7,7 +7,7 @@ use clap::Args;
 use truetail_model::driver::Stripe;
 use truetail_model::time::{Nanos, Rate};
 
-use super::flow::Variable;
+use super::flow::FlowInputs;
 use super::gates::GateArgs;
 use super::page::TypedArgs;
 use super::values::{count, length};
@@ -57,13 +57,8 @@ pub struct SimulateArgs {
     /// flows, drawn by their weights
     #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
     pub flow: Vec<PathBuf>,
-    /// Set a variable of the flows for every session; repeatable
-    #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
-    pub variable: Vec<Variable>,
-    /// Take the files that flows send from this folder and below it, in place of the folder of the flow; no flow reads files
-    /// elsewhere
-    #[arg(long, value_name = "DIR", requires = "flow", help_heading = "Flows")]
-    pub file_root: Option<PathBuf>,
+    #[command(flatten)]
+    pub given: FlowInputs,
     #[command(flatten)]
     pub gates: GateArgs,
     /// Options of the labs.

@@ -26,7 +26,7 @@ pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
     let data = request::data(args)?;
     let read = |file: &PathBuf| {
         let rows = |text: &str| rows::of_flow(args, data.as_ref(), text);
-        let flow = read(file, &args.flow.variable, args.flow.file_root.as_deref(), rows)?;
+        let flow = read(file, &args.flow.given.variable, args.flow.given.file_root.as_deref(), rows)?;
         flow.over(version(args)).map_err(|error| wrong(file, &error))
     };
     let flows = together(args.flow.flow.iter().map(read).collect::<Result<_>>()?)?;

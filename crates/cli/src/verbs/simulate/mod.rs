@@ -57,13 +57,13 @@ fn of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static str)> {
 
 fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let scenario = scenario_or_lab(&args.scenario)?;
-    let read = |file: &PathBuf| flow::read(file, &args.variable, args.file_root.as_deref(), |_| Ok(None));
+    let read = |file: &PathBuf| flow::read(file, &args.given.variable, args.given.file_root.as_deref(), |_| Ok(None));
     let flows = args.flow.iter().map(read).collect::<Result<Vec<_>>>()?;
     let flows = if flows.is_empty() { None } else { Some(flow::together(flows)?) };
     args.gates
         .refuse_of_each_request("the simulator knows no tokens; write a figure of the run, such as 'p99 < 50ms'")?;
     let gating = Gating::resolve(args.gates)?;
-    let command = command_line::of_simulate(&args.typed.words, &args.variable);
+    let command = command_line::of_simulate(&args.typed.words, &args.given.variable);
     let save_to = args.out.map_or(SaveTo::Nowhere, |folder| SaveTo::folder(folder, args.force));
     let stripe = args.stripe.map(|stripe| dealt_out(&scenario.workload, stripe)).transpose()?;
     let folder = OutputFolder::prepare(&save_to, &scenario.name)?;
