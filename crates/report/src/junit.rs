@@ -11,6 +11,7 @@ use truetail_run::{CheckCounts, Findings, GateFinding, GateState, Run, VerdictSt
 
 use crate::number;
 use crate::summary::measured;
+use crate::text::is_unprintable;
 
 /// The content of the file.
 ///
@@ -26,7 +27,8 @@ pub fn junit(run: &Run, findings: &Findings) -> Result<String, SerializeError> {
     let mut report = Report::new("truetail");
     report.set_time(Duration::from_nanos(run.facts.elapsed_ns));
     report.add_test_suite(suite);
-    report.to_string()
+    // Checks, gates and URLs may quote others. No mark-up of the document is among what is left out.
+    report.to_string().map(|document| document.chars().filter(|c| !is_unprintable(*c)).collect())
 }
 
 fn case(class: &str, name: &str, status: TestCaseStatus) -> TestCase {

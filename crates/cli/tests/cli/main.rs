@@ -18,6 +18,7 @@ mod export;
 mod flow_server;
 mod flow_streams;
 mod flows;
+mod foreign_text;
 mod gates;
 mod habits;
 mod hard_times;
