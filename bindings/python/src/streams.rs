@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use truetail_analysis::gates::Reading;
 use truetail_run::{LlmApi, StreamKind};
-use truetail_stream::{LlmOptions, MOST_DATA_BYTES, StreamOptions};
+use truetail_stream::{LlmOptions, MOST_DATA_BYTES, Objective, StreamOptions};
 
 use crate::arguments::{choice, positive_time, value_error};
 use crate::gate::parsed;
@@ -38,12 +38,12 @@ impl StreamArguments<'_> {
 
     /// What each request must meet, for goodput.
     fn slo_of_each_request(&self) -> Vec<String> {
-        self.slo.iter().filter(|text| is_of_each_request(text)).cloned().collect()
+        self.slo.iter().filter(|text| Objective::is_in(text)).cloned().collect()
     }
 
     /// What must hold for the run.
     pub fn slo_of_run(&self) -> Vec<String> {
-        self.slo.iter().filter(|text| !is_of_each_request(text)).cloned().collect()
+        self.slo.iter().filter(|text| !Objective::is_in(text)).cloned().collect()
     }
 
     /// How answers are looked at; `None` where they are not read as streams.
@@ -90,10 +90,4 @@ impl StreamArguments<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// A time of each request to a language model, without a statistic over the run.
-fn is_of_each_request(text: &str) -> bool {
-    let name = text.split(['<', '>']).next().unwrap_or_default().trim();
-    ["ttft", "tpot", "e2e"].contains(&name)
 }

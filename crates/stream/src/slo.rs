@@ -16,6 +16,17 @@ pub(crate) enum SloTime {
     EndToEnd,
 }
 
+impl SloTime {
+    fn named(name: &str) -> Option<SloTime> {
+        match name.trim() {
+            "ttft" => Some(SloTime::FirstContent),
+            "tpot" => Some(SloTime::PerOutputToken),
+            "e2e" => Some(SloTime::EndToEnd),
+            _ => None,
+        }
+    }
+}
+
 /// What each request must meet, such as `ttft < 200ms`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Objective {
@@ -26,6 +37,11 @@ pub struct Objective {
 }
 
 impl Objective {
+    /// Whether a condition is about the time of each request, as `ttft < 200ms` is and `ttft p99 < 200ms` is not.
+    pub fn is_in(condition: &str) -> bool {
+        condition.split(['<', '>']).next().and_then(SloTime::named).is_some()
+    }
+
     /// A request that took this long meets it.
     pub(crate) fn is_met_by(&self, time: Nanos) -> bool {
         if self.or_equal { time <= self.limit } else { time < self.limit }
@@ -48,12 +64,7 @@ impl FromStr for Objective {
         let malformed =
             || format!("'{quoted}' is no objective; write ttft, tpot or e2e < TIME, such as 'ttft < 200ms'");
         let (name, limit) = quoted.split_once('<').ok_or_else(malformed)?;
-        let time = match name.trim() {
-            "ttft" => SloTime::FirstContent,
-            "tpot" => SloTime::PerOutputToken,
-            "e2e" => SloTime::EndToEnd,
-            _ => return Err(malformed()),
-        };
+        let time = SloTime::named(name).ok_or_else(malformed)?;
         let (limit, or_equal) = limit.strip_prefix('=').map_or((limit, false), |limit| (limit, true));
         let limit = limit.trim().parse::<Nanos>().map_err(|error| format!("'{quoted}': {error}"))?;
         Ok(Objective { text: quoted.to_owned(), time, or_equal, limit })

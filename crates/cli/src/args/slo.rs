@@ -1,6 +1,5 @@
 //! `--slo`: what must hold for the run, or for each request to a language model.
 
-use std::fmt::Display;
 use std::str::FromStr;
 
 use truetail_analysis::gates::{Gate, Slo};
@@ -19,14 +18,10 @@ impl FromStr for SloArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SloArg, String> {
-        fn line(error: impl Display) -> String {
-            error.to_string()
+        if Objective::is_in(text) {
+            return text.parse().map(SloArg::OfEachRequest);
         }
-        let name = text.split(['<', '>']).next().unwrap_or_default().trim();
-        match name {
-            "ttft" | "tpot" | "e2e" => text.parse().map(SloArg::OfEachRequest),
-            _ => text.parse::<Slo>().map(|slo| SloArg::OfRun(slo.0)).map_err(line),
-        }
+        text.parse::<Slo>().map(|slo| SloArg::OfRun(slo.0)).map_err(|error| error.to_string())
     }
 }
 

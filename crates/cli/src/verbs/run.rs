@@ -207,13 +207,21 @@ fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
 
 /// The server runs and sent something, which was no answer.
 fn has_answered(cause: Cause) -> bool {
-    use Cause::{
-        BadChunk, BadHead, BadLength, HeadTooLarge, LeftoverBytes, TooManyInterim, Truncated, UnexpectedUpgrade,
-    };
-    let of_http1 =
-        [BadChunk, BadHead, BadLength, HeadTooLarge, LeftoverBytes, TooManyInterim, Truncated, UnexpectedUpgrade];
-    of_http1.contains(&cause)
-        || matches!(cause, Cause::EarlyAnswer | Cause::Http2Protocol | Cause::Http2Window | Cause::StreamReset)
+    matches!(
+        cause,
+        Cause::BadChunk
+            | Cause::BadHead
+            | Cause::BadLength
+            | Cause::EarlyAnswer
+            | Cause::HeadTooLarge
+            | Cause::Http2Protocol
+            | Cause::Http2Window
+            | Cause::LeftoverBytes
+            | Cause::StreamReset
+            | Cause::TooManyInterim
+            | Cause::Truncated
+            | Cause::UnexpectedUpgrade
+    )
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {
