@@ -13,6 +13,15 @@ impl AfterLoad {
         step.map_err(|error| self.0.push(error)).ok()
     }
 
+    /// Ends with a last step that gives the exit code.
+    ///
+    /// # Errors
+    /// If a step failed, or the last one did.
+    pub fn end_with(mut self, code: Result<ExitCode>) -> Result<ExitCode> {
+        let code = self.tried(code);
+        self.end(code.unwrap_or(ExitCode::Error))
+    }
+
     /// Returns `code` if every step succeeded. Otherwise it returns the last error, after a line for each of the others.
     ///
     /// # Errors
@@ -36,6 +45,8 @@ mod tests {
         assert_eq!(steps.tried(Ok(7)), Some(7));
         assert_eq!(steps.tried(Err::<u8, _>(runtime_error("second"))), None);
         assert_eq!(steps.end(ExitCode::GateFailed), Err(runtime_error("second")));
+        assert_eq!(AfterLoad::default().end_with(Err(runtime_error("last"))), Err(runtime_error("last")));
+        assert_eq!(AfterLoad::default().end_with(Ok(ExitCode::GateFailed)), Ok(ExitCode::GateFailed));
         assert_eq!(AfterLoad::default().end(ExitCode::GateFailed), Ok(ExitCode::GateFailed));
     }
 }

@@ -43,8 +43,7 @@ pub fn ab(args: AbArgs) -> Result<ExitCode> {
         Ended::Spoilt | Ended::Invalid if exit_code(&report) == ExitCode::Success => Ok(ExitCode::Open),
         Ended::AllDone | Ended::Decided | Ended::Spoilt | Ended::Invalid => Ok(exit_code(&report)),
     };
-    let code = steps.tried(ended);
-    steps.end(code.unwrap_or(ExitCode::Error))
+    steps.end_with(ended)
 }
 
 fn ending(rounds: RoundsArgs) -> Ending {

@@ -58,8 +58,7 @@ pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
         steps.tried(fs::write(&file, content).map_err(error));
     }
     steps.tried(output::print(&if json { as_json } else { capacity_text(&report, style) }));
-    let code = steps.tried(exit_code(&report, &ended, signal));
-    steps.end(code.unwrap_or(ExitCode::Error))
+    steps.end_with(exit_code(&report, &ended, signal))
 }
 
 fn begins(journal: &Journal) -> String {

@@ -8,6 +8,7 @@ use truetail_analysis::truth::{Truth, truth};
 use truetail_engine::host;
 use truetail_report::{comparison_explanation, comparison_table};
 
+use crate::after_load::AfterLoad;
 use crate::args::demo::DemoArgs;
 use crate::command_line;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
@@ -18,26 +19,31 @@ use setup::{DemoSetup, LoopResult};
 /// Runs a closed loop and then an open loop against a server that freezes for a second, and compares them.
 ///
 /// # Errors
-/// If no server can be started, or a run cannot be saved.
+/// If no server can be started; and, after the result is printed, if a run cannot be saved.
 pub fn demo(args: DemoArgs) -> Result<ExitCode> {
     let setup = DemoSetup::new(args.quiet, command_line::of_words(&args.typed.words));
     let truth = truth(&setup.scenario).expect("the scenario of the demo is an open one, with an end");
     host::raise_open_file_limit();
     let [closed_folder, open_folder] = folders(&args)?;
     output::print(&setup.introduction(output::stdout_style()))?;
-    let closed = setup.measure(setup.closed_loop(), closed_folder)?;
-    let open = if closed.was_interrupted() { None } else { Some(setup.measure(setup.open_loop(), open_folder)?) };
+    let mut steps = AfterLoad::default();
+    let closed = setup.measure(setup.closed_loop(), closed_folder, &mut steps)?;
+    let open = match closed.was_interrupted() {
+        true => None,
+        false => Some(setup.measure(setup.open_loop(), open_folder, &mut steps)?),
+    };
     let Some(open) = open.filter(|open| !open.was_interrupted()) else {
-        return Err(runtime_error(
+        return steps.end_with(Err(runtime_error(
             "the demo was stopped before both loops had finished, so there is nothing to compare",
-        ));
+        )));
     };
     let compared = compare(&setup, &truth, &closed, &open);
-    output::print(&result_text(&compared, &closed, &open))?;
-    if let Some(file) = page::write(&setup, &compared, [&closed, &open], args.out.as_deref())? {
-        output::print(&format!("  Page: {}\n", file.display()))?;
+    steps.tried(output::print(&result_text(&compared, &closed, &open)));
+    let page = steps.tried(page::write(&setup, &compared, [&closed, &open], args.out.as_deref()));
+    if let Some(file) = page.flatten() {
+        steps.tried(output::print(&format!("  Page: {}\n", file.display())));
     }
-    Ok(ExitCode::from_verdicts([&closed, &open].map(|seen| &seen.findings.verdict)))
+    steps.end(ExitCode::from_verdicts([&closed, &open].map(|seen| &seen.findings.verdict)))
 }
 
 /// The folders for the runs of the closed and of the open loop.

@@ -12,6 +12,7 @@ use truetail_report::Style;
 use truetail_run::{Findings, Run, VerdictState};
 use truetail_server::{Server, ServerOptions, ServerTruth};
 
+use crate::after_load::AfterLoad;
 use crate::error::{Result, runtime_error};
 use crate::measure::{RunContext, measure};
 use crate::output;
@@ -89,8 +90,13 @@ impl DemoSetup {
     /// Offers `workload` to a new server, so that each loop meets the stall at the same time.
     ///
     /// # Errors
-    /// If no server can be started, no load can be offered, or the run cannot be saved.
-    pub fn measure(&self, workload: Workload, folder: Option<OutputFolder>) -> Result<LoopResult> {
+    /// If no server can be started, or no load can be offered. That the run cannot be saved is told by `steps`.
+    pub fn measure(
+        &self,
+        workload: Workload,
+        folder: Option<OutputFolder>,
+        steps: &mut AfterLoad,
+    ) -> Result<LoopResult> {
         if !self.quiet {
             output::note(&format!("measuring the {} loop …", workload.model.kind().name()));
         }
@@ -107,7 +113,7 @@ impl DemoSetup {
         let run = measure(&Plan::new(workload, target), context)?.run;
         let truth = server.stop();
         let findings = truetail_analysis::findings(&run);
-        let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+        let saved = folder.and_then(|folder| steps.tried(folder.save(&run, &findings)));
         Ok(LoopResult { arrived_in_stall: self.arrived_in_stall(&truth), run, findings, saved })
     }
 

@@ -42,8 +42,7 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
         true => Ok(ExitCode::Success),
         false => Err(runtime_error("no tool produced a result; the table says why")),
     };
-    let code = steps.tried(ended);
-    steps.end(code.unwrap_or(ExitCode::Error))
+    steps.end_with(ended)
 }
 
 /// The tools of these names, in the order of the registry; where none is named, all that measure streams, or all others.

@@ -130,18 +130,28 @@ fn finish(
     command: String,
     more: impl FnOnce(&[OutputFile]) -> Vec<OutputFile>,
 ) -> Result<ExitCode> {
-    let saved = folders.parent.map(|folder| folder.display().to_string());
+    let mut steps = AfterLoad::default();
+    let saved = folders.parent.and_then(|parent| {
+        steps.tried(save(report, folders, parent, command, more)).map(|()| parent.display().to_string())
+    });
     let text = if as_json { report.json() } else { report.text(saved.as_deref(), output::stdout_style()) };
-    if let Some(parent) = folders.parent {
-        folders.save(report.series.iter().map(|series| (series.run, &series.findings)))?;
-        let mut files = report.pictures().map_err(runtime_error)?;
-        files.extend(more(&files));
-        files.push(OutputFile::text(REPORT, page::of_lab(report, command)));
-        write_files(parent, &files)?;
-    }
-    output::print(&text)?;
+    steps.tried(output::print(&text));
     let measured = report.series.iter().filter(|series| series.measured);
-    Ok(ExitCode::from_verdicts(measured.map(|series| &series.findings.verdict)))
+    steps.end(ExitCode::from_verdicts(measured.map(|series| &series.findings.verdict)))
+}
+
+fn save(
+    report: &LabReport<'_>,
+    folders: LabFolders<'_>,
+    parent: &Path,
+    command: String,
+    more: impl FnOnce(&[OutputFile]) -> Vec<OutputFile>,
+) -> Result<()> {
+    folders.save(report.series.iter().map(|series| (series.run, &series.findings)))?;
+    let mut files = report.pictures().map_err(runtime_error)?;
+    files.extend(more(&files));
+    files.push(OutputFile::text(REPORT, page::of_lab(report, command)));
+    write_files(parent, &files)
 }
 
 /// The CSV files of the freeze, and the manifest that lists these and the pictures; other labs have none.
