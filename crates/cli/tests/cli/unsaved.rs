@@ -47,3 +47,13 @@ fn a_file_that_cannot_be_written_does_not_stop_the_others() {
         assert!(dir.path().join("kept").exists() && dir.path().join("csv").exists(), "{report:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_simulation_is_shown_though_a_file_of_it_cannot_be_written() {
+    let dir = TestDir::new();
+    let output = dir.truetail(&["simulate", "02", "--slo", "p50 < 1s", "--junit", "/dev/full", "--markdown", "kept"]);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(output.stdout.contains("p99 ") && output.stdout.contains("PASSED p50 < 1s"), "{output:?}");
+    assert!(output.stderr.contains("cannot write /dev/full") && dir.path().join("kept").exists(), "{output:?}");
+}
