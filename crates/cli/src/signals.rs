@@ -5,6 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_default;
@@ -119,7 +120,8 @@ impl Drop for SignalHandler {
     }
 }
 
-/// Stops the run of `control` on signals: the first stops sending, the second stops at once, the third ends the process.
+/// Stops the run of `control` on signals: the first stops sending, the second stops at once, the third ends the
+/// process, which ends also if the run has not after 3 s.
 ///
 /// # Errors
 /// If the system does not allow signals to be captured.
@@ -165,6 +167,8 @@ pub fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
             2 => {
                 output::note("stopping at once");
                 control.stop_now();
+                // Without the thread, a third signal still ends the process.
+                let _ = thread::Builder::new().spawn(move || end_process_unless_ended(&control));
             }
             _ => {
                 // This ends the process, with whatever the terminal shows.
@@ -174,6 +178,22 @@ pub fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
         }
         true
     })
+}
+
+/// A run that was stopped at once may take this long to close its books.
+const TIME_TO_STOP: Duration = Duration::from_secs(3);
+
+/// Ends the process if the run of `control` has not ended after [`TIME_TO_STOP`].
+fn end_process_unless_ended(control: &Control) {
+    let stopped = Instant::now();
+    while !control.has_ended() {
+        if stopped.elapsed() >= TIME_TO_STOP {
+            terminal::leave();
+            output::note("the run did not stop within 3s; its result is lost");
+            let _ = emulate_default_handler(SIGTERM);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Tells `on_signal` of the first two signals, by their number; the third ends this process.

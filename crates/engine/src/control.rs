@@ -1,6 +1,6 @@
 //! Watching and stopping a run from outside.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use truetail_model::record::Snapshot;
@@ -32,6 +32,7 @@ struct Shared {
     collected: Collected,
     /// The clock of the run and the instant at which it begins, once they are set.
     start: OnceLock<Start>,
+    has_ended: AtomicBool,
 }
 
 /// Every worker reads the value in each turn, and must not wait for a cache line because of writes next to it.
@@ -67,6 +68,15 @@ impl Control {
     /// The run was asked to end early, or a worker failed.
     pub fn was_stopped(&self) -> bool {
         self.stop_request() != StopRequest::None
+    }
+
+    /// Every worker has ended, and what they measured is merged. Always false for callables.
+    pub fn has_ended(&self) -> bool {
+        self.0.has_ended.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn end(&self) {
+        self.0.has_ended.store(true, Ordering::Relaxed);
     }
 
     /// The progress of the run. All zero before it begins.

@@ -56,6 +56,10 @@ pub struct Precision {
 /// small machine can do, so that a worker can catch up.
 const RATE_PER_WORKER: f64 = 25_000.0;
 
+/// The highest rate that a run may plan for each of its workers, in requests per second: 100 times and more what one can
+/// send.
+pub const MAX_RATE_PER_WORKER: f64 = 1e8;
+
 /// Open files that are kept free for everything but workers and their connections.
 const RESERVED_FILES: u64 = 18;
 /// Open files of each worker besides its connections: those it waits with. All workers share the table of the process.
@@ -226,15 +230,31 @@ impl Plan {
     /// The number of workers that the load needs.
     fn threads_for_the_load(&self) -> u32 {
         self.threads.unwrap_or_else(|| {
-            let of_all = match &self.workload.model {
-                LoadModel::Open(schedule) => schedule.profile.peak_per_second() / RATE_PER_WORKER,
-                LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
-                    sessions.profile.peak_per_second() * f64::from(*requests_per_session) / RATE_PER_WORKER
-                }
-                LoadModel::Closed { .. } => f64::INFINITY,
-            };
-            (of_all / f64::from(self.stripe.of())).ceil().clamp(1.0, f64::from(host::cpus())) as u32
+            let needed = self.peak_rate().map_or(f64::INFINITY, |peak| peak / RATE_PER_WORKER);
+            needed.ceil().clamp(1.0, f64::from(host::cpus())) as u32
         })
+    }
+
+    /// The highest rate that this machine is to offer, in requests per second; `None` if the answers decide the rate.
+    fn peak_rate(&self) -> Option<f64> {
+        let of_all = match &self.workload.model {
+            LoadModel::Open(schedule) => schedule.profile.peak_per_second(),
+            LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
+                sessions.profile.peak_per_second() * f64::from(*requests_per_session)
+            }
+            LoadModel::Closed { .. } => return None,
+        };
+        Some(of_all / f64::from(self.stripe.of()))
+    }
+
+    /// Checks that the rate is one that a machine could send.
+    ///
+    /// # Errors
+    /// It is above [`MAX_RATE_PER_WORKER`] for each worker.
+    pub fn check_rate(&self) -> Result<(), RateTooHigh> {
+        let (peak, workers) = (self.peak_rate().unwrap_or_default(), self.effective_threads());
+        let is_too_high = peak > MAX_RATE_PER_WORKER * f64::from(workers);
+        if is_too_high { Err(RateTooHigh { peak, workers }) } else { Ok(()) }
     }
 
     /// Raises the limit on open files as far as possible, and checks that the user's limit on connections fits under it.
@@ -275,6 +295,20 @@ impl Plan {
         let default = Limits::default().timeout.unwrap_or(Nanos::MAX);
         self.workload.limits.timeout.map_or(default, |timeout| timeout.min(default))
     }
+}
+
+/// The rate is one that no machine can send.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+#[error(
+    "{peak:.0} requests/s can be sent by no machine: truetail plans at most {:.0} million/s for each worker, and there {}",
+    MAX_RATE_PER_WORKER / 1e6,
+    if *workers == 1 { "is 1".to_owned() } else { format!("are {workers}") }
+)]
+pub struct RateTooHigh {
+    /// The highest rate of the plan on this machine, in requests per second.
+    pub peak: f64,
+    /// The number of workers.
+    pub workers: u32,
 }
 
 /// The user's limit on connections does not fit under the limit on open files.

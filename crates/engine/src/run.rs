@@ -15,7 +15,7 @@ use crate::connection::timestamps;
 use crate::control::Control;
 use crate::host::{self, surroundings};
 use crate::live::Live;
-use crate::plan::EffectiveCap;
+use crate::plan::{EffectiveCap, RateTooHigh};
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::ObserverFactory;
 use crate::protocol::{Events, Protocol};
@@ -32,6 +32,9 @@ pub enum EngineError {
     /// The requests are for https, and there can be no TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// The rate is one that no machine can send.
+    #[error(transparent)]
+    Rate(#[from] RateTooHigh),
     /// A worker could not be set up. Others may have begun, and were stopped within 20 ms.
     #[error("worker {worker} could not be set up: {source}")]
     Worker {
@@ -56,6 +59,7 @@ pub enum EngineError {
 /// # Errors
 /// See [`EngineError`]. Whatever the *server* does is no error but an outcome.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
+    plan.check_rate()?;
     let options = ProtocolOptions {
         version: plan.target.http_version(),
         origin: plan.target.origin(),
@@ -65,7 +69,9 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
         keeps_fields: plan.observer.is_some(),
         is_scripted: plan.is_scripted(),
     };
-    with_protocol(&options, RunPlan { plan, control })
+    let output = with_protocol(&options, RunPlan { plan, control });
+    control.end();
+    output
 }
 
 /// A run of which only the protocol is open.

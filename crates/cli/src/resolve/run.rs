@@ -133,6 +133,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     }
     plan.precision.timing = timing;
     plan.precision.realtime = generator::realtime(&args, &plan)?;
+    plan.check_rate().map_err(|error| usage_error(format!("{error}; lower --rate")))?;
     plan.check_open_files().map_err(too_few_files)?;
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));

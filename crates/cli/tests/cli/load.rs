@@ -39,6 +39,25 @@ fn the_schedule_gives_the_count_and_the_server_saw_it() {
 }
 
 #[test]
+fn a_schedule_of_far_more_than_can_be_sent_is_counted_and_ends() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let ends = ["-d", "1s", "-c", "2", "--drain", "100ms", "--threads", "1", "--json", "--no-save"];
+    let output = dir.truetail(&[&["run", &served.api(), "-r", "60000k"], &ends[..]].concat());
+    let run = output.json();
+    output.assert_code(&run, 4);
+    assert_balanced(&run);
+    assert_eq!(run["tally"]["planned"], 60_000_000);
+    for (rate, says) in
+        [("1e12", "1000000000000 requests/s can be sent by no machine"), ("1e9", "and there is 1; lower")]
+    {
+        let output = dir.truetail(&[&["run", &served.api(), "-r", rate], &ends[..]].concat());
+        assert_eq!(output.code, Some(2), "{output:?}");
+        assert!(output.stderr.contains(says), "{output:?}");
+    }
+}
+
+#[test]
 fn a_seed_gives_a_schedule() {
     let poisson = |seed| offered(&["-r", "300", "-d", "200ms", "--spacing", "poisson", "--seed", seed]).0;
     let (one, again, other) = (poisson("5"), poisson("5"), poisson("6"));

@@ -227,6 +227,11 @@ impl Events {
         script.expect("a run whose sessions follow a script has an observer with one")
     }
 
+    /// An observer is to be told of each arrival.
+    pub(crate) fn are_observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
     /// An arrival is never issued.
     pub(crate) fn observe_never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
         if let Some(observer) = &mut self.observer {

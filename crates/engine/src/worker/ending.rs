@@ -232,6 +232,27 @@ impl<P: Protocol> Worker<P> {
         let _ = self.reactor.remove(&connection.socket);
     }
 
+    /// Counts out what was never issued by `ended`: in blocks where nobody has to be told of each arrival.
+    fn count_out(&mut self, ended: Timestamp) {
+        let measured_from = self.ledger.measured_from();
+        loop {
+            if !self.events.are_observed()
+                && let Some(block) = self.driver.unissued_block(ended, measured_from)
+            {
+                self.ledger.never_issued_block(&self.config.requests, &block, ended);
+                continue;
+            }
+            let Some(Unissued { arrival, user, session }) = self.driver.unissued_of() else { return };
+            let request = if P::IS_SCRIPTED {
+                RequestId { target: self.events.script().never_issued(user, session, arrival, ended), row: 0 }
+            } else {
+                self.config.requests.choose(arrival.index)
+            };
+            self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
+            self.events.observe_never_issued(request.target, arrival, ended);
+        }
+    }
+
     /// Counts out what is in flight and what was never issued.
     pub(super) fn finish(mut self, cpu_before: CpuTime) -> WorkerResult {
         for tag in self.in_flight.tags() {
@@ -250,15 +271,7 @@ impl<P: Protocol> Worker<P> {
         if P::IS_SCRIPTED {
             self.driver.end_sessions_at(ended);
         }
-        while let Some(Unissued { arrival, user, session }) = self.driver.unissued_of() {
-            let request = if P::IS_SCRIPTED {
-                RequestId { target: self.events.script().never_issued(user, session, arrival, ended), row: 0 }
-            } else {
-                self.config.requests.choose(arrival.index)
-            };
-            self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
-            self.events.observe_never_issued(request.target, arrival, ended);
-        }
+        self.count_out(ended);
         self.events.finish_observing(ended);
         let (recorder, target_tallies) = self.ledger.close();
         let generator = GeneratorStats {

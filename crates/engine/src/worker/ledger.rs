@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use truetail_model::arrival::Arrival;
+use truetail_model::arrival::{Arrival, ArrivalBlock};
 use truetail_model::record::{Recorder, RecorderOptions, RequestRecord};
 use truetail_model::time::Timestamp;
 use truetail_model::workload::Workload;
@@ -100,6 +100,17 @@ impl Ledger {
         self.target_tallies.plan(request, record.intended_start);
         self.recorder.record(record);
         self.target_tallies.record(request, record);
+    }
+
+    /// The instant from which on intended starts are measured: before it is the warm-up.
+    pub(crate) fn measured_from(&self) -> Timestamp {
+        self.recorder.measured_from()
+    }
+
+    /// Arrivals of `requests` for which there was no time by `ended`, at the end of the run.
+    pub(crate) fn never_issued_block(&mut self, requests: &RequestSet, block: &ArrivalBlock, ended: Timestamp) {
+        self.recorder.never_issued(block, ended);
+        self.target_tallies.never_issued_block(requests, block, ended);
     }
 
     /// Gives the recorder away if somebody asked for it.

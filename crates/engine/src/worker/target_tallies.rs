@@ -1,5 +1,6 @@
 //! What becomes of the arrivals of each target, where there are several.
 
+use truetail_model::arrival::{Arrival, ArrivalBlock};
 use truetail_model::record::{RequestRecord, TargetLedger, TargetTimes};
 use truetail_model::time::Timestamp;
 use truetail_model::workload::Workload;
@@ -31,6 +32,20 @@ impl TargetTallies {
     pub(crate) fn plan(&mut self, request: RequestId, intended: Timestamp) {
         if let Some(target) = self.of(request, intended) {
             target.plan();
+        }
+    }
+
+    /// The arrivals of `block`, on one side of the end of the warm-up, were never issued by `ended`.
+    pub(super) fn never_issued_block(&mut self, requests: &RequestSet, block: &ArrivalBlock, ended: Timestamp) {
+        if self.targets.is_empty() || block.middle() < self.measure_from {
+            return;
+        }
+        let arrival = Arrival { intended_start: block.middle(), ..block.first };
+        let record = RequestRecord::never_issued(arrival, ended.max(block.last_start));
+        let mut counts = vec![0; self.targets.len()];
+        block.indices().for_each(|index| counts[requests.choose(index).target as usize] += 1);
+        for (target, count) in self.targets.iter_mut().zip(counts) {
+            target.never_issued(&record, count);
         }
     }
 

@@ -21,7 +21,7 @@ pub use profile::Profile;
 pub use profile_error::ProfileError;
 pub use ramp::Ramp;
 pub use rate_profile::RateProfile;
-pub use schedule::{Arrival, Arrivals, Horizon, Schedule, ScheduleHash};
+pub use schedule::{Arrival, ArrivalBlock, Arrivals, Horizon, Schedule, ScheduleHash};
 pub use sine::Sine;
 pub use spacing::Spacing;
 pub use steps::{Step, Steps};

@@ -16,6 +16,33 @@ pub struct Arrival {
     pub intended_start: Timestamp,
 }
 
+/// Arrivals of one stripe that follow each other, counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ArrivalBlock {
+    /// The first of them.
+    pub first: Arrival,
+    /// When the last of them should start.
+    pub last_start: Timestamp,
+    /// Their number, at least 1.
+    pub count: u64,
+    /// From the index of one to that of the next.
+    pub stride: u64,
+}
+
+impl ArrivalBlock {
+    /// The indices of its arrivals.
+    pub fn indices(&self) -> impl Iterator<Item = u64> + use<> {
+        let (first, stride) = (self.first.index, self.stride);
+        (0..self.count).map(move |nth| first + nth * stride)
+    }
+
+    /// The instant halfway between its first and its last intended start.
+    pub fn middle(&self) -> Timestamp {
+        let first = self.first.intended_start;
+        first + Nanos(self.last_start.since(first).0 / 2)
+    }
+}
+
 /// The end of a schedule: the first limit that is reached. Without a limit it never ends.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Horizon {
@@ -125,6 +152,11 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
+    /// From the index of one arrival to that of the next.
+    pub fn stride(&self) -> u64 {
+        self.stride
+    }
+
     fn instant_of(&mut self, index: u64) -> Option<Timestamp> {
         match (&mut self.points, &self.profile) {
             (Points::Even, Profile::Trace(trace)) => trace.exact(index),
@@ -137,6 +169,37 @@ impl Arrivals {
                 Some(before.map_or(instant, |before| before.max(instant)))
             }
         }
+    }
+}
+
+impl Arrivals {
+    /// Takes the arrivals that are due before `end` together, without a visit to each: about log2 of their number steps.
+    /// `None` if there is none.
+    pub fn take_before(&mut self, end: Timestamp) -> Option<ArrivalBlock> {
+        let is_taken = |place: u64| self.start_of(place).is_some_and(|start| start < end);
+        if !is_taken(0) {
+            return None;
+        }
+        let (mut last, mut step) = (0u64, 1u64);
+        while is_taken(last.saturating_add(step)) {
+            last += step;
+            step *= 2;
+        }
+        while step > 1 {
+            step /= 2;
+            last += if is_taken(last.saturating_add(step)) { step } else { 0 };
+        }
+        let first = Arrival { index: self.next_index, intended_start: self.start_of(0)? };
+        self.last = self.start_of(last)?;
+        self.next_index = self.next_index.saturating_add((last + 1).saturating_mul(self.stride));
+        Some(ArrivalBlock { first, last_start: self.last, count: last + 1, stride: self.stride })
+    }
+
+    /// The intended start of the arrival at `place` among those to come, from 0.
+    fn start_of(&self, place: u64) -> Option<Timestamp> {
+        let next_index = self.next_index.checked_add(place.checked_mul(self.stride)?)?;
+        let arrival = Arrivals { next_index, ..self.clone() }.next()?;
+        Some(arrival.intended_start)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The arrivals of a schedule, and their place in the order of the whole load.
 
 use super::share::WorkerShare;
-use crate::arrival::{Arrival, Arrivals, Schedule};
+use crate::arrival::{Arrival, ArrivalBlock, Arrivals, Schedule};
 use crate::time::Timestamp;
 
 /// The place of an arrival in the order of the whole load: what is dealt out in stripes starts in the same order as it does
@@ -66,9 +66,19 @@ impl OpenArrivals {
     }
 
     pub(super) fn skip_to(&mut self, at: Timestamp) {
-        while self.next.is_some_and(|next| next.intended_start < at) {
-            self.pop();
-        }
+        self.take_before(at);
+    }
+
+    /// Takes what is due before `until` together; `None` if nothing is.
+    pub(super) fn take_before(&mut self, until: Timestamp) -> Option<ArrivalBlock> {
+        let first = self.next.filter(|next| next.intended_start < until)?;
+        let stride = self.arrivals.stride();
+        let alone = ArrivalBlock { first, last_start: first.intended_start, count: 1, stride };
+        let more = self.arrivals.take_before(until.min(self.end));
+        self.next = self.arrivals.next();
+        self.truncate_at_end();
+        let with = |more: ArrivalBlock| ArrivalBlock { last_start: more.last_start, count: more.count + 1, ..alone };
+        Some(more.map_or(alone, with))
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use super::ready_queue::ReadyQueue;
 use super::scheduled::{OpenArrivals, Place};
 use super::sessions::PartlyOpenArrivals;
 use super::share::WorkerShare;
-use crate::arrival::Arrival;
+use crate::arrival::{Arrival, ArrivalBlock};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
@@ -73,6 +73,13 @@ impl ArrivalSource {
             ArrivalSource::Idle => {}
         }
         if matches!(missed, ArrivalSource::Closed(_)) { ArrivalSource::Idle } else { missed }
+    }
+
+    /// Of a schedule, takes what is due before the instant that `until` says for the next arrival; `None` if there is none,
+    /// and in the other models.
+    pub(super) fn take_before(&mut self, until: impl Fn(Timestamp) -> Timestamp) -> Option<ArrivalBlock> {
+        let ArrivalSource::Open(source) = self else { return None };
+        source.take_before(until(source.peek()?))
     }
 
     pub(super) fn pop(&mut self) -> Option<(Arrival, u32)> {

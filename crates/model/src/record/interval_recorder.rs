@@ -86,19 +86,29 @@ impl IntervalRecorder {
                 self.cool_all();
             }
         } else {
-            self.record_late(interval, record);
+            self.record_cold(interval, record, 1);
         }
     }
 
-    /// Of an interval that is no longer hot.
+    /// Records `n` arrivals that were never issued, with the times of `record`.
+    pub(super) fn record_unissued(&mut self, record: &RequestRecord, n: u64) {
+        let interval = self.reach(record.intended_start);
+        let books = self.books.row(interval);
+        books.tally.plan_unissued(n);
+        books.last_end = books.last_end.max(record.end);
+        self.record_cold(interval, record, n);
+    }
+
+    /// Records `n` arrivals with the times of `record` past the dense form, which an interval that is not among the newest
+    /// lacks.
     #[inline(never)]
-    fn record_late(&mut self, interval: usize, record: &RequestRecord) {
+    fn record_cold(&mut self, interval: usize, record: &RequestRecord, n: u64) {
         let row = self.distributions.row(interval);
         record.times(|metric, time| {
             let times = &mut row.metrics[metric as usize];
             let before = times.heap_bytes();
-            times.record_n(time, 1);
-            self.totals[metric as usize].add(time, 1);
+            times.record_n(time, n);
+            self.totals[metric as usize].add(time, n);
             self.bytes += times.heap_bytes() - before;
         });
     }

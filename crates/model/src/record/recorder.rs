@@ -6,7 +6,7 @@ use super::{
     ByInterval, Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, SecondCounts, Snapshot, Tally,
     seconds,
 };
-use crate::arrival::ScheduleHash;
+use crate::arrival::{Arrival, ArrivalBlock, ScheduleHash};
 use crate::time::{Nanos, Timestamp};
 
 /// A recorder reserves room for times up to this (about 137 s). Longer ones are recorded too, and make it allocate.
@@ -121,6 +121,24 @@ impl Recorder {
         self.samples.offer(record);
     }
 
+    /// Counts `block` as planned and never issued by `ended`. Each of its arrivals has the time that lies in the middle.
+    pub fn never_issued(&mut self, block: &ArrivalBlock, ended: Timestamp) {
+        let (n, intended_start) = (block.count, block.middle());
+        if intended_start < self.options.measure_from {
+            return self.warmup.plan_unissued(n);
+        }
+        let arrival = Arrival { intended_start, ..block.first };
+        let record = RequestRecord::never_issued(arrival, ended.max(block.last_start));
+        self.tally.plan_unissued(n);
+        self.last_end = self.last_end.max(record.end);
+        seconds::count_unissued(&mut self.seconds, &record, n);
+        match &mut self.intervals {
+            Some(intervals) => intervals.record_unissued(&record, n),
+            None => record.times(|metric, time| self.metrics[metric as usize].record_n(time, n)),
+        }
+        self.samples.pass_over(n);
+    }
+
     #[inline]
     fn count_end(&mut self, record: &RequestRecord) {
         if let Outcome::Response { status } = record.outcome {
@@ -131,6 +149,11 @@ impl Recorder {
         } else if let Some(cause) = record.outcome.cause() {
             self.causes[cause as usize] += 1;
         }
+    }
+
+    /// The intended start from which on arrivals are measured: before it is the warm-up.
+    pub fn measured_from(&self) -> Timestamp {
+        self.options.measure_from
     }
 
     /// The tally so far, without the warm-up.

@@ -77,6 +77,11 @@ impl Samples {
         }
     }
 
+    /// Counts `n` requests of which none is kept: the samples are not complete any more.
+    pub(super) fn pass_over(&mut self, n: u64) {
+        self.seen += n;
+    }
+
     #[inline]
     fn take(&mut self, record: &RequestRecord) {
         match belongs(record.index, self.halvings) {

@@ -60,6 +60,12 @@ fn row(rows: &mut Vec<SecondCounts>, second: usize) -> &mut SecondCounts {
     &mut rows[row]
 }
 
+/// Counts `n` arrivals like the one of `record` that were never issued.
+pub(super) fn count_unissued(rows: &mut Vec<SecondCounts>, record: &RequestRecord, n: u64) {
+    row(rows, record.intended_start.second()).planned += n;
+    row(rows, record.end.second());
+}
+
 /// Counts what became of an arrival.
 pub(super) fn count(rows: &mut Vec<SecondCounts>, record: &RequestRecord) {
     row(rows, record.intended_start.second()).planned += 1;

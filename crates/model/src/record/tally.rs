@@ -63,6 +63,12 @@ impl Tally {
         self.planned += n;
     }
 
+    /// Counts `n` planned arrivals that were never issued.
+    pub fn plan_unissued(&mut self, n: u64) {
+        self.planned += n;
+        self.never_issued += n;
+    }
+
     /// Issued arrivals without an answer, and those never issued.
     pub fn unanswered(&self) -> u64 {
         self.censored() + self.failed()

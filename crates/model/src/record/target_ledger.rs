@@ -22,6 +22,12 @@ impl TargetLedger {
         self.tally.plan(1);
     }
 
+    /// `n` arrivals were never issued; `record` is that of each.
+    pub fn never_issued(&mut self, record: &RequestRecord, n: u64) {
+        self.tally.plan_unissued(n);
+        self.times.record_n(record, n);
+    }
+
     /// An arrival ended.
     #[inline]
     pub fn record(&mut self, record: &RequestRecord) {

@@ -94,9 +94,15 @@ impl TargetTimes {
     /// Adds what is known of one arrival.
     #[inline]
     pub fn record(&mut self, record: &RequestRecord) {
+        self.record_n(record, 1);
+    }
+
+    /// Adds what is known of `n` arrivals that all have the times of `record`.
+    #[inline]
+    pub fn record_n(&mut self, record: &RequestRecord, n: u64) {
         for (kept, metric) in self.metrics.iter_mut().zip(TargetTimes::METRICS) {
             if let Some(value) = metric.value(record) {
-                kept.record_n(value, 1);
+                kept.record_n(value, n);
             }
         }
     }

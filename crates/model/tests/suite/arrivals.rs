@@ -111,6 +111,26 @@ mod suite {
         }
     }
 
+    /// What is taken together up to an instant is what a walk finds there, and the walk goes on behind it.
+    pub fn blocks_are_the_arrivals_in_them(profile: &Profile, spacing: Spacing, seconds: f64) {
+        let duration = Nanos::from_secs_f64(seconds).0;
+        let schedule = schedule(profile.clone(), spacing, 3, Some(duration), None);
+        for (i, n) in [(0, 1), (2, 3), (63, 64)] {
+            let (mut together, mut one_by_one) = (schedule.stripe(i, n), schedule.stripe(i, n).peekable());
+            for part in [0.0, 0.001, 0.2, 0.2, 0.201, 0.9, 1.0, 2.0] {
+                let end = Timestamp((duration as f64 * part) as u64);
+                let block = together.take_before(end);
+                let walked: Vec<_> = std::iter::from_fn(|| one_by_one.next_if(|a| a.intended_start < end)).collect();
+                assert_eq!(block.map_or(0, |block| block.count), walked.len() as u64, "stripe {i} of {n} to {part}");
+                let Some(block) = block else { continue };
+                assert_eq!((block.first, block.last_start), (walked[0], walked[walked.len() - 1].intended_start));
+                assert!(block.indices().eq(walked.iter().map(|arrival| arrival.index)));
+                assert_eq!(together.clone().next(), one_by_one.peek().copied());
+            }
+            assert_eq!(together.next(), None);
+        }
+    }
+
     pub fn a_seed_is_a_schedule(profile: &Profile, spacing: Spacing, seconds: f64) {
         let of = |seed| schedule(profile.clone(), spacing, seed, Some(Nanos::from_secs_f64(seconds).0), None);
         for seed in SEEDS {
@@ -178,9 +198,11 @@ mod suite {
 macro_rules! every_profile_passes {
     ($($name:ident: $profile:expr, $seconds:expr;)*) => { $(mod $name { mod even { every_profile_passes!(@ $profile, $seconds, Even,
         time_never_turns_back, the_count_is_that_of_the_integral, the_horizon_cuts_and_moves_nothing, stripes_are_the_whole,
+        blocks_are_the_arrivals_in_them,
         a_seed_is_a_schedule, inverse_and_integral_agree, gaps_are_exponential_in_the_time_of_the_integral); }
         mod poisson { every_profile_passes!(@ $profile, $seconds, Poisson,
         time_never_turns_back, the_count_is_that_of_the_integral, the_horizon_cuts_and_moves_nothing, stripes_are_the_whole,
+        blocks_are_the_arrivals_in_them,
         a_seed_is_a_schedule, gaps_are_exponential_in_the_time_of_the_integral); } })* };
     (@ $profile:expr, $seconds:expr, $spacing:ident, $($test:ident),*) => { $(
         #[test]

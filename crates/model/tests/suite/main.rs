@@ -8,3 +8,4 @@ mod record;
 mod routes;
 mod service;
 mod streams;
+mod unissued;

@@ -56,6 +56,9 @@ fn of_one(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot {
     while let Some(arrival) = driver.unissued() {
         recorder.plan(arrival.intended_start);
         recorder.record(&RequestRecord::never_issued(arrival, at.max(arrival.intended_start)));
+        while let Some(block) = driver.unissued_block(at, recorder.measured_from()) {
+            recorder.never_issued(&block, at);
+        }
     }
     recorder.finish(driver.schedule_hash())
 }
