@@ -1,5 +1,6 @@
 //! One request before the load, so that a mistake is reported at once and not after a run of refused connections.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Nanos, Timestamp};
 
+use crate::connection::ATTEMPT_DELAY;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::{EndedRequest, Observer};
 use crate::protocol::{Closed, Event, Events, Protocol, Session};
@@ -155,8 +157,13 @@ fn on_connection<T>(
     let tls = destination.tls(version)?;
     let until = Instant::now() + Duration::from(timeout);
     let mut failed = None;
-    for endpoint in destination.endpoints().to_vec() {
-        match connect(&endpoint, left_until(until)) {
+    let all = destination.endpoints().to_vec();
+    // One that says nothing must not take the time of the others: those are tried next, and then there is time for all.
+    let mut attempts: VecDeque<_> = all.iter().map(|endpoint| (endpoint.clone(), all.len() > 1)).collect();
+    while let Some((endpoint, is_short)) = attempts.pop_front() {
+        let left = left_until(until);
+        let time = if is_short { left.min(ATTEMPT_DELAY.into()) } else { left / (attempts.len() as u32 + 1) };
+        match connect(&endpoint, time) {
             Ok(socket) => {
                 destination.prefer(&endpoint);
                 let socket = TimedSocket { socket, until };
@@ -164,7 +171,10 @@ fn on_connection<T>(
                 return done.map_err(|problem| problem.at(endpoint, version, timeout));
             }
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                failed = Some(PreflightError::TimedOut { endpoint, timeout })
+                if is_short {
+                    attempts.push_back((endpoint.clone(), false));
+                }
+                failed = Some(PreflightError::TimedOut { endpoint, timeout });
             }
             Err(error) => {
                 let cause = endpoint.connect_cause(&error);

@@ -3,6 +3,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `socket` | opening a socket, sending and receiving |
+//! | `race` | which of several addresses is reached |
 //! | `transport` | plain bytes, or TLS |
 //! | `timestamps` | when bytes reached this host, by the kernel |
 //! | `pool` | the connections of a worker, by slot |
@@ -10,6 +11,7 @@
 
 mod local_ports;
 mod pool;
+mod race;
 mod socket;
 #[cfg(target_os = "linux")]
 pub(crate) mod timestamps;
@@ -27,6 +29,8 @@ use truetail_model::time::Nanos;
 
 pub(crate) use local_ports::LocalPorts;
 pub(crate) use pool::{Pool, Token};
+pub(crate) use race::{ATTEMPT_DELAY, Race, may_be_elsewhere};
+pub(crate) use socket::connect;
 use timestamps::WallTime;
 pub(crate) use transport::{TlsFailure, Transport};
 
@@ -57,6 +61,8 @@ pub(crate) struct Connection<S> {
     pub(crate) phase: Phase,
     /// The request for which it is being opened.
     pub(crate) opener: Option<Tag>,
+    /// The attempts to open it, if its origin has several addresses.
+    pub(crate) race: Option<Box<Race>>,
     /// More lies here than was read in one turn, and the worker knows it.
     pub(crate) is_unread: bool,
     /// There may be something to send, and the worker knows it.
@@ -86,6 +92,7 @@ impl<S> Connection<S> {
             session,
             phase: Phase::Connecting,
             opener: Some(opener),
+            race: None,
             is_unread: false,
             is_dirty: false,
             blocked: None,
@@ -94,9 +101,20 @@ impl<S> Connection<S> {
         })
     }
 
-    /// What came of connecting, once the socket is writable. `None`: it is still going on.
-    pub(crate) fn connected(&self) -> Option<Result<(), Cause>> {
-        socket::connected(&self.socket)
+    /// The outcome of connecting, once a socket is writable. `None`: it is still going on.
+    pub(crate) fn connected(&mut self) -> Option<Result<(), Cause>> {
+        let own = socket::connected(&self.socket);
+        match &mut self.race {
+            Some(race) => race.outcome(&mut self.socket, own),
+            None => own,
+        }
+    }
+
+    /// Goes on with a further attempt to open it, at the address with this number. If the attempt of its own socket has
+    /// failed, the new one takes its place.
+    pub(crate) fn add_attempt(&mut self, socket: Socket, number: u32, own_has_failed: bool) -> &Socket {
+        let race = self.race.as_mut().expect("an origin with several addresses");
+        race.add(socket, number, &mut self.socket, own_has_failed)
     }
 
     /// Begins to set up TLS on a connection that is there.

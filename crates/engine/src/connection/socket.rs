@@ -18,7 +18,7 @@ const PORTS_TRIED: u32 = 64;
 ///
 /// # Errors
 /// Why no attempt can be made.
-pub(super) fn connect(endpoint: &Endpoint, mut pick: impl FnMut() -> Option<u16>) -> Result<Socket, Cause> {
+pub(crate) fn connect(endpoint: &Endpoint, mut pick: impl FnMut() -> Option<u16>) -> Result<Socket, Cause> {
     let socket = match endpoint {
         Endpoint::Tcp(address) => from_a_free_port(&mut pick, |port| connect_tcp(*address, port)),
         Endpoint::Unix(_) => connect_unix(endpoint),

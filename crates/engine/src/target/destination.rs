@@ -18,7 +18,8 @@ pub(crate) struct Destination {
 /// How a worker connects to one origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
-    pub(crate) endpoint: Endpoint,
+    /// At least one, the one to be tried first at first.
+    pub(crate) endpoints: Vec<Endpoint>,
     /// How connections are secured, if they are.
     pub(crate) tls: Option<Tls>,
 }
@@ -26,7 +27,7 @@ pub(crate) struct Way {
 impl Way {
     /// The same for one worker. `resumes`: TLS takes up sessions of earlier connections.
     pub(crate) fn for_one_worker(&self, resumes: bool) -> Way {
-        Way { endpoint: self.endpoint.clone(), tls: self.tls.as_ref().map(|tls| tls.for_one_worker(resumes)) }
+        Way { endpoints: self.endpoints.clone(), tls: self.tls.as_ref().map(|tls| tls.for_one_worker(resumes)) }
     }
 }
 

@@ -120,7 +120,7 @@ impl Target {
     pub(crate) fn ways(&self) -> Result<Vec<Way>, TlsError> {
         let way = |destination: &Destination| {
             let tls = destination.tls(self.version)?;
-            Ok(Way { endpoint: destination.endpoints()[0].clone(), tls })
+            Ok(Way { endpoints: destination.endpoints().to_vec(), tls })
         };
         self.destinations.iter().map(way).collect()
     }

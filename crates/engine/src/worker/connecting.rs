@@ -1,13 +1,16 @@
 //! From a request that finds no connection to one that is open, and secured where it has to be.
 
+use std::io;
 use std::os::fd::AsFd;
 
+use socket2::Socket;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
+use truetail_reactor::Reactor;
 
 use super::clock::CompletionTime;
 use super::{Worker, receiver};
-use crate::connection::{Token, Transport, timestamps};
+use crate::connection::{Race, Token, Transport, may_be_elsewhere, timestamps};
 use crate::protocol::{Protocol, Tag};
 
 impl<P: Protocol> Worker<P> {
@@ -18,24 +21,46 @@ impl<P: Protocol> Worker<P> {
         }
         let exchange = self.in_flight.get(tag);
         let (user, origin) = (exchange.user, exchange.origin);
-        let endpoint = &self.config.ways[origin as usize].endpoint;
-        let slot = match self.connections.connect(endpoint, &self.protocol, tag, (user, origin)) {
+        let endpoints = &self.config.ways[origin as usize].endpoints;
+        let now = self.clock.now();
+        let slot = match self.connections.connect(endpoints, &self.protocol, tag, (user, origin), now) {
             Ok(slot) => slot,
             Err(cause) => {
-                let now = self.clock.now();
                 self.connections.opening_failed(origin, now);
                 return self.end(tag, CompletionTime::read_at(now), Outcome::ConnectFailed(cause), 0);
             }
         };
         self.in_flight.get(tag).connection = Some(slot);
         let token = self.connections.pool.token(slot);
-        let connection = self.connections.pool.get(slot);
-        // A system that cannot stamp says so with each answer that has no stamp.
-        if self.config.stamped {
-            let _ = timestamps::enable(connection.socket.as_fd());
-        }
-        if self.reactor.add(&connection.socket, token.0).is_err() {
+        let is_watched = watch(&self.reactor, &self.connections.pool.get(slot).socket, token, self.config.stamped);
+        if is_watched.is_err() {
             self.opening_failed(slot, Cause::NoFileDescriptor);
+        }
+    }
+
+    /// Begins an attempt at the next address of the origin of a connection that is being opened. False if there is none where
+    /// one can be made.
+    fn try_next_address(&mut self, token: Token, own_has_failed: bool, now: Timestamp) -> bool {
+        let Some(connection) = self.connections.pool.find(token) else { return false };
+        if connection.race.is_none() {
+            return false;
+        }
+        let endpoints = &self.config.ways[self.connections.pool.origin(token.slot()) as usize].endpoints;
+        let attempt = self.connections.try_next_address(token, endpoints, own_has_failed, now);
+        attempt.is_some_and(|socket| watch(&self.reactor, socket, token, self.config.stamped).is_ok())
+    }
+
+    /// Tries a further address for each connection that has been waited for long enough at `now`.
+    pub(super) fn try_further_addresses(&mut self, now: Timestamp) {
+        while let Some(token) = self.connections.take_attempt(now) {
+            self.try_next_address(token, false, now);
+        }
+    }
+
+    /// Stops watching the attempts that lost.
+    pub(super) fn forget_attempts(&self, race: Option<&Race>) {
+        for socket in race.iter().flat_map(|race| race.others()) {
+            let _ = self.reactor.remove(socket);
         }
     }
 
@@ -53,13 +78,17 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn finish_connecting(&mut self, token: Token) {
         let now = self.clock.now();
         let since = self.clock.since(now);
-        let tls = &self.config.ways[self.connections.pool.origin(token.slot()) as usize].tls;
-        let connection = self.connections.pool.get(token.slot());
-        match (connection.connected(), tls) {
-            (None, _) => {}
-            (Some(Err(cause)), _) => self.opening_failed(token.slot(), cause),
-            (Some(Ok(())), None) => self.opened(token, now),
-            (Some(Ok(())), Some(tls)) => match connection.begin_securing(tls, since) {
+        match self.connections.pool.get(token.slot()).connected() {
+            None => return,
+            Some(Err(cause)) if may_be_elsewhere(cause) && self.try_next_address(token, true, now) => return,
+            Some(Err(cause)) => return self.opening_failed(token.slot(), cause),
+            Some(Ok(())) => {}
+        }
+        let race = self.connections.end_race(token.slot());
+        self.forget_attempts(race.as_deref());
+        match &self.config.ways[self.connections.pool.origin(token.slot()) as usize].tls {
+            None => self.opened(token, now),
+            Some(tls) => match self.connections.pool.get(token.slot()).begin_securing(tls, since) {
                 Ok(()) => self.secure(token),
                 Err(cause) => self.opening_failed(token.slot(), cause),
             },
@@ -72,6 +101,7 @@ impl<P: Protocol> Worker<P> {
         let secured = connection.secure(&mut self.receiver.buffer, &mut self.receiver.decrypted);
         let not_agreed = P::REQUIRED_ALPN.filter(|(alpn, _)| !connection.transport.may_speak(alpn));
         let now = self.clock.now();
+        self.receiver.read_at = now;
         match (secured, not_agreed) {
             (None, _) => {}
             (Some(Err(cause)), _) | (Some(Ok(())), Some((_, cause))) => self.opening_failed(token.slot(), cause),
@@ -101,4 +131,12 @@ impl<P: Protocol> Worker<P> {
         // A server that speaks first, or has closed already, is not reported again.
         self.read(token, true, receiver::READS_IN_A_ROW);
     }
+}
+
+/// Watches a socket for the connection of `token`. A system that cannot stamp says so with each answer that has no stamp.
+fn watch(reactor: &Reactor, socket: &Socket, token: Token, stamped: bool) -> io::Result<()> {
+    if stamped {
+        let _ = timestamps::enable(socket.as_fd());
+    }
+    reactor.add(socket, token.0)
 }

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
+use socket2::Socket;
 use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::Http2Stats;
 
-use crate::connection::{Connection, LocalPorts, Phase, Pool};
+use crate::connection::{self, ATTEMPT_DELAY, Connection, LocalPorts, Phase, Pool, Race, Token, may_be_elsewhere};
 use crate::protocol::{Protocol, Session, Tag};
 use crate::since::Since;
 use crate::target::endpoint::Endpoint;
@@ -36,6 +37,8 @@ pub(super) struct Connections<P: Protocol> {
     opening: u32,
     /// How many have not taken all that is to be sent.
     blocked: u32,
+    /// When a further address is to be tried for a connection that is being opened, the first first.
+    attempts_due: VecDeque<(Timestamp, Token)>,
     /// What is reported of requests that shared connections.
     pub(super) streams: Http2Stats,
 }
@@ -46,6 +49,8 @@ struct OriginConnections {
     /// Multiplexed connections that take new requests, and whose turn it is among these.
     live: Vec<u32>,
     turn: usize,
+    /// The number of the address that is tried first: the last one that was reached.
+    address: u32,
     /// No connection could be opened: until this instant others are preferred.
     opening_rests_until: Timestamp,
     /// Requests without a connection, until there is room for them, the first first.
@@ -73,6 +78,7 @@ impl<P: Protocol> Connections<P> {
             dirty: Vec::new(),
             opening: 0,
             blocked: 0,
+            attempts_due: VecDeque::new(),
             streams: Http2Stats::default(),
         }
     }
@@ -169,27 +175,84 @@ impl<P: Protocol> Connections<P> {
         None
     }
 
-    /// Begins to open a connection for a request of this user to this origin.
+    /// Begins to open a connection for a request of this user to this origin, which has these addresses: to the first for
+    /// which an attempt can be made. A further one is tried later, at an instant after `now`.
     ///
     /// # Errors
-    /// Why no attempt can be made.
+    /// Why no attempt can be made, at the last of them.
     pub(super) fn connect(
         &mut self,
-        endpoint: &Endpoint,
+        endpoints: &[Endpoint],
         protocol: &P,
         opener: Tag,
         (user, origin): (u32, u32),
+        now: Timestamp,
     ) -> Result<u32, Cause> {
         let (open, ports) = (self.pool.open(), &mut self.ports);
-        let connection = Connection::open(endpoint, protocol.session(), opener, || ports.pick(open))?;
+        let mut address = self.of_origins[origin as usize].address;
+        let mut race = Race::new(address, endpoints.len() as u32);
+        let mut connection = loop {
+            let endpoint = &endpoints[address as usize];
+            match Connection::open(endpoint, protocol.session(), opener, || ports.pick(open)) {
+                Ok(connection) => break connection,
+                Err(cause) => address = race.next().filter(|_| may_be_elsewhere(cause)).ok_or(cause)?,
+            }
+        };
+        if endpoints.len() > 1 {
+            connection.race = Some(Box::new(race.with_own(address)));
+        }
+        let is_race = connection.race.is_some();
         self.opening += 1;
         let token = self.pool.insert(connection, origin);
+        if is_race {
+            self.attempts_due.push_back((now + ATTEMPT_DELAY, token));
+        }
         match &mut self.of_sessions {
             Some(sessions) => sessions.give(user, origin, token),
             None if P::MULTIPLEXED => self.of_origins[origin as usize].live.push(token.slot()),
             None => {}
         }
         Ok(token.slot())
+    }
+
+    /// Begins an attempt at the next address of a connection that is being opened, and gives its socket. A further one is
+    /// tried later, at an instant after `now`. `None`: there is no other address, or no attempt can be made there.
+    pub(super) fn try_next_address(
+        &mut self,
+        token: Token,
+        endpoints: &[Endpoint],
+        own_has_failed: bool,
+        now: Timestamp,
+    ) -> Option<&Socket> {
+        let (open, ports) = (self.pool.open(), &mut self.ports);
+        let connection = self.pool.find(token).filter(|connection| connection.phase == Phase::Connecting)?;
+        self.attempts_due.push_back((now + ATTEMPT_DELAY, token));
+        loop {
+            let number = connection.race.as_mut()?.next()?;
+            if let Ok(socket) = connection::connect(&endpoints[number as usize], || ports.pick(open)) {
+                return Some(connection.add_attempt(socket, number, own_has_failed));
+            }
+        }
+    }
+
+    /// When a further address is to be tried for a connection, if nothing comes before.
+    #[inline]
+    pub(super) fn next_attempt(&self) -> Timestamp {
+        self.attempts_due.front().map_or(Timestamp::NEVER, |(due, _)| *due)
+    }
+
+    /// A connection for which a further address is to be tried at `now`.
+    #[inline]
+    pub(super) fn take_attempt(&mut self, now: Timestamp) -> Option<Token> {
+        self.attempts_due.pop_front_if(|(due, _)| *due <= now).map(|(_, token)| token)
+    }
+
+    /// Ends the attempts to open the connection in this slot, of which one has succeeded, and gives them. The address of that
+    /// one is tried first from now on.
+    pub(super) fn end_race(&mut self, slot: u32) -> Option<Box<Race>> {
+        let race = self.pool.get(slot).race.take()?;
+        self.of_origins[self.pool.origin(slot) as usize].address = race.own();
+        Some(race)
     }
 
     /// A connection to this origin could not be opened, at `now`.

@@ -228,6 +228,7 @@ impl<P: Protocol> Worker<P> {
             let _ = connection.write(&self.protocol);
         }
         connection.transport.say_goodbye(&connection.socket);
+        self.forget_attempts(connection.race.as_deref());
         // Closing ends the watch by itself; a socket that was never added is refused here, which changes nothing.
         let _ = self.reactor.remove(&connection.socket);
     }
@@ -255,6 +256,8 @@ impl<P: Protocol> Worker<P> {
 
     /// Counts out what is in flight and what was never issued.
     pub(super) fn finish(mut self, cpu_before: CpuTime) -> WorkerResult {
+        let over = self.clock.now();
+        self.receiver.end_run(over);
         for tag in self.in_flight.tags() {
             if self.in_flight.contains(tag) {
                 self.read_before_giving_up(tag);

@@ -39,7 +39,7 @@ pub(crate) mod target_tallies;
 use std::io;
 
 use truetail_model::driver::Driver;
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_reactor::{Reactor, Readiness, ReadinessEvents as Reports, minimize_timer_slack};
 
 use crate::connection::{LocalPorts, Phase, Token};
@@ -159,37 +159,57 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Waits until something happens, at most until `until`, and deals with it.
+    /// Waits until something happens, at most until `until`, and deals with it for a turn.
     fn poll(&mut self, reports: &mut Reports, until: Timestamp) -> io::Result<()> {
         self.ledger.write();
         let now = self.clock.now();
+        let (paused, woke) = if self.receiver.reports_left > 0 {
+            (self.clock.pauses.total(), now)
+        } else {
+            self.wait(reports, now, until)?
+        };
+        self.has_polled = true;
+        self.receiver.begin_turn(woke);
+        self.read_unread();
+        self.handle_reports(reports);
+        self.expire(now);
+        self.try_further_addresses(now);
+        if !reports.is_full() && !self.receiver.has_more() {
+            self.clock.drained(paused, woke);
+        }
+        Ok(())
+    }
+
+    /// Waits until something happens, from `now` until `until` at most. Returns all pauses by the end of the wait, and that.
+    fn wait(&mut self, reports: &mut Reports, now: Timestamp, until: Timestamp) -> io::Result<(Nanos, Timestamp)> {
         let latest = if self.receiver.has_more() { now } else { sleeping::latest_wake_up(now) };
         let deadline = self.in_flight.first_deadline().min(self.events.first_deadline());
-        let until = until.min(deadline).min(latest).max(now);
+        let until = until.min(deadline).min(latest).min(self.connections.next_attempt()).max(now);
         let paused_before = self.clock.pauses.total();
         let is_watched = self.connections.are_watched();
         let wait = Wait { reactor: &self.reactor, driver: &self.driver, now, until, is_watched };
         self.sleeper.sleep(&wait, reports, &mut self.clock)?;
-        self.has_polled = true;
+        self.receiver.reports_left = reports.len();
         let woke = self.clock.now();
         self.clock.looked(woke, self.sleeper.woken_within().map(|within| (now, within)));
         let paused = self.clock.pauses.total();
         // A pause may have come after the system had said what is ready.
         self.receiver.may_have_missed = paused > paused_before;
         self.clock.correlation.woke();
-        for token in self.receiver.take_unread() {
-            self.read_on(token);
-            self.start_between_answers();
-        }
-        for readiness in reports.iter() {
+        Ok((paused, woke))
+    }
+
+    /// Deals with the reports of the reactor until the turn is over. The rest is for the next turn.
+    fn handle_reports(&mut self, reports: &Reports) {
+        let handled = reports.len() - self.receiver.reports_left;
+        for readiness in reports.iter().skip(handled) {
+            if self.receiver.turn_is_over() {
+                return;
+            }
+            self.receiver.reports_left -= 1;
             self.handle_readiness(readiness);
             self.start_between_answers();
         }
-        self.expire(now);
-        if !reports.is_full() && !self.receiver.has_more() {
-            self.clock.drained(paused, woke);
-        }
-        Ok(())
     }
 
     /// Deals with one report of the reactor.

@@ -12,8 +12,8 @@ use crate::connection::{Connection, Phase, Token};
 use crate::protocol::{Closed, Protocol, Tag};
 
 impl<P: Protocol> Worker<P> {
-    /// Reads on where others had to have their turn.
-    pub(super) fn read_on(&mut self, token: Token) {
+    /// Reads on from a connection.
+    fn read_on(&mut self, token: Token) {
         let Some(connection) = self.connections.pool.find(token) else { return };
         connection.is_unread = false;
         self.read(token, true, READS_IN_A_ROW);
@@ -22,12 +22,29 @@ impl<P: Protocol> Worker<P> {
     /// Reads what has come for a request that is to be given up: it may have been answered all the same, for not all that
     /// is ready fits into one report, and long answers are read in turns.
     pub(super) fn read_before_giving_up(&mut self, tag: Tag) {
-        if let Some(slot) = self.in_flight.get(tag).connection {
-            self.read(self.connections.pool.token(slot), true, READS_AT_LAST);
-        }
+        let Some(slot) = self.in_flight.get(tag).connection else { return };
+        let began = self.clock.now();
+        let Some(until) = self.receiver.begin_last_read(began) else { return };
+        let turn_ends = std::mem::replace(&mut self.receiver.turn_ends, until);
+        self.read(self.connections.pool.token(slot), true, READS_AT_LAST);
+        self.receiver.turn_ends = turn_ends;
+        let took = self.clock.now().since(began);
+        self.receiver.end_last_read(took);
     }
 
-    /// Reads what there is, `most` times at most. `may_have_ended`: the peer may have closed the connection, so that a short
+    /// Reads on where others had to have their turn, until the turn is over.
+    pub(super) fn read_unread(&mut self) {
+        let mut tokens = self.receiver.take_unread().into_iter();
+        while !self.receiver.turn_is_over()
+            && let Some(token) = tokens.next()
+        {
+            self.read_on(token);
+            self.start_between_answers();
+        }
+        self.receiver.put_back(tokens);
+    }
+
+    /// Reads what there is, `most` times at most, and once the turn is over not again. `may_have_ended`: the peer may have closed the connection, so that a short
     /// read does not mean that everything was read.
     #[inline(always)]
     pub(super) fn read(&mut self, token: Token, may_have_ended: bool, most: u32) {
@@ -35,6 +52,7 @@ impl<P: Protocol> Worker<P> {
             match self.read_once(token) {
                 None => return,
                 Some(count) if count < READ_BUFFER && !may_have_ended => return,
+                Some(_) if self.receiver.turn_is_over() => break,
                 Some(_) => {}
             }
         }
@@ -52,6 +70,7 @@ impl<P: Protocol> Worker<P> {
         let connection = self.connections.pool.find(token).filter(|connection| connection.phase == Phase::Open)?;
         let read = connection.read(&mut self.receiver.buffer, self.config.stamped);
         let now = self.clock.now();
+        self.receiver.read_at = now;
         let (count, stamp) = match read {
             Ok(Some((count @ 1.., stamp))) => (count, stamp),
             Ok(None) => return None,

@@ -5,6 +5,7 @@ use truetail_model::record::RequestRecord;
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::in_flight::Exchange;
+use super::receiver::LONGEST_TURN;
 use super::{Next, REPORTS, Worker};
 use crate::protocol::Protocol;
 use crate::target::request_set::RequestId;
@@ -25,9 +26,11 @@ impl<P: Protocol> Worker<P> {
             return Next::Sleep(tick);
         }
         let most = if self.sleeper.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
+        let mut turn_ends = Timestamp::NEVER;
         for _ in 0..most {
             let now = self.clock.now();
-            if self.should_poll_first(now) {
+            turn_ends = turn_ends.min(now + LONGEST_TURN);
+            if now >= turn_ends || self.should_poll_first(now) {
                 return Next::Poll;
             }
             match self.driver.poll(now) {

@@ -1,5 +1,6 @@
 //! The engine against servers that do what a test tells them.
 
+mod addresses;
 mod callable;
 mod http2;
 mod origins;
