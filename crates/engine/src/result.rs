@@ -33,6 +33,7 @@ pub struct RunOutput {
 impl RunOutput {
     /// The run, on this machine. Who ended it and what else is to be said of it, the caller adds.
     pub fn into_run(self, source: RunSource, offered: OfferedLoad) -> Run {
+        let notes = self.generator.skipped_lines.iter().map(ToString::to_string).collect();
         let facts = Facts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             source,
@@ -44,7 +45,7 @@ impl RunOutput {
             interrupted: false,
             cut_short: Some(self.cut_short),
             bytes_in: self.snapshot.bytes_in,
-            notes: Vec::new(),
+            notes,
             command: None,
             claims: None,
             stripe: None,

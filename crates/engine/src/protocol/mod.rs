@@ -21,6 +21,7 @@ use std::fmt::Debug;
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
+use truetail_run::SkippedLines;
 
 use crate::target::request_set::RequestId;
 
@@ -54,6 +55,11 @@ pub(crate) trait Protocol: Debug + Sized {
     /// [`Protocol::IS_SCRIPTED`].
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
         unreachable!("requests were made before the run, and user {user} has none of its own")
+    }
+
+    /// The lines of answers that were skipped in the run, if there were any.
+    fn take_skipped_lines(&mut self) -> Option<SkippedLines> {
+        None
     }
 }
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use rustls::client::Resumption;
-use rustls::crypto::{CryptoProvider, ring};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use super::options::{Identity, TlsError, TlsOptions};
+use super::signature_budget;
 use super::verifier::ServerVerifier;
 use crate::target::origin::Origin;
 
@@ -46,21 +47,16 @@ impl Tls {
     pub fn new(origin: &Origin, options: &TlsOptions) -> Result<Tls, TlsError> {
         let name = ServerName::try_from(origin.bare_host().to_owned());
         let name = name.map_err(|_| TlsError::Name(origin.bare_host().to_owned()))?;
-        let provider = Arc::new(ring::default_provider());
+        let provider = Arc::new(signature_budget::provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .expect("the provider has suites for TLS 1.2 and 1.3");
         let verifier = match (options.insecure, &options.authorities) {
-            (true, _) => Some(ServerVerifier::of_anybody(&provider)),
-            (false, Some(pem)) => {
-                Some(ServerVerifier::of(certificates(pem).map_err(TlsError::Authorities)?, &provider)?)
-            }
-            (false, None) => None,
+            (true, _) => ServerVerifier::of_anybody(&provider),
+            (false, Some(pem)) => ServerVerifier::of(certificates(pem).map_err(TlsError::Authorities)?, &provider)?,
+            (false, None) => ServerVerifier::of_roots(authorities_of_the_system()?, Vec::new(), &provider)?,
         };
-        let builder = match verifier {
-            Some(verifier) => builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)),
-            None => builder.with_root_certificates(authorities_of_the_system()?),
-        };
+        let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match &options.identity {
             None => builder.with_no_client_auth(),
             Some(identity) => {

@@ -4,6 +4,7 @@ mod config;
 mod fault;
 mod options;
 mod session;
+mod signature_budget;
 mod verifier;
 
 pub(crate) use config::HTTP2;

@@ -1,6 +1,5 @@
-//! Who is trusted where the authorities of the system are not asked: anybody
-//! ([`insecure`](super::TlsOptions::insecure)), or what the user's own certificates vouch for
-//! ([`authorities`](super::TlsOptions::authorities)).
+//! Who is trusted: anybody ([`insecure`](super::TlsOptions::insecure)), what the user's own certificates vouch for
+//! ([`authorities`](super::TlsOptions::authorities)), or what the authorities of the system have signed.
 
 use std::sync::Arc;
 
@@ -12,6 +11,11 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use super::options::TlsError;
+use super::signature_budget::{MAX_SIGNATURES, within_budget};
+
+/// Most certificates beside the server's own that a chain is looked for in: those that are sent first, because each vouches
+/// for the one before it. Of `n` with one name there are more than `n` factorial chains to be tried.
+const MAX_INTERMEDIATES: usize = 6;
 
 /// Verifies servers. In the handshake each has to prove that it has the key of its certificate, whoever is trusted.
 #[derive(Debug)]
@@ -51,6 +55,18 @@ impl ServerVerifier {
         for certificate in &named {
             roots.add(certificate.clone()).map_err(|error| TlsError::Authorities(error.to_string()))?;
         }
+        ServerVerifier::of_roots(roots, named, provider)
+    }
+
+    /// Trusts what `roots` have signed, and these certificates themselves.
+    ///
+    /// # Errors
+    /// [`TlsError::Authorities`].
+    pub(super) fn of_roots(
+        roots: RootCertStore,
+        named: Vec<CertificateDer<'static>>,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<ServerVerifier, TlsError> {
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
         let by_signature = verifier.map_err(|error| TlsError::Authorities(error.to_string()))?;
         Ok(ServerVerifier { trusted: Some(NamedCertificates { by_signature, named }), ..Self::of_anybody(provider) })
@@ -83,7 +99,22 @@ impl ServerCertVerifier for ServerVerifier {
         let Some(NamedCertificates { by_signature, named }) = &self.trusted else {
             return Ok(ServerCertVerified::assertion());
         };
-        match by_signature.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+        let considered = &intermediates[..intermediates.len().min(MAX_INTERMEDIATES)];
+        let (verified, is_used_up) =
+            within_budget(|| by_signature.verify_server_cert(end_entity, considered, server_name, ocsp_response, now));
+        match verified {
+            Err(_) if is_used_up => Err(Error::General(format!(
+                "its certificates can be put into a chain in too many ways: more than {MAX_SIGNATURES} signatures to verify"
+            ))),
+            Err(Error::InvalidCertificate(CertificateError::UnknownIssuer))
+                if considered.len() < intermediates.len() && named.iter().all(|named| named != end_entity) =>
+            {
+                Err(Error::General(format!(
+                    "its certificate is not signed by a trusted authority, as far as the first {MAX_INTERMEDIATES} of the {} \
+                     certificates that it sends say",
+                    intermediates.len()
+                )))
+            }
             Err(Error::InvalidCertificate(problem))
                 if is_about_the_signer(&problem) && named.iter().any(|named| named == end_entity) =>
             {
@@ -121,9 +152,9 @@ impl ServerCertVerifier for ServerVerifier {
 mod tests {
     use std::time::Duration;
 
-    use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
-    use rustls::crypto::ring;
+    use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 
+    use super::super::signature_budget;
     use super::*;
 
     /// Seconds from 1970 to the first day of 2030 and of 2050.
@@ -149,7 +180,7 @@ mod tests {
     }
 
     fn verify(named: &CertificateDer<'static>, shown: &CertificateDer<'_>, name: &str, at: u64) -> Result<(), Error> {
-        let provider = Arc::new(ring::default_provider());
+        let provider = Arc::new(signature_budget::provider());
         let verifier = ServerVerifier::of(vec![named.clone()], &provider).unwrap();
         let name = ServerName::try_from(name.to_owned()).unwrap();
         let now = UnixTime::since_unix_epoch(Duration::from_secs(at));
@@ -168,6 +199,34 @@ mod tests {
             assert!(matches!(of("localhost", 0), CertificateError::NotValidYetContext { .. }));
             assert!(matches!(of("other.test", IN_2030), CertificateError::NotValidForNameContext { .. }));
         }
+    }
+
+    /// Authorities of one name, of which the last has signed the server's certificate. None is signed by the trusted one,
+    /// which has the same name.
+    #[test]
+    fn a_maze_of_certificates_is_not_searched() {
+        let same_name = || {
+            let mut params = params(true);
+            params.distinguished_name.push(DnType::CommonName, "same");
+            CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+        };
+        let maze: Vec<_> = (0..30).map(|_| same_name()).collect();
+        let shown = params(false).signed_by(&KeyPair::generate().unwrap(), &maze[29]).unwrap();
+        let certificates: Vec<CertificateDer<'_>> = maze.iter().map(|issuer| issuer.der().clone()).collect();
+        let provider = Arc::new(signature_budget::provider());
+        let name = ServerName::try_from("localhost").unwrap();
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(IN_2030));
+        let verify = |trusted: CertificateDer<'static>, sent: &[CertificateDer<'_>]| {
+            let verifier = ServerVerifier::of(vec![trusted], &provider).unwrap();
+            verifier.verify_server_cert(shown.der(), sent, &name, &[], now).map(drop)
+        };
+        let refused = verify(same_name().der().clone(), &certificates).unwrap_err().to_string();
+        assert!(refused.contains("more than 16 signatures"), "{refused}");
+        let refused = verify(self_signed(true), &certificates).unwrap_err().to_string();
+        assert!(refused.contains("the first 6 of the 30 certificates"), "{refused}");
+        // The budget is that of one verification.
+        assert_eq!(verify(certificates[29].clone(), &[]), Ok(()));
+        assert_eq!(verify(self_signed(true), &certificates[..3]), Err(CertificateError::UnknownIssuer.into()));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use truetail_run::{CpuTime, GeneratorStats};
 
 use super::Worker;
 use super::clock::CompletionTime;
+use super::receiver::LONGEST_TURN;
 use super::session_connections::SessionConnections;
 use crate::connection::Phase;
 use crate::connection::timestamps::WallTime;
@@ -127,12 +128,18 @@ impl<P: Protocol> Worker<P> {
         self.handle_events(slot, now, None);
     }
 
-    /// Times out whoever was overdue at `now`.
+    /// Times out whoever was overdue at `now`, until a turn is over. The rest is for the next one.
     pub(super) fn expire(&mut self, now: Timestamp) {
+        let mut turn_ends = Timestamp::NEVER;
         while let Some(tag) = self.overdue(now) {
             self.read_before_giving_up(tag);
             if self.overdue(now) == Some(tag) {
                 self.give_up(tag, Outcome::TimedOut);
+            }
+            let done = self.clock.now();
+            turn_ends = turn_ends.min(done + LONGEST_TURN);
+            if done >= turn_ends {
+                return;
             }
         }
     }
@@ -283,6 +290,7 @@ impl<P: Protocol> Worker<P> {
             ticks: self.sleeper.sent_in_ticks(),
             streams: P::MULTIPLEXED.then_some(self.connections.streams),
             stray_answers: self.receiver.stray_answers,
+            skipped_lines: self.protocol.take_skipped_lines(),
             unstamped: self.receiver.unstamped,
             clock_steps: self.clock.correlation.steps(),
             ..worker_stats(self.clock.pauses, cpu_before)

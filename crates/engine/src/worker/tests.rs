@@ -82,7 +82,7 @@ impl Stage {
         let config = WorkerConfig {
             share: WorkerShare::WHOLE,
             start: Start::with(MonotonicClock::starting_now()),
-            ways: vec![Way { endpoint: listener.local_addr().unwrap().into(), tls }],
+            ways: vec![Way { endpoints: vec![listener.local_addr().unwrap().into()], tls }],
             requests: one_request(),
             most_connections: Some(100),
             timeout,

@@ -14,3 +14,4 @@ mod soak;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;
+mod turns;

@@ -56,6 +56,18 @@ fn a_connection_that_ends_is_told_apart_by_where() {
     assert_eq!(outcome_of(Act::SendAndClose(b"HTTP/1.1 200 O".to_vec())), Outcome::Malformed(Cause::Truncated));
 }
 
+#[test]
+fn lines_that_are_no_header_fields_are_skipped_counted_and_shown() {
+    let odd = b"HTTP/1.1 200 OK\r\nPHP Warning:  cannot load \x1bx\r\nA : b\r\nContent-Length: 2\r\n\r\nok".to_vec();
+    let puppet = Puppet::start(move |n| Act::Send(if n % 2 == 0 { odd.clone() } else { ok() }));
+    let mut plan = open(&puppet.url(), 200.0, 20);
+    plan.workload.limits.connections = Some(1);
+    let measured = run(&plan);
+    assert_eq!(measured.snapshot.tally.responses, 20);
+    let skipped = measured.generator.skipped_lines.unwrap();
+    assert_eq!((skipped.answers, &*skipped.first), (10, "PHP Warning:  cannot load \\u{1b}x"));
+}
+
 /// What else is none, and why, is in `hostile/table.rs`.
 #[test]
 fn an_answer_that_is_none_costs_no_other_request() {

@@ -1,5 +1,7 @@
 //! What the generator knows of itself and of its machine.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// What the generator knows about itself.
@@ -36,6 +38,9 @@ pub struct GeneratorStats {
     pub streams: Option<Http2Stats>,
     /// Idle connections that were closed because bytes arrived without a request.
     pub stray_answers: u64,
+    /// Header lines of answers that are no header fields and were skipped; `None`: there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped_lines: Option<SkippedLines>,
     /// How its workers waited for the next request.
     #[serde(default)]
     pub timing: Timing,
@@ -60,6 +65,30 @@ pub struct GeneratorStats {
     pub clock_steps: u64,
     /// The soft limit on open files during the run.
     pub open_files_limit: Option<u64>,
+}
+
+/// Lines in the heads of HTTP/1.1 answers that are no header fields: a warning of an interpreter, a control character in a
+/// value, a space before the colon. They were skipped.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SkippedLines {
+    /// How many answers had any.
+    pub answers: u64,
+    /// The first of them, shortened, with control characters escaped.
+    pub first: String,
+}
+
+impl fmt::Display for SkippedLines {
+    /// A note for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let answers = if self.answers == 1 { "1 answer".to_owned() } else { format!("{} answers", self.answers) };
+        write!(f, "{answers} had a header line that is not HTTP and was skipped; the first: {}", self.first)
+    }
+}
+
+impl SkippedLines {
+    fn and(self, part: SkippedLines) -> SkippedLines {
+        SkippedLines { answers: self.answers.saturating_add(part.answers), ..self }
+    }
 }
 
 impl GeneratorStats {
@@ -88,6 +117,7 @@ impl GeneratorStats {
             either(self.connections_available, part.connections_available, u64::saturating_add);
         self.streams = either(self.streams, part.streams, Http2Stats::and);
         self.ticks = either(self.ticks, part.ticks, Ticks::and);
+        self.skipped_lines = either(self.skipped_lines, part.skipped_lines, SkippedLines::and);
         self.busiest_worker_cpu_ns = self.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
         self.surroundings = self.surroundings.and(part.surroundings);
         self.clock_steps = self.clock_steps.max(part.clock_steps);

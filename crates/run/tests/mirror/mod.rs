@@ -357,6 +357,7 @@ pub struct MirrorGenerator {
     pub connections_available: Option<u64>,
     pub streams: Option<MirrorStreams>,
     pub stray_answers: u64,
+    pub skipped_lines: Option<MirrorSkippedLines>,
     pub end_clock: String,
     pub busiest_worker_cpu_ns: u64,
     pub surroundings: BTreeMap<String, Option<u64>>,
@@ -368,6 +369,13 @@ pub struct MirrorGenerator {
     pub unstamped: u64,
     pub clock_steps: u64,
     pub open_files_limit: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorSkippedLines {
+    pub answers: u64,
+    pub first: String,
 }
 
 #[derive(Deserialize)]

@@ -145,6 +145,7 @@ pub fn generator() -> GeneratorStats {
         connections_available: Some(1003),
         streams: Some(truetail_run::Http2Stats { peak: 37, allowed: Some(128), sent_again: 5 }),
         stray_answers: 0,
+        skipped_lines: None,
         timing: truetail_run::Timing::Auto,
         realtime: true,
         ticks: Some(truetail_run::Ticks { longest_ns: 180_000, requests: 900 }),

@@ -11,7 +11,10 @@ use crate::protocol::fields::FieldList;
 /// Longest head that is accepted, interim answers each counted by themselves.
 pub(super) const HEAD_LIMIT: usize = 64 * 1024;
 /// Most header fields of one head.
-const FIELD_LIMIT: usize = 128;
+const FIELD_LIMIT: usize = 1024;
+
+/// Most bytes of an odd line that are shown.
+const ODD_LINE_SHOWN: usize = 80;
 
 /// A head that was parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,9 +23,13 @@ pub(super) struct Head {
     pub(super) status: u16,
     pub(super) framing: Framing,
     pub(super) keep_alive: bool,
+    /// It has lines that are no header fields, which were skipped.
+    pub(super) has_odd_lines: bool,
 }
 
-/// Parses the head at the beginning of `bytes`. `None` while it has no end and is not too long.
+/// Parses the head at the beginning of `bytes`. `None` while it has no end and is not too long. A line that is no header
+/// field, such as a warning of an interpreter or a value with a control character, is skipped, unless it may say where the
+/// body ends.
 pub(super) fn parse_head(bytes: &[u8], is_head_request: bool) -> Result<Option<Head>, Cause> {
     // A blank line before a head, which httparse would skip, is none of it.
     if bytes.first().is_some_and(|first| *first != b'H') {
@@ -30,35 +37,96 @@ pub(super) fn parse_head(bytes: &[u8], is_head_request: bool) -> Result<Option<H
     }
     let bytes = &bytes[..bytes.len().min(HEAD_LIMIT + 1)];
     let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
+    match parse_with(OddLines::Refused, bytes, is_head_request, &mut fields) {
+        Err(Cause::BadHead) => parse_with(OddLines::Skipped, bytes, is_head_request, &mut fields),
+        parsed => parsed,
+    }
+}
+
+fn parse_with<'a>(
+    odd_lines: OddLines,
+    bytes: &'a [u8],
+    is_head_request: bool,
+    fields: &mut [MaybeUninit<Header<'a>>],
+) -> Result<Option<Head>, Cause> {
     let mut response = Response::new(&mut []);
-    let length = match parser_config().parse_response_with_uninit_headers(&mut response, bytes, &mut fields) {
+    let length = match parser_config(odd_lines).parse_response_with_uninit_headers(&mut response, bytes, fields) {
         Ok(Status::Complete(length)) if length <= HEAD_LIMIT => length,
         Ok(Status::Partial) if bytes.len() <= HEAD_LIMIT => return Ok(None),
         Ok(_) | Err(Error::TooManyHeaders) => return Err(Cause::HeadTooLarge),
         Err(_) => return Err(Cause::BadHead),
     };
     let (Some(status), Some(version)) = (response.code, response.version) else { return Err(Cause::BadHead) };
+    let has_odd_lines = odd_lines == OddLines::Skipped;
+    if has_odd_lines && skipped_lines(&bytes[..length], response.headers).any(may_say_where_the_body_ends) {
+        return Err(Cause::BadHead);
+    }
     // Interim answers have no body whatever their fields say.
     if (100..200).contains(&status) {
-        return Ok(Some(Head { length, status, framing: Framing::Length(0), keep_alive: true }));
+        let framing = Framing::Length(0);
+        return Ok(Some(Head { length, status, framing, keep_alive: true, has_odd_lines }));
     }
     let says = framing::read(status, version, response.headers, is_head_request)?;
-    Ok(Some(Head { length, status, framing: says.framing, keep_alive: says.keep_alive }))
+    Ok(Some(Head { length, status, framing: says.framing, keep_alive: says.keep_alive, has_odd_lines }))
+}
+
+/// Lines of a head that are no header fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum OddLines {
+    Refused,
+    Skipped,
 }
 
 #[inline]
-fn parser_config() -> ParserConfig {
+fn parser_config(odd_lines: OddLines) -> ParserConfig {
     let mut config = ParserConfig::default();
-    // A user agent must accept what folds a field over several lines (RFC 9112, section 5.2).
+    // A user agent must accept a field that is folded over several lines (RFC 9112, section 5.2), and may accept several
+    // spaces in the status line (section 4).
     config.allow_obsolete_multiline_headers_in_responses(true);
+    config.allow_multiple_spaces_in_response_status_delimiters(true);
+    config.ignore_invalid_headers_in_responses(odd_lines == OddLines::Skipped);
     config
+}
+
+/// The lines after the status line of `head` that are in none of `fields`, without the blank one.
+fn skipped_lines<'a>(head: &'a [u8], fields: &[Header<'a>]) -> impl Iterator<Item = &'a [u8]> {
+    let mut names = fields.iter().map(|field| field.name.as_ptr()).peekable();
+    let mut is_field = false;
+    head.split(|byte| *byte == b'\n').skip(1).filter(move |line| {
+        // A line that is folded belongs to the one before it.
+        if !line.starts_with(b" ") && !line.starts_with(b"\t") {
+            is_field = names.next_if_eq(&line.as_ptr()).is_some();
+        }
+        !is_field && !line.trim_ascii().is_empty()
+    })
+}
+
+/// Whether other readers may find the length or the coding of the body in a line: one that differs from such a field in
+/// characters that a name must not have.
+fn may_say_where_the_body_ends(line: &[u8]) -> bool {
+    let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+    let letters: Vec<u8> = name.iter().filter(|byte| byte.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect();
+    letters == b"contentlength" || letters == b"transferencoding"
+}
+
+/// The first line of a head that was parsed and skipped, for people.
+pub(super) fn first_odd_line(bytes: &[u8]) -> Option<String> {
+    let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
+    let mut response = Response::new(&mut []);
+    let config = parser_config(OddLines::Skipped);
+    config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields).ok()?;
+    let line = skipped_lines(bytes, response.headers).next()?;
+    let text = String::from_utf8_lossy(&line[..line.len().min(ODD_LINE_SHOWN)]);
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Some(text.trim().chars().map(shown).collect())
 }
 
 /// Adds the header fields of a head that was parsed before.
 pub(crate) fn head_fields(bytes: &[u8], list: &mut FieldList) {
     let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
     let mut response = Response::new(&mut []);
-    if parser_config().parse_response_with_uninit_headers(&mut response, bytes, &mut fields).is_ok() {
+    let config = parser_config(OddLines::Skipped);
+    if config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields).is_ok() {
         response.headers.iter().for_each(|field| list.push_unfolded(field.name.as_bytes(), field.value));
     }
 }

@@ -52,6 +52,8 @@ pub struct ResponseParser {
     /// The part of a head that arrived without its end.
     partial: Vec<u8>,
     received: u64,
+    /// The last head has lines that were skipped.
+    has_odd_lines: bool,
 }
 
 impl ResponseParser {
@@ -64,6 +66,7 @@ impl ResponseParser {
             end: AnswerEnd { status: 0, keep_alive: false },
             partial: Vec::new(),
             received: 0,
+            has_odd_lines: false,
         }
     }
 
@@ -109,8 +112,11 @@ impl ResponseParser {
             let (used, ended) = match &mut self.state {
                 State::Head => match self.feed_head(rest, cache)? {
                     Some(used) => {
+                        let bytes = if self.partial.is_empty() { &rest[..used] } else { &self.partial };
+                        if self.has_odd_lines {
+                            cache.count_odd_lines(bytes);
+                        }
                         if self.state != State::Head {
-                            let bytes = if self.partial.is_empty() { &rest[..used] } else { &self.partial };
                             on_part(Part::Head { status: self.end.status, bytes });
                         }
                         self.partial.clear();
@@ -178,6 +184,7 @@ impl ResponseParser {
     }
 
     fn take_head(&mut self, head: Head) -> Result<usize, Cause> {
+        self.has_odd_lines = head.has_odd_lines;
         match head.status {
             101 => return Err(Cause::UnexpectedUpgrade),
             100..=199 if self.interim == INTERIM_LIMIT => return Err(Cause::TooManyInterim),

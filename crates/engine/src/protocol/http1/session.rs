@@ -1,6 +1,7 @@
 //! One connection of HTTP/1.1.
 
 use truetail_model::record::{Cause, Outcome};
+use truetail_run::SkippedLines;
 
 use super::head_cache::HeadCache;
 use super::part::Part;
@@ -39,6 +40,10 @@ impl<R: RequestSource> Protocol for Http1<R> {
 
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
         self.requests.request_of(user)
+    }
+
+    fn take_skipped_lines(&mut self) -> Option<SkippedLines> {
+        self.head_cache.take_skipped_lines()
     }
 }
 
