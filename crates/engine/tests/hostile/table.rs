@@ -283,7 +283,7 @@ const ENDLESS: &[(&str, &str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nA: b\r\n", " c\r\n", No(HeadTooLarge)),
     ("HTTP/1.1 200 ", "very ", No(HeadTooLarge)),
     ("", "\r\n", No(BadHead)),
-    ("HTTP/1.1 ", " ", No(BadHead)),
+    ("HTTP/1.1 ", " ", No(HeadTooLarge)),
     ("", "\0", No(BadHead)),
     ("", "<p>HTTP/0.9</p>\n", No(BadHead)),
     // Interim answers.
