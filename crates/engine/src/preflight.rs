@@ -12,6 +12,7 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use crate::connection::ATTEMPT_DELAY;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
+use crate::protocol::http1::{HEAD_LIMIT, refused_line};
 use crate::protocol::observer::{EndedRequest, Observer};
 use crate::protocol::{Closed, Event, Events, Protocol, Session};
 use crate::target::endpoint::Endpoint;
@@ -81,7 +82,7 @@ pub enum PreflightError {
         error: Box<PreflightError>,
     },
     /// The connection ended without an answer, or what came was not one.
-    #[error("{endpoint} did not answer in {version}: {}", cause.describe())]
+    #[error("{endpoint} did not answer in {version}: {}{}", cause.describe(), quoted(line.as_deref()))]
     NoAnswer {
         /// The endpoint that was asked.
         endpoint: Endpoint,
@@ -89,7 +90,14 @@ pub enum PreflightError {
         version: HttpVersion,
         /// What was wrong.
         cause: Cause,
+        /// The line of the head that was wrong, shortened, if one was.
+        line: Option<String>,
     },
+}
+
+/// A line after a colon, if there is one.
+fn quoted(line: Option<&str>) -> String {
+    line.map_or_else(String::new, |line| format!(": {line}"))
 }
 
 impl PreflightError {
@@ -195,7 +203,7 @@ fn connect(endpoint: &Endpoint, timeout: Duration) -> io::Result<Socket> {
 enum Problem {
     TimedOut,
     Tls(TlsFault),
-    NoAnswer(Cause),
+    NoAnswer(Cause, Option<String>),
 }
 
 impl Problem {
@@ -203,7 +211,7 @@ impl Problem {
         match self {
             Problem::TimedOut => PreflightError::TimedOut { endpoint, timeout },
             Problem::Tls(fault) => PreflightError::Tls { endpoint, fault },
-            Problem::NoAnswer(cause) => PreflightError::NoAnswer { endpoint, version, cause },
+            Problem::NoAnswer(cause, line) => PreflightError::NoAnswer { endpoint, version, cause, line },
         }
     }
 }
@@ -213,7 +221,7 @@ impl From<io::Error> for Problem {
         match TlsFault::inside(&error) {
             Some(fault) => Problem::Tls(fault),
             None if error.kind() == io::ErrorKind::TimedOut => Problem::TimedOut,
-            None => Problem::NoAnswer(Cause::ResetByPeer),
+            None => Problem::NoAnswer(Cause::ResetByPeer, None),
         }
     }
 }
@@ -282,7 +290,7 @@ impl Stream {
         let Some(tls) = tls else { return Ok(Stream(Box::new(socket))) };
         let mut connection = tls.connection().map_err(|error| Problem::Tls(TlsFault::from(&error)))?;
         connection.complete_io(&mut socket).map_err(|error| match Problem::from(error) {
-            Problem::NoAnswer(_) => Problem::Tls(TlsFault::Ended),
+            Problem::NoAnswer(..) => Problem::Tls(TlsFault::Ended),
             problem @ (Problem::TimedOut | Problem::Tls(_)) => problem,
         })?;
         if version == HttpVersion::Http2 && connection.alpn_protocol() != Some(HTTP2) {
@@ -358,11 +366,15 @@ impl WithProtocol for Conversation {
         let id = RequestId { target: 0, row: 0 };
         session.begin(&protocol, 0, id, &mut events);
         let mut buffer = [0; 16 * 1024];
+        let mut begin = Vec::new();
         loop {
             stream.send_all(&mut session, &protocol, &mut events);
             match stream.receive(&mut buffer)? {
                 // What a violation of the protocol means for the request is among the events.
-                Received::Bytes(count) => drop(session.receive(&mut protocol, &buffer[..count], &mut events)),
+                Received::Bytes(count) => {
+                    begin.extend_from_slice(&buffer[..count.min(HEAD_LIMIT.saturating_sub(begin.len()))]);
+                    let _ = session.receive(&mut protocol, &buffer[..count], &mut events);
+                }
                 Received::End => session.closed(Closed::EndOfStream { authentic: true }, &mut events),
                 Received::CutOff => session.closed(Closed::EndOfStream { authentic: false }, &mut events),
             }
@@ -374,7 +386,11 @@ impl WithProtocol for Conversation {
                 events.finish_observing(zero);
                 return match ended.outcome {
                     Outcome::Response { status } => Ok(status),
-                    outcome => Err(Problem::NoAnswer(outcome.cause().unwrap_or(Cause::ClosedBeforeAnswer))),
+                    outcome => {
+                        let cause = outcome.cause().unwrap_or(Cause::ClosedBeforeAnswer);
+                        let line = (cause == Cause::BadHead && !P::MULTIPLEXED).then(|| refused_line(&begin)).flatten();
+                        Err(Problem::NoAnswer(cause, line))
+                    }
                 };
             }
         }

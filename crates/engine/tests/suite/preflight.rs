@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{Act, Puppet, ok};
+use crate::support::{Act, Puppet, ok, open};
 use truetail_engine::{Method, PreflightError, Target, preflight};
 use truetail_model::record::Cause;
 use truetail_model::time::Nanos;
@@ -35,6 +35,16 @@ fn no_answer_is_told_with_its_cause() {
     assert_eq!(no_answer(Act::SendAndClose(Vec::new())), Cause::ClosedBeforeAnswer);
     assert_eq!(no_answer(Act::SendAndReset(Vec::new())), Cause::ResetByPeer);
     assert_eq!(no_answer(Act::Send(b"SSH-2.0-x\r\n".to_vec())), Cause::BadHead);
+    for (bytes, line) in [
+        ("SSH-2.0-x\r\n", "SSH-2.0-x"),
+        ("HTTP/1.1 200 OK\r\nA: b\r\nContent-Length : 2\r\n\r\nok", "Content-Length : 2"),
+        ("HTTP/1.1 200 OK\nX-Nul: a\0b\nContent-Length: 2\n\nok", "X-Nul: a\\u{0}b"),
+    ] {
+        let puppet = Puppet::start(move |_| Act::Send(bytes.as_bytes().to_vec()));
+        let mut plan = open(&puppet.url(), 1.0, 1);
+        let told = preflight(&mut plan.target, Nanos::from_secs(10)).unwrap_err().to_string();
+        assert!(told.ends_with(&format!("head of the answer is not HTTP: {line}")), "{told}");
+    }
     let hung = Puppet::start(|_| Act::Hang);
     assert!(matches!(ask(&hung.url(), 200), Err(PreflightError::TimedOut { .. })));
     let dripping = Puppet::start(|_| Act::Drip(vec![b'\r'; 1_000_000], 1));

@@ -9,7 +9,7 @@ use super::framing::{self, Framing};
 use crate::protocol::fields::FieldList;
 
 /// Longest head that is accepted, interim answers each counted by themselves.
-pub(super) const HEAD_LIMIT: usize = 64 * 1024;
+pub(crate) const HEAD_LIMIT: usize = 64 * 1024;
 /// Most header fields of one head.
 const FIELD_LIMIT: usize = 1024;
 
@@ -115,10 +115,26 @@ pub(super) fn first_odd_line(bytes: &[u8]) -> Option<String> {
     let mut response = Response::new(&mut []);
     let config = parser_config(OddLines::Skipped);
     config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields).ok()?;
-    let line = skipped_lines(bytes, response.headers).next()?;
+    skipped_lines(bytes, response.headers).next().map(shown)
+}
+
+/// The line for which a head that begins with `bytes` was refused, for people. `None` if it is none of a head.
+pub(crate) fn refused_line(bytes: &[u8]) -> Option<String> {
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let is_refused = |head: &[u8]| parse_head(head, false) == Err(Cause::BadHead);
+    let status = lines.next()?;
+    if is_refused(&[status, b"\r\n"].concat()) {
+        return Some(shown(status));
+    }
+    let mut fields = lines.take_while(|line| !line.trim_ascii().is_empty());
+    fields.find(|line| is_refused(&[b"HTTP/1.1 204 \r\nA: b\r\n", *line, b"\r\n"].concat())).map(shown)
+}
+
+/// A line of an answer for people, shortened.
+fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(ODD_LINE_SHOWN)]);
     let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    Some(text.trim().chars().map(shown).collect())
+    text.trim().chars().map(shown).collect()
 }
 
 /// Adds the header fields of a head that was parsed before.

@@ -20,7 +20,7 @@ mod response;
 mod session;
 mod source;
 
-pub(crate) use head::head_fields;
+pub(crate) use head::{HEAD_LIMIT, head_fields, refused_line};
 pub use head_cache::HeadCache;
 pub use part::Part;
 pub use response::{AnswerEnd, Parsed, ResponseParser};
