@@ -54,6 +54,7 @@ pub fn too_few_files_error(error: TooFewFiles) -> PyErr {
 /// What went wrong before the load.
 pub fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
     let help = match error.innermost() {
+        PreflightError::InHttp2Only { .. } => "add http2=True",
         PreflightError::Tls { .. } | PreflightError::NoTls(_) => "ca='FILE' names certificates to trust",
         PreflightError::Connect { .. }
         | PreflightError::TimedOut { .. }
@@ -66,6 +67,7 @@ pub fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
         PreflightError::Connect { .. }
         | PreflightError::NoTls(_)
         | PreflightError::Tls { .. }
+        | PreflightError::InHttp2Only { .. }
         | PreflightError::NoAnswer { .. }
         | PreflightError::At { .. } => PyConnectionError::new_err(message),
     }

@@ -53,6 +53,7 @@ pub use target::credentials::{credentials_in, without_credentials};
 pub use target::endpoint::Endpoint;
 pub use target::error::TargetError;
 pub use target::fields::is_allowed_in_http2;
+pub use target::framing::contradicts_framing;
 pub use target::method::Method;
 pub use target::origin::Origin;
 pub use target::request::{Request, is_header_value};

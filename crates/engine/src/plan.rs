@@ -5,7 +5,7 @@ use truetail_model::driver::{Stripe, WorkerShare};
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::{EndClock, Http2Config, OfferedLoad, StripeFacts, Timing};
+use truetail_run::{EndClock, Http2Config, MachineLimit, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
 use crate::preflight::{Preflight, PreflightError, observed_preflight, try_connection};
@@ -93,10 +93,16 @@ pub enum CapReason {
 }
 
 impl EffectiveCap {
-    /// The most connections that this machine allows, where nothing else sets the cap.
+    /// The most connections that this machine allows, if nothing else sets the cap.
     pub fn of_this_machine(&self) -> Option<u64> {
+        self.machine_limit().map(|_| u64::from(self.connections))
+    }
+
+    /// The limit of this machine that sets the cap, if one does.
+    pub fn machine_limit(&self) -> Option<MachineLimit> {
         match self.reason {
-            CapReason::OpenFiles | CapReason::LocalPorts => Some(u64::from(self.connections)),
+            CapReason::OpenFiles => Some(MachineLimit::OpenFiles),
+            CapReason::LocalPorts => Some(MachineLimit::LocalPorts),
             CapReason::UserLimit | CapReason::Users | CapReason::Multiplexed => None,
         }
     }

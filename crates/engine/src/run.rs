@@ -105,6 +105,7 @@ impl WithProtocol for RunPlan<'_> {
         output.generator.realtime = plan.precision.realtime;
         output.generator.connections_available =
             cap.of_this_machine().map(|available| available * u64::from(plan.connections_per_session()));
+        output.generator.connections_limited_by = cap.machine_limit();
         output.generator.surroundings = surroundings::since(&before);
         Ok(output)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use truetail_engine::{Method, Request, is_header_value};
+use truetail_engine::{Method, Request, contradicts_framing, is_header_value};
 use truetail_model::random::mix64;
 use truetail_model::time::Nanos;
 
@@ -195,8 +195,11 @@ impl<'a> StepMaker<'a> {
         let has = |name: &str| {
             entry.headers.iter().any(|(key, _)| key.constant().is_some_and(|key| key.eq_ignore_ascii_case(name)))
         };
-        if let Some(name) = ["content-length", "transfer-encoding"].into_iter().find(|name| has(name)) {
-            return Err(format!("{name} cannot be set: it follows from the body"));
+        let known =
+            |pair: &Pair| Some((pair.0.constant()?.to_owned(), pair.1.constant().unwrap_or_default().to_owned()));
+        let mut names = entry.headers.iter().filter_map(known);
+        if let Some(problem) = names.find_map(|(name, value)| contradicts_framing(&name, &value, None)) {
+            return Err(problem);
         }
         let defaults =
             [("Host", host), ("User-Agent", concat!("truetail/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];

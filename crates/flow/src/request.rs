@@ -1,7 +1,7 @@
 //! The request of a step: cut into what is always the same and what is filled in.
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
-use truetail_engine::{is_allowed_in_http2, is_header_value};
+use truetail_engine::{contradicts_framing, is_allowed_in_http2, is_header_value};
 use truetail_model::time::Timestamp;
 
 use crate::cookies::{CookieJar, Site};
@@ -256,9 +256,6 @@ fn write_separator(start: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-/// Headers that a request has, or must not have, whatever an answer says: no name that is made in the run may be one of them.
-const WRITTEN_ANYWAY: [&str; 3] = ["host", "content-length", "transfer-encoding"];
-
 /// A header line. Its name may come from an answer, too.
 fn write_header(
     name: &Template,
@@ -273,12 +270,19 @@ fn write_header(
     write_field(value, with.scope, out)?;
     let is_made = name.constant().is_none();
     let (name, value) = (&out[start..name_end], &out[name_end + 2..]);
-    let is_ours = is_made && WRITTEN_ANYWAY.iter().any(|ours| name.eq_ignore_ascii_case(ours.as_bytes()));
-    if is_ours || !is_name(name) || (with.is_http2 && !is_allowed_in_http2(name, value)) {
+    // A request has a host anyway, whatever an answer says.
+    let is_ours = is_made && name.eq_ignore_ascii_case(b"host");
+    if is_ours || breaks_framing(name, value) || !is_name(name) || (with.is_http2 && !is_allowed_in_http2(name, value))
+    {
         return Err(RenderError::NoText);
     }
     out.extend_from_slice(b"\r\n");
     Ok(())
+}
+
+fn breaks_framing(name: &[u8], value: &[u8]) -> bool {
+    let (name, value) = (String::from_utf8_lossy(name), String::from_utf8_lossy(value));
+    contradicts_framing(&name, &value, None).is_some()
 }
 
 /// The name of a header field (RFC 9110, section 5.6.2).

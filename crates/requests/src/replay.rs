@@ -126,8 +126,8 @@ impl Replay {
     /// What is wrong with `base`, with a request, or that they need too much memory.
     pub fn prepare(&self, base: &TargetSpec) -> Result<PreparedRequests, InputError> {
         let base = base.clone().with_url_credentials()?;
-        let probe =
-            Request::new(Method::Get, &base.url, &[], Vec::new()).map_err(|error| base.location.invalid(error))?;
+        let probe = Request::new(Method::Get, &base.url, &base.headers, Vec::new())
+            .map_err(|error| base.location.invalid(error))?;
         if probe.url().path() != "/" || probe.url().query().is_some() {
             let help = "the file has the paths; give scheme, host and port, such as http://127.0.0.1:8080";
             return Err(base.location.invalid(format!("'{}' has a path or a query: {help}", base.url)));

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use truetail_engine::{Method, Origin, Request, is_header_value};
+use truetail_engine::{Method, Origin, Request, contradicts_framing, is_header_value};
 
 use crate::json_text::{self, JsonPosition};
 use crate::placeholder::{first_placeholder, has_placeholder};
@@ -53,6 +53,7 @@ impl Template {
     pub(crate) fn new(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Result<Template, InputError> {
         refuse_in_origin(spec)?;
         refuse_in_names(spec)?;
+        refuse_framing(spec)?;
         let mut markers = Markers::unlike(spec);
         let url = markers.put_into(&spec.url, FieldPosition::Url, fields, &spec.location);
         let headers: Vec<String> = spec
@@ -140,6 +141,14 @@ fn refuse_in_names(spec: &TargetSpec) -> Result<(), InputError> {
             .invalid(format!("'{header}': a placeholder can stand in the value of a header, not in its name"))),
         None => Ok(()),
     }
+}
+
+/// A body that is filled in has no length that a header could say.
+fn refuse_framing(spec: &TargetSpec) -> Result<(), InputError> {
+    let is_filled_in = first_placeholder(&spec.body).is_some();
+    let headers = spec.headers.iter().filter_map(|header| header.split_once(':')).filter(|_| is_filled_in);
+    let mut problems = headers.filter_map(|(name, value)| contradicts_framing(name.trim(), value, None));
+    problems.next().map_or(Ok(()), |problem| Err(spec.location.invalid(problem)))
 }
 
 fn body_pieces(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Vec<Piece> {
@@ -255,6 +264,18 @@ mod tests {
     }
 
     const AGENT: &str = concat!("User-Agent: truetail/", env!("CARGO_PKG_VERSION"), "\r\nAccept: */*\r\n");
+
+    #[test]
+    fn a_header_cannot_say_how_long_a_body_is_that_is_filled_in() {
+        let refused = |headers: &[&str], body: &[u8]| {
+            Template::new(&spec("http://a/{{id}}", headers, body), &mut Vec::new()).err().map(|error| error.to_string())
+        };
+        let problem = refused(&["Content-Length: 6"], b"{{id}}").unwrap();
+        assert!(problem.starts_with("f:7: 'Content-Length' cannot be set"), "{problem}");
+        let problem = refused(&["Content-Length: {{id}}"], b"12").unwrap();
+        assert!(problem.contains("'Content-Length: {{id}}' contradicts the body, which has 2 bytes"), "{problem}");
+        assert_eq!(refused(&["Content-Length: 2"], b"12"), None);
+    }
 
     #[test]
     fn each_spot_is_written_in_its_way() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use truetail_run::Shift;
 
+use super::machine_limit::{LimitReached, raise_local_ports, raise_open_files};
 use super::validity_issue::ValidityIssue;
 use crate::figures::{self, quantile_name, rate};
 use crate::saturation_detector::SUGGESTED_SHARE;
@@ -37,22 +38,20 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             quantile_name(q),
             time(at_least_ns)
         ),
-        ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns, connections } => format!(
-            "truetail sent requests late: up to {} of the {} {} may be its own. The range shows the value with and without \
-             it. {}",
-            time(lag_ns),
-            quantile_name(q),
-            time(response_time_ns),
-            against_lag(connections)
-        ),
-        ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => format!(
-            "{} of {} arrivals failed because this machine ran out of local ports ({}) or open files ({}). The server had \
-             no part in it: limit the connections with -c, or raise the limit (ulimit -n)",
-            count(failed),
-            count(arrivals),
-            count(no_local_port),
-            count(no_file_descriptor)
-        ),
+        ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns, limit, advised } => {
+            let advice = against_lag(limit, "use a less busy machine, more threads or a lower rate");
+            format!(
+                "truetail sent requests late: up to {} of the {} {} may be its own. The range shows the value with and \
+                 without it{}",
+                time(lag_ns),
+                quantile_name(q),
+                time(response_time_ns),
+                if advised { String::new() } else { format!(": {advice}") }
+            )
+        }
+        ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor, open_files_limit } => {
+            generator_limit([failed, arrivals], [no_local_port, no_file_descriptor], open_files_limit)
+        }
         ValidityIssue::StartedLate { late_ns, missed, arrivals, .. } => format!(
             "truetail began {} after the start of the schedule, so {} of {} arrivals were never sent: leave more time \
              before --start-at",
@@ -82,12 +81,13 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             generator_busy(cpu_ns, elapsed_ns, threads, closed_loop)
         }
         ValidityIssue::NotStationary { shift, cut_ns } => not_stationary(&shift, cut_ns),
-        ValidityIssue::ArrivalsOffSchedule { displaced, issued, mean_gap_ns } => format!(
+        ValidityIssue::ArrivalsOffSchedule { displaced, issued, mean_gap_ns, limit } => format!(
             "truetail sent {} of {} requests so late that the next one was due ({} later), so the server met bursts that \
-             were not planned. Use a less busy machine, more threads or a lower rate",
+             were not planned: {}",
             count(displaced),
             count(issued),
-            time(mean_gap_ns)
+            time(mean_gap_ns),
+            against_lag(limit, "use a less busy machine, more threads or a lower rate")
         ),
         ValidityIssue::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } => {
             connection_wait(q, [wait_ns, response_time_ns], waited, connections)
@@ -119,22 +119,32 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
         } => {
             saturated_to_timeout([offered_per_second, capacity_per_second], from_ns, [timed_out, arrivals], timeout_ns)
         }
-        ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator, never_sent, .. } => {
-            rate_not_reached([planned_per_second, sent_per_second], by_generator, never_sent)
-        }
+        ValidityIssue::RateNotReached {
+            planned_per_second, sent_per_second, by_generator, never_sent, limit, ..
+        } => rate_not_reached([planned_per_second, sent_per_second], by_generator, never_sent, limit),
     }
 }
 
-/// What helps against generator lag. `connections` are all that this machine allows, where they were all in use.
-fn against_lag(connections: Option<u64>) -> String {
-    match connections {
-        None => "Use a less busy machine, more threads or a lower rate".to_owned(),
-        Some(connections) => format!(
-            "All {} connections that this machine allows were in use: raise its limit on open files (ulimit -n) or its \
-             range of local ports, or set your own limit with -c",
-            count(connections)
-        ),
-    }
+/// Advice against generator lag: `otherwise`, unless the machine's limit on connections explains it.
+fn against_lag(limit: Option<LimitReached>, otherwise: &str) -> String {
+    limit.map_or(otherwise.to_owned(), |limit| limit.advice())
+}
+
+fn generator_limit([failed, arrivals]: [u64; 2], [ports, files]: [u64; 2], open_files_limit: Option<u64>) -> String {
+    let limit = open_files_limit.map_or(String::new(), |limit| format!(", of which the limit allows {limit}"));
+    let of_files = format!("open files ({}{limit}): {}", count(files), raise_open_files(None));
+    let of_ports = format!("local ports ({}): {}", count(ports), raise_local_ports());
+    let out_of = match (ports, files) {
+        (0, _) => of_files,
+        (_, 0) => of_ports,
+        _ => format!("{of_ports}; and out of {of_files}"),
+    };
+    format!(
+        "{} of {} arrivals failed, and the server had no part in it: this machine ran out of {out_of}, or limit the \
+         connections with -c",
+        count(failed),
+        count(arrivals)
+    )
 }
 
 /// The way out for somebody who measures a service that fails.
@@ -263,11 +273,16 @@ fn saturated_to_timeout(
     )
 }
 
-fn rate_not_reached([planned_per_second, sent_per_second]: [f64; 2], by_generator: bool, never_sent: u64) -> String {
+fn rate_not_reached(
+    [planned_per_second, sent_per_second]: [f64; 2],
+    by_generator: bool,
+    never_sent: u64,
+    limit: Option<LimitReached>,
+) -> String {
     let why = if by_generator {
-        "truetail was too slow. Use more threads or a faster machine"
+        against_lag(limit, "truetail was too slow. Use more threads or a faster machine")
     } else {
-        "requests waited for a free connection. Raise -c, or offer less"
+        "requests waited for a free connection. Raise -c, or offer less".to_owned()
     };
     let never = match never_sent {
         0 => String::new(),

@@ -8,6 +8,7 @@ mod connection_cap;
 mod cpu_contention;
 mod failing;
 mod figures;
+mod machine_limit;
 pub(crate) mod messages;
 mod pauses;
 mod saturation;
@@ -21,6 +22,7 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Distribution, Findings, Quantile, Reason, Run, Verdict, VerdictState};
 
+pub use machine_limit::LimitReached;
 pub use validity_issue::{SATURATED, ValidityIssue};
 
 use crate::load_timeline::LoadTimeline;
@@ -56,7 +58,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
         return books
             .into_iter()
             .chain([failing::no_answers(run)])
-            .chain(generator_limit(snapshot))
+            .chain(generator_limit(run))
             .chain(of_machines(run))
             .collect();
     }
@@ -65,7 +67,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
         pauses::generator_paused(run, findings, every),
         cpu_contention::throttled(run, findings),
         cpu_contention::busy(run, findings),
-        generator_limit(snapshot),
+        generator_limit(run),
         backlog(run, findings, every),
         connection_wait(run, findings),
         censored_tail(findings),
@@ -75,7 +77,8 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .into_iter()
     .flatten()
     .collect();
-    issues.extend(generator_lag(run, findings, &issues));
+    let limit = limit_reached(run, findings, every);
+    issues.extend(generator_lag(findings, &issues, limit));
     issues.extend(of_machines(run));
     shards::leave_out_what_follows(&mut issues, &snapshot.tally);
     if issues.iter().any(|issue| issue.code() == SATURATED) {
@@ -85,7 +88,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
         });
     }
     issues.extend(steadiness::not_stationary(findings, &issues));
-    issues.extend(steadiness::arrivals_off_schedule(findings, &issues));
+    issues.extend(steadiness::arrivals_off_schedule(findings, &issues, limit));
     issues
 }
 
@@ -123,19 +126,18 @@ fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], li
 }
 
 /// The range of a quantile that is weighed is wide, and no pause that `others` tell of explains it.
-fn generator_lag(run: &Run, findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
+fn generator_lag(findings: &Findings, others: &[ValidityIssue], limit: Option<LimitReached>) -> Option<ValidityIssue> {
     let (q, Bracket { value_ns, without_ns }) = most_doubtful(findings)?;
     let explained = |issue: &ValidityIssue| matches!(issue, ValidityIssue::GeneratorPaused { moved: Some(_), .. });
     let lag_ns = value_ns - without_ns;
-    let connections = all_in_use(run);
-    let issue = ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns: value_ns, connections };
+    let advised = others.iter().any(|issue| matches!(issue, ValidityIssue::RateNotReached { by_generator: true, .. }));
+    let issue = ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns: value_ns, limit, advised };
     (!others.iter().any(explained)).then_some(issue)
 }
 
-/// The connections that this machine allows, where all were in use at once.
-fn all_in_use(run: &Run) -> Option<u64> {
-    let generator = run.facts.generator.as_ref()?;
-    generator.connections_available.filter(|available| generator.connections_peak >= *available)
+/// The limit of this machine, if every connection that it allows was in use.
+fn limit_reached(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<LimitReached> {
+    LimitReached::of(run, findings, throughput::offered_per_second(run, every))
 }
 
 fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
@@ -171,12 +173,19 @@ fn too_few_samples(findings: &Findings) -> Option<ValidityIssue> {
     Some(ValidityIssue::TooFewSamples { arrivals: findings.response_time.count, needs_n: p50.needs_n? })
 }
 
-fn generator_limit(snapshot: &Snapshot) -> Option<ValidityIssue> {
-    let count = |cause| snapshot.causes.get(&cause).copied().unwrap_or(0);
+fn generator_limit(run: &Run) -> Option<ValidityIssue> {
+    let count = |cause| run.snapshot.causes.get(&cause).copied().unwrap_or(0);
     let (no_local_port, no_file_descriptor) = (count(Cause::NoLocalPort), count(Cause::NoFileDescriptor));
     let failed = no_local_port + no_file_descriptor;
-    let arrivals = snapshot.tally.planned;
-    (failed > 0).then_some(ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor })
+    let arrivals = run.snapshot.tally.planned;
+    let open_files_limit = run.facts.generator.as_ref().and_then(|generator| generator.open_files_limit);
+    (failed > 0).then_some(ValidityIssue::GeneratorLimit {
+        failed,
+        arrivals,
+        no_local_port,
+        no_file_descriptor,
+        open_files_limit,
+    })
 }
 
 /// A backlog has one owner: the generator that was late, or else the server (and the user's cap on connections).
@@ -192,11 +201,17 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
     };
     let saturated = if is_ours { None } else { saturated() };
     let by_generator = lag > mean_or_zero(&findings.metrics[Metric::ConnectionWait]);
-    saturated.or_else(|| rate_not_reached(run, every, by_generator))
+    let limit = if by_generator { limit_reached(run, findings, every) } else { None };
+    saturated.or_else(|| rate_not_reached(run, every, by_generator, limit))
 }
 
 /// What was not sent in time, over the length of the whole schedule. What a stopped run left unsent is no fault of it.
-fn rate_not_reached(run: &Run, every: Option<&[RequestRecord]>, by_generator: bool) -> Option<ValidityIssue> {
+fn rate_not_reached(
+    run: &Run,
+    every: Option<&[RequestRecord]>,
+    by_generator: bool,
+    limit: Option<LimitReached>,
+) -> Option<ValidityIssue> {
     let tally = &run.snapshot.tally;
     let planned = tally.planned as f64;
     let sent = throughput::sent_in_time(run, every)?;
@@ -207,6 +222,7 @@ fn rate_not_reached(run: &Run, every: Option<&[RequestRecord]>, by_generator: bo
         sent_per_second: sent.per_second(sent.count),
         by_generator,
         never_sent,
+        limit,
         invalid,
     })
 }

@@ -114,6 +114,7 @@ mod tests {
                 sent_per_second,
                 by_generator: true,
                 never_sent: tally.never_issued,
+                limit: None,
                 invalid: true,
             },
         ];

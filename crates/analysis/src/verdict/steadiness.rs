@@ -3,6 +3,7 @@
 use truetail_model::record::Metric;
 use truetail_run::Findings;
 
+use super::LimitReached;
 use super::figures::{displaced_share, mean_or_zero};
 use super::thresholds::{BACKLOG_IS_OURS_SHARE, OFF_SCHEDULE_SHARE};
 use super::validity_issue::{SATURATED, ValidityIssue};
@@ -19,7 +20,11 @@ pub(super) fn not_stationary(findings: &Findings, others: &[ValidityIssue]) -> O
 
 /// Arrivals that the generator displaced in the order of others, so that another load was offered. Where its lag shows in
 /// the response times, `others` say it already.
-pub(super) fn arrivals_off_schedule(findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
+pub(super) fn arrivals_off_schedule(
+    findings: &Findings,
+    others: &[ValidityIssue],
+    limit: Option<LimitReached>,
+) -> Option<ValidityIssue> {
     let fidelity = findings.arrival_fidelity?;
     let said = |issue: &ValidityIssue| {
         matches!(
@@ -34,6 +39,7 @@ pub(super) fn arrivals_off_schedule(findings: &Findings, others: &[ValidityIssue
             displaced: fidelity.displaced_by_generator,
             issued: fidelity.issued,
             mean_gap_ns: fidelity.mean_gap_ns,
+            limit,
         },
     )
 }

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use truetail_run::{Shift, VerdictState};
 
+use super::machine_limit::LimitReached;
 use super::thresholds::GENERATOR_LIMIT_INVALID;
 
 /// The code of a verdict's reason when no response time is a property of the service.
@@ -35,14 +36,16 @@ pub enum ValidityIssue {
     CensoredTail { q: f64, censored: u64, arrivals: u64, at_least_ns: u64 },
     /// Arrivals waited for the user's own cap on connections.
     ConnectionWait { q: f64, wait_ns: u64, response_time_ns: u64, waited: u64, connections: Option<u32> },
-    /// The generator moved a quantile: `lag_ns` is what is between it and its lower partner. `connections` are all that this
-    /// machine allows, where they were all in use.
+    /// The generator moved a quantile: `lag_ns` is what is between it and its lower partner.
     GeneratorLag {
         q: f64,
         lag_ns: u64,
         response_time_ns: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        connections: Option<u64>,
+        #[serde(flatten)]
+        limit: Option<LimitReached>,
+        /// Another reason gives the advice.
+        #[serde(skip)]
+        advised: bool,
     },
     /// The generator stood still; `moved` is the quantile that this moved most. `steal_ns` is the time in which the
     /// hypervisor ran something else, where that explains the pauses.
@@ -92,6 +95,8 @@ pub enum ValidityIssue {
         by_generator: bool,
         /// So many of the planned requests were never sent at all.
         never_sent: u64,
+        #[serde(flatten)]
+        limit: Option<LimitReached>,
         #[serde(skip)]
         invalid: bool,
     },
@@ -113,7 +118,13 @@ pub enum ValidityIssue {
         cut_ns: Option<u64>,
     },
     /// The generator displaced many arrivals by more than the gap between two.
-    ArrivalsOffSchedule { displaced: u64, issued: u64, mean_gap_ns: u64 },
+    ArrivalsOffSchedule {
+        displaced: u64,
+        issued: u64,
+        mean_gap_ns: u64,
+        #[serde(flatten)]
+        limit: Option<LimitReached>,
+    },
     /// The run began after the origin of its schedule.
     StartedLate {
         late_ns: u64,
@@ -139,7 +150,14 @@ pub enum ValidityIssue {
         invalid: bool,
     },
     /// The generator had no port or file left.
-    GeneratorLimit { failed: u64, arrivals: u64, no_local_port: u64, no_file_descriptor: u64 },
+    GeneratorLimit {
+        failed: u64,
+        arrivals: u64,
+        no_local_port: u64,
+        no_file_descriptor: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        open_files_limit: Option<u64>,
+    },
 }
 
 impl ValidityIssue {

@@ -8,7 +8,7 @@ use truetail_model::service::{Fault, Selector};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_run::VerdictState::{Invalid, Suspect, Valid};
-use truetail_run::{GeneratorStats, Pause, Run, RunSource};
+use truetail_run::{GeneratorStats, MachineLimit, Pause, Run, RunSource};
 
 #[test]
 fn a_busy_server_is_not_a_saturated_one() {
@@ -272,6 +272,8 @@ fn pauses_do_not_hide_a_longer_wait_for_one_of_too_few_connections() {
         threads: 1,
         pauses: pauses.collect(),
         connections_available: Some(36),
+        connections_limited_by: Some(MachineLimit::OpenFiles),
+        open_files_limit: Some(64),
         connections_peak: 36,
         ..GeneratorStats::default()
     });
@@ -279,7 +281,11 @@ fn pauses_do_not_hide_a_longer_wait_for_one_of_too_few_connections() {
     assert_eq!((found.verdict.state, codes(&found)), (Suspect, vec!["generator_lag"]), "{:?}", found.verdict);
     let reason = &found.verdict.reasons[0];
     assert_eq!(reason.numbers["connections"], 36);
-    assert!(reason.message.contains("All 36 connections that this machine allows were in use"), "{}", reason.message);
+    assert!(
+        reason.message.contains("no connection left of the 36 that the limit on open files of 64 allows"),
+        "{}",
+        reason.message
+    );
 }
 
 /// A generator that falls ever further behind makes a backlog that is its own.
@@ -294,6 +300,38 @@ fn a_slow_generator_is_not_a_saturated_server() {
     let found = findings(&slow);
     assert_eq!(codes(&found), ["rate_not_reached", "generator_lag"]);
     assert_eq!(found.verdict.state, Invalid, "{:?}", found.verdict);
+}
+
+/// A backlog before too few open files is no reason for more threads: the limit, what was wanted and the command are named.
+#[test]
+fn too_few_open_files_are_told_as_such() {
+    let held_up = |limited_by| {
+        let mut slow = changed(&simulated(&scenario("01")), |record| {
+            let lag = Nanos(record.intended_start.0 / 4);
+            record.delay.generator_lag = lag;
+            record.actual_start = record.actual_start + lag;
+            // 10 ms each at 1000/s: some 10 at once.
+            record.end = record.end + lag;
+        });
+        slow.facts.generator = Some(GeneratorStats {
+            connections_available: Some(3),
+            connections_limited_by: limited_by,
+            connections_peak: 3,
+            open_files_limit: Some(30),
+            ..GeneratorStats::default()
+        });
+        let reason = findings(&slow).verdict.reasons.swap_remove(0);
+        assert_eq!(reason.code, "rate_not_reached");
+        assert!(!reason.message.contains("thread"), "{}", reason.message);
+        assert_eq!(reason.numbers["connections_wanted"], 10, "{reason:?}");
+        reason.message
+    };
+    let message = held_up(Some(MachineLimit::OpenFiles));
+    for part in ["limit on open files of 30", "wanted about 10", "ulimit -n 100"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let message = held_up(Some(MachineLimit::LocalPorts));
+    assert!(message.contains("local ports") && !message.contains("ulimit"), "{message}");
 }
 
 /// In a short run even the last few arrivals, that are always a little late, are a large share.
@@ -336,6 +374,9 @@ fn the_generators_limits_are_not_the_servers_failures() {
     let many = failing(100, Cause::NoLocalPort);
     assert_eq!((many.verdict.state, codes(&many)), (Invalid, vec!["generator_limit"]));
     let few = failing(10_000, Cause::NoFileDescriptor);
+    let [ports, files] = [&many, &few].map(|found| &found.verdict.reasons[0].message);
+    assert!(ports.contains("local ports") && !ports.contains("ulimit"), "{ports}");
+    assert!(files.contains("ulimit -n") && !files.contains("local ports"), "{files}");
     assert_eq!((few.verdict.state, codes(&few)), (Suspect, vec!["generator_limit"]));
     assert_eq!(failing(100, Cause::Refused).verdict.state, Valid);
 }

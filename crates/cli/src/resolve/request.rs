@@ -195,6 +195,7 @@ fn refused(error: TargetError) -> CliError {
         | TargetError::Scheme { .. }
         | TargetError::Method(_)
         | TargetError::Header(_)
+        | TargetError::Framing(_)
         | TargetError::NotInHttp2 { .. }
         | TargetError::SchemesInHttp2 { .. } => usage_error(error),
     }

@@ -195,6 +195,7 @@ fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
     let help = match error.innermost() {
         PreflightError::NoTls(_) => "install ca-certificates, use --ca FILE, or accept any certificate with --insecure",
         PreflightError::Tls { fault, .. } => tls_help(fault),
+        PreflightError::InHttp2Only { .. } => "add --http2",
         PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "leave out --http2 to use HTTP/1.1",
         PreflightError::NoAnswer { cause, .. } if has_answered(*cause) => "--no-preflight sends the load all the same",
         PreflightError::Connect { .. }
@@ -241,6 +242,7 @@ fn tls_help(fault: &TlsFault) -> &'static str {
         TlsFault::NotTls => "does this port expect http://?",
         TlsFault::ClientCertificate(_) => "send one with --cert FILE --key FILE",
         TlsFault::NoHttp2 => "leave out --http2 to use HTTP/1.1",
+        TlsFault::NoHttp1 => "does it speak HTTP/2? add --http2",
         TlsFault::Ended | TlsFault::Other(_) => "--no-preflight sends the load all the same",
     }
 }

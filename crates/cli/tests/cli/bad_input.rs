@@ -48,7 +48,7 @@ fn verbs_and_flags() {
                 &["'--no-keepalive'", "'--connection-per-session'"],
             ),
             (&["run", URL, "-r", "1", "--max-streams", "5"], 2, &["--max-streams", "add --http2"]),
-            (&["run", URL, "-r", "1", "--http2", "-H", "Upgrade: x"], 2, &["'Upgrade: x'", "does not allow"]),
+            (&["run", URL, "-r", "1", "--http2", "-H", "TE: gzip"], 2, &["'TE: gzip'", "does not allow"]),
             (&["run", URL, "-r", "1", "--model", "opne"], 2, &["opne", "open, closed, partly-open"]),
             (&["merge", "a", "b"], 2, &["--out"]),
             (&["run", URL, "-r", "1", "--stripe", "0/8"], 2, &["no stripe 0 of 8", "from 1 to 8"]),
@@ -84,6 +84,35 @@ fn urls_methods_and_headers() {
             (&["run", "http://no-such-host.invalid/", "-r", "1"], 1, &["no-such-host.invalid", "cannot resolve host"]),
             (&["run", URL, "-r", "1", "-X", "G ET"], 2, &["'G ET'"]),
             (&["run", URL, "-r", "1", "-H", "nocolon"], 2, &["'nocolon'", "Name: value"]),
+        ],
+    );
+}
+
+/// On the command line, in a curl command, in a file of targets, with rows, and in a flow.
+#[test]
+fn headers_that_contradict_the_body() {
+    let dir = TestDir::new();
+    let targets = dir.file("t.txt", &format!("POST {URL}\nTransfer-Encoding: chunked\n@body\n"));
+    dir.file("body", "hello");
+    let rows = dir.file("rows.csv", "id\n1\n22\n");
+    let flow = dir.file("f.hurl", &format!("GET {URL}\nConnection: keep-alive, Upgrade\nHTTP 200\n"));
+    let curl = format!("curl -H 'Content-Length: 7' -d hello {URL}");
+    let length = ["'Content-Length: 5' contradicts the body, which has 0 bytes"];
+    check(
+        &dir,
+        &[
+            (&["run", URL, "-r", "1", "-H", "Content-Length: 5"], 2, &length),
+            (&["run", URL, "-r", "1", "--http2", "-H", "Content-Length: 5"], 2, &length),
+            (&["run", URL, "-r", "1", "--data", "x", "-H", "Transfer-Encoding: chunked"], 2, &["Transfer-Encoding"]),
+            (&["run", URL, "-r", "1", "-H", "HTTP2-Settings: AAMAAABk"], 2, &["another protocol", "--http2"]),
+            (&["run", "--curl", &curl, "-r", "1"], 2, &["'Content-Length: 7'", "which has 5 bytes"]),
+            (&["run", "--targets", targets, "-r", "1"], 2, &["t.txt:1", "'Transfer-Encoding: chunked'"]),
+            (
+                &["run", URL, "-r", "1", "--data-from", rows, "--data", "{{id}}", "-H", "Content-Length: 1"],
+                2,
+                &["'Content-Length' cannot be set"],
+            ),
+            (&["run", "--flow", flow, "-r", "1"], 2, &["f.hurl:1", "'Connection: keep-alive, Upgrade'"]),
         ],
     );
 }

@@ -71,3 +71,14 @@ fn a_server_without_it_is_told_in_a_line() {
     assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
     assert!(output.stderr.contains("did not answer in HTTP/2"), "{output:?}");
 }
+
+#[test]
+fn a_server_that_speaks_it_alone_is_told_in_a_line() {
+    let (url, dir) = (serve(7), TestDir::new());
+    let output = dir.truetail(&["run", &url, "-r", "1"]);
+    assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
+    assert!(
+        output.stderr.contains("did not answer in HTTP/1.1") && output.stderr.contains("add --http2"),
+        "{output:?}"
+    );
+}

@@ -59,6 +59,9 @@ pub enum TargetError {
     /// The line is not a header.
     #[error("'{0}' is not a header; write 'Name: value'")]
     Header(String),
+    /// The header contradicts how the request is sent.
+    #[error("{0}")]
+    Framing(String),
     /// The header controls a connection of HTTP/1.1, which HTTP/2 does not allow.
     #[error("{target}: HTTP/2 does not allow the header '{header}', which is about one connection; leave it out")]
     NotInHttp2 {

@@ -7,6 +7,7 @@ pub(crate) mod endpoint;
 pub(crate) mod error;
 mod facts;
 pub(crate) mod fields;
+pub(crate) mod framing;
 mod http_version;
 pub(crate) mod method;
 pub(crate) mod origin;

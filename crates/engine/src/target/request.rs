@@ -6,6 +6,7 @@ use url::{Position, Url};
 
 use super::credentials::without_credentials;
 use super::error::TargetError;
+use super::framing::contradicts_framing;
 use super::method::{Method, is_token};
 use super::origin::Origin;
 
@@ -30,10 +31,14 @@ impl Request {
     /// (`Host`, `User-Agent`, `Accept`, `Content-Length`).
     ///
     /// # Errors
-    /// [`TargetError::Url`], [`TargetError::Scheme`] and [`TargetError::Header`]. No host is looked up.
+    /// [`TargetError::Url`], [`TargetError::Scheme`], [`TargetError::Header`] and [`TargetError::Framing`]. No host is looked up.
     pub fn new(method: Method, url: &str, headers: &[String], body: Vec<u8>) -> Result<Request, TargetError> {
         let url = parse_url(url)?;
         let headers = headers.iter().map(|line| parse_header(line)).collect::<Result<Vec<_>, _>>()?;
+        let contradiction = headers.iter().find_map(|(name, value)| contradicts_framing(name, value, Some(body.len())));
+        if let Some(problem) = contradiction.or_else(|| two_lengths(&headers)) {
+            return Err(TargetError::Framing(problem));
+        }
         Ok(Request { url, method, headers, left_out: Vec::new(), body })
     }
 
@@ -84,7 +89,7 @@ impl Request {
         if self.has_default("accept") {
             put("Accept", &"*/*");
         }
-        if self.has_default("content-length") && !self.has_header("transfer-encoding") && self.sends_length() {
+        if self.has_default("content-length") && self.sends_length() {
             put("Content-Length", content_length);
         }
         self.headers.iter().for_each(|(name, value)| put(name, value));
@@ -104,6 +109,13 @@ impl Request {
     fn sends_length(&self) -> bool {
         !self.body.is_empty() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH")
     }
+}
+
+/// A length that is given twice is none (RFC 9110, section 8.6).
+fn two_lengths(headers: &[(String, String)]) -> Option<String> {
+    let mut lengths = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let second = lengths.nth(1);
+    second.map(|(name, _)| format!("'{name}' is given twice; leave it out, and truetail sends the length"))
 }
 
 pub(super) fn parse_url(text: &str) -> Result<Url, TargetError> {
@@ -210,6 +222,13 @@ mod tests {
         assert!(matches!(request("GET", "ftp://127.0.0.1/", &[], b""), Err(TargetError::Scheme { .. })));
         assert!(matches!(request("G ET", "http://127.0.0.1/", &[], b""), Err(TargetError::Method(_))));
         assert!(matches!(request("CONNECT", "http://127.0.0.1/", &[], b""), Err(TargetError::Method(_))));
+        for headers in [&["Content-Length: 5"][..], &["Content-Length: 0", "content-length: 0"], &["Upgrade: h2c"]] {
+            assert!(matches!(request("GET", "http://127.0.0.1/", headers, b""), Err(TargetError::Framing(_))));
+        }
+        assert!(
+            text(&request("POST", "http://127.0.0.1/", &["Content-Length: 2"], b"ok").unwrap())
+                .ends_with(": 2\r\n\r\nok")
+        );
         for header in ["nocolon", ": v", "a b: c", "a: b\r\nc: d", "a: b\u{7f}"] {
             let refused = request("GET", "http://127.0.0.1/", &[header], b"");
             assert!(matches!(refused, Err(TargetError::Header(_))), "{header}");

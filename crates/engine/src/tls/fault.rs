@@ -44,6 +44,9 @@ pub enum TlsFault {
     /// HTTP/2 was offered and the server did not accept it.
     #[error("it does not speak HTTP/2")]
     NoHttp2,
+    /// HTTP/1.1 was offered and the server did not accept it.
+    #[error("it does not speak HTTP/1.1")]
+    NoHttp1,
     /// Anything else.
     #[error("{0}")]
     Other(String),
@@ -102,7 +105,7 @@ fn of_alert(alert: AlertDescription) -> TlsFault {
         | Alert::CertificateUnknown
         | Alert::UnknownCA
         | Alert::AccessDenied => TlsFault::ClientCertificate(format!("TLS alert {}", alert_name(alert))),
-        // Servers refuse HTTP/2 with it; none refuses HTTP/1.1.
+        // It refuses the one that was offered, which is mostly HTTP/2.
         Alert::NoApplicationProtocol => TlsFault::NoHttp2,
         other => TlsFault::Other(format!("it refused the handshake with TLS alert {}", alert_name(other))),
     }

@@ -11,6 +11,7 @@ use crate::support::raw_http2::{
     DATA, GOAWAY, HEADERS, Heard, PING, RST_STREAM, Raw, SETTINGS, Say, WINDOW_UPDATE, frame, ok,
 };
 use crate::support::script::both;
+use crate::support::tls::trusting;
 use crate::support::{DRAIN, TIMEOUT, closed, open, run};
 use truetail_engine::{
     AddressOverrides, FeedOrder, Method, Origin, Plan, PreflightError, Request, RequestSet, Target, TargetError,
@@ -474,10 +475,28 @@ fn over_tls_it_is_agreed_on_or_there_is_no_connection() {
 
 #[test]
 fn what_http2_has_no_place_for_is_refused_by_name() {
-    let headers = ["Upgrade: websocket".to_owned()];
+    let headers = ["TE: gzip".to_owned()];
     let mut target = Target::resolve(Method::Get, "http://127.0.0.1:1/x", &headers, Vec::new()).unwrap();
     let refused = target.use_http2().unwrap_err();
     assert!(matches!(refused, TargetError::NotInHttp2 { .. }));
     let line = refused.to_string();
-    assert!(line.contains("'Upgrade: websocket'") && line.contains("GET http://127.0.0.1:1/x"), "{line}");
+    assert!(line.contains("'TE: gzip'") && line.contains("GET http://127.0.0.1:1/x"), "{line}");
+}
+
+/// In cleartext, and over TLS with a server that agrees on nothing else.
+#[test]
+fn a_server_that_speaks_it_alone_is_recognised_by_a_client_of_http_1() {
+    let mut alone = crate::support::tls::usual();
+    alone.alpn_protocols = vec![b"h2".to_vec()];
+    for (scheme, tls) in [("http", None), ("https", Some(alone))] {
+        let server = Honest::over(tls, 100, NOTHING, b"ok".to_vec());
+        let url = server.url().replace("http", scheme);
+        let mut target = Target::resolve(Method::Get, &url, &[], Vec::new()).unwrap();
+        target.secure(&trusting()).unwrap();
+        let error = preflight(&mut target, Nanos::from_secs(5)).unwrap_err();
+        assert!(matches!(error, PreflightError::InHttp2Only { .. }), "{error:?}");
+        assert!(error.to_string().ends_with("It speaks HTTP/2"), "{error}");
+        target.use_http2().unwrap();
+        assert_eq!(preflight(&mut target, Nanos::from_secs(5)).map(|answer| answer.status), Ok(200));
+    }
 }

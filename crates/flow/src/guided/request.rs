@@ -1,6 +1,8 @@
 //! The request of a guided session, as it is sent.
 
-use truetail_engine::{Method, Request, is_allowed_in_http2, is_header_value, without_credentials};
+use truetail_engine::{
+    Method, Request, contradicts_framing, is_allowed_in_http2, is_header_value, without_credentials,
+};
 use truetail_model::time::Timestamp;
 use url::{Position, Url};
 
@@ -8,9 +10,6 @@ use super::guide::GuidedRequest;
 use crate::cookies::CookieJar;
 use crate::origins::Origins;
 use crate::request::{is_name, write_jar};
-
-/// Headers that follow from the body.
-const OF_THE_BODY: [&str; 2] = ["content-length", "transfer-encoding"];
 
 /// What a request is made with.
 #[derive(Debug)]
@@ -92,8 +91,8 @@ impl Maker<'_> {
         if !is_name(name.as_bytes()) || !is_header_value(value.as_bytes()) {
             return Err(format!("the header {name:?} has a character that cannot be sent"));
         }
-        if OF_THE_BODY.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
-            return Err(format!("the header {name} cannot be set: it follows from the body"));
+        if let Some(problem) = contradicts_framing(name, value, None) {
+            return Err(problem);
         }
         if self.is_http2 && !is_allowed_in_http2(name.as_bytes(), value.as_bytes()) {
             return Err(format!("HTTP/2 does not allow the header {name}"));
@@ -158,6 +157,7 @@ mod tests {
             (asked("GET", "/", &[("X-A", "1\r\nX-B: 2")], ""), "X-A"),
             (asked("GET", "/", &[("X-A: 1\r\nX-B", "2")], ""), "character"),
             (asked("GET", "/", &[("Content-Length", "9")], ""), "follows from the body"),
+            (asked("GET", "/", &[("Upgrade", "h2c")], ""), "another protocol"),
         ] {
             let error = made(wrong, false).unwrap_err();
             assert!(error.contains(why), "{error}");

@@ -67,9 +67,7 @@ pub enum Directive {
 #[derive(Clone, Debug)]
 pub struct Driver {
     source: ArrivalSource,
-    /// What was due before [`Driver::begin_at`].
-    missed: ArrivalSource,
-    missed_so_far: u64,
+    missed: Missed,
     permits: Permits,
     /// A session keeps its permit from its first request to its end.
     per_session: bool,
@@ -84,6 +82,14 @@ pub struct Driver {
     /// How many arrivals [`Driver::unissued_of`] has returned.
     counted_out: u64,
     hash: ScheduleHash,
+}
+
+/// Arrivals that were due before [`Driver::begin_at`].
+#[derive(Clone, Debug)]
+struct Missed {
+    source: ArrivalSource,
+    /// How many of them were returned.
+    so_far: u64,
 }
 
 /// Until when requests may start.
@@ -119,8 +125,7 @@ impl Driver {
         let cap = workload.limits.connections.filter(|_| !idle).map(|total| working.of(u64::from(total)));
         Driver {
             source: if idle { ArrivalSource::Idle } else { ArrivalSource::new(&workload.model, working) },
-            missed: ArrivalSource::Idle,
-            missed_so_far: 0,
+            missed: Missed { source: ArrivalSource::Idle, so_far: 0 },
             permits: Permits::new(cap),
             per_session: workload.has_connection_per_session(),
             in_flight: 0,
@@ -138,7 +143,7 @@ impl Driver {
     /// is returned by [`Driver::unissued`]. The users of the closed model, who have no schedule, all begin then. To be
     /// called before the first [`Driver::poll`].
     pub fn begin_at(&mut self, at: Timestamp) {
-        self.missed = self.source.skip_to(at);
+        self.missed.source = self.source.skip_to(at);
     }
 
     /// In the partly open model, sessions go on and end as [`Driver::complete_step`] says, also after the last session has
@@ -286,9 +291,9 @@ impl Driver {
 
     /// The same, with the session that it belongs to.
     pub fn unissued_of(&mut self) -> Option<Unissued> {
-        let missed = self.missed.pop().inspect(|_| self.missed_so_far += 1);
+        let missed = self.missed.source.pop().inspect(|_| self.missed.so_far += 1);
         let missed = missed.map(|(arrival, user)| {
-            let session = self.missed.session_number(user);
+            let session = self.missed.source.session_number(user);
             Unissued { arrival, user: None, session }
         });
         let unissued = missed.or_else(|| {
@@ -315,13 +320,13 @@ impl Driver {
             let until = until.min(Timestamp((first.second() as u64 + 1).saturating_mul(NANOS_PER_SECOND)));
             if first < boundary { until.min(boundary) } else { until }
         };
-        let missed = self.missed.take_before(until).inspect(|block| self.missed_so_far += block.count);
+        let missed = self.missed.source.take_before(until).inspect(|block| self.missed.so_far += block.count);
         missed.or_else(|| self.source.take_before(until))
     }
 
     /// How many arrivals were due before [`Driver::begin_at`]. Known once [`Driver::unissued`] has returned `None`.
     pub fn missed(&self) -> u64 {
-        self.missed_so_far
+        self.missed.so_far
     }
 
     /// True when [`Driver::stop`] left out arrivals that would still have come. Known once [`Driver::unissued`] has

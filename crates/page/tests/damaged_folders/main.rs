@@ -2,6 +2,7 @@
 //! everything can be computed, shown, saved and merged.
 
 mod damage;
+mod every_number;
 mod exercise;
 #[path = "../../../run/tests/support/sessions.rs"]
 mod sessions;

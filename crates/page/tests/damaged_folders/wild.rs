@@ -80,7 +80,7 @@ fn loads() -> impl Strategy<Value = OfferedLoad> {
 fn generators() -> impl Strategy<Value = GeneratorStats> {
     let pause = (any::<u32>(), any_time(), any_time());
     let pauses = proptest::collection::vec(pause, 0..4);
-    let numbers = (any_size(), any_size(), any_size(), any_size(), any_size());
+    let numbers = (any_time(), any_time(), any_time(), any_time(), any_time());
     (any::<u32>(), pauses, numbers, optional(any_time()), any::<bool>()).prop_map(
         |(threads, pauses, (a, b, c, d, e), clock_reading_ns, stamped)| GeneratorStats {
             threads,

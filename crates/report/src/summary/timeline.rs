@@ -2,6 +2,7 @@
 
 use truetail_analysis::verdict::SATURATED;
 use truetail_model::record::{Distributions, Metric, rank_of};
+use truetail_model::time::NANOS_PER_SECOND;
 use truetail_run::{Findings, Run};
 
 use super::labelled::{MARGIN, labelled};
@@ -29,13 +30,13 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     let by_interval: Vec<Option<f64>> = intervals.rows().iter().map(p99_ns).collect();
     let of_second = |second| by_interval.get(intervals.interval_of(second)).copied().flatten();
     let p99: Vec<Option<f64>> = (from..from + rows.len()).map(of_second).collect();
-    let sent: Vec<Option<f64>> = rows.iter().map(|row| Some(row.sent as f64)).collect();
+    let sent: Vec<Option<f64>> =
+        (from..).zip(rows).map(|(second, row)| is_whole(run, second).then_some(row.sent as f64)).collect();
     let saturated = findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED);
     let label = if saturated { "Trend waits" } else { "Trend p99" };
     let plots = [
         (label, &p99, Downsample::Max, caption(&p99, |ns| number::time(ns as u64))),
-        // The last second is rarely a whole one: it is drawn, but left out of the lowest value.
-        ("Trend sent", &sent, Downsample::Min, caption(&sent[..sent.len() - 1], number::rate)),
+        ("Trend sent", &sent, Downsample::Min, caption(&sent, number::rate)),
     ];
     let behind = plots.iter().map(|(.., caption)| style.printable(caption).chars().count()).max().unwrap_or(0);
     let columns =
@@ -51,6 +52,27 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
         style,
     ));
     lines
+}
+
+/// Whether requests could be sent in all of this second, so that their count is a rate.
+fn is_whole(run: &Run, second: usize) -> bool {
+    let rows = &run.snapshot.seconds;
+    let begins_ns = second as u64 * NANOS_PER_SECOND;
+    if begins_ns < run.snapshot.measure_from.0 {
+        return false;
+    }
+    if rows[second + 1..].iter().any(|row| row.sent > 0) {
+        return true;
+    }
+    // Requests of a backlog end when it does; a run that was cut short, in the middle of a second.
+    if rows[second].planned == 0 || run.facts.cut_short.unwrap_or(run.facts.interrupted) {
+        return false;
+    }
+    match run.facts.offered.duration_ns {
+        Some(duration_ns) => begins_ns + NANOS_PER_SECOND <= duration_ns,
+        // A number of requests, or a recording, ends when it does: mostly in a second that has fewer than the one before.
+        None => second.checked_sub(1).is_none_or(|before| rows[second].planned + 1 >= rows[before].planned),
+    }
 }
 
 /// The first and the last second, below both ends of a line.

@@ -33,6 +33,9 @@ pub struct GeneratorStats {
     /// `None`: the user, the load or the protocol did. To wait for one of these is generator lag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_available: Option<u64>,
+    /// The limit of this machine that `connections_available` follows from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections_limited_by: Option<MachineLimit>,
     /// Requests that shared connections, in HTTP/2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<Http2Stats>,
@@ -115,6 +118,7 @@ impl GeneratorStats {
         self.peak_memory_bytes = added(self.peak_memory_bytes, part.peak_memory_bytes);
         self.connections_available =
             either(self.connections_available, part.connections_available, u64::saturating_add);
+        self.connections_limited_by = either(self.connections_limited_by, part.connections_limited_by, Ord::min);
         self.streams = either(self.streams, part.streams, Http2Stats::and);
         self.ticks = either(self.ticks, part.ticks, Ticks::and);
         self.skipped_lines = either(self.skipped_lines, part.skipped_lines, SkippedLines::and);
@@ -145,6 +149,16 @@ fn either<T>(a: Option<T>, b: Option<T>, both: impl FnOnce(T, T) -> T) -> Option
         (Some(a), Some(b)) => Some(both(a, b)),
         (one, other) => one.or(other),
     }
+}
+
+/// A limit of the generator's machine on the connections that it can have at once.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MachineLimit {
+    /// The limit on the open files of a process.
+    OpenFiles,
+    /// The number of local ports for one destination.
+    LocalPorts,
 }
 
 /// What happened on the HTTP/2 connections.

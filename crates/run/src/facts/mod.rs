@@ -29,8 +29,8 @@ pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS, fi
 pub use event_marks::{EventMark, EventMarks};
 pub use gap_map::GapMap;
 pub use generator::{
-    CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, SkippedLines, Ticks,
-    Timing,
+    CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, MachineLimit, Pause,
+    SkippedLines, Ticks, Timing,
 };
 pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts};
 pub use mix::{ANY_METHOD, Mix, MixTarget, TargetBooks};

@@ -20,6 +20,7 @@ use super::{
     FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE, failed_answers, possible,
     samples, timeline,
 };
+use crate::limits::too_large;
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{
     Facts, FailedAnswer, GateFinding, Run, SessionFacts, SessionTime, SessionTimes, StreamDetail, StreamTime,
@@ -90,6 +91,8 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         streams.times = of_streams;
         streams.detail = load_streams(source, &streams.times)?;
     }
+    let problem = too_large(&facts).map(|excess| format!("its {excess}"));
+    problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
     let problem = facts.imbalance_of_streams(snapshot.tally.planned).map(|problem| format!("under stream {problem}"));
     problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
     if let Some(sessions) = &mut facts.sessions {

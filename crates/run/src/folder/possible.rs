@@ -149,11 +149,7 @@ fn check_generator(generator: &GeneratorStats) -> Result<(), String> {
             generator.pauses.len()
         ));
     }
-    generator.pauses.iter().try_for_each(|pause| {
-        not_longer("generator.pauses[].at_ns", pause.at_ns)?;
-        not_longer("generator.pauses[].length_ns", pause.length_ns)
-    })?;
-    not_longer("generator.clock_reading_ns", generator.clock_reading_ns.unwrap_or(0))
+    Ok(())
 }
 
 fn not_longer(name: &str, value: u64) -> Result<(), String> {

@@ -118,6 +118,9 @@ pub enum MergeError {
         /// How many.
         bytes: u128,
     },
+    /// Together they have a number that is larger than any that a run can have.
+    #[error("these runs cannot be merged: together their {0}")]
+    TooLarge(String),
 }
 
 impl MergeError {
@@ -135,7 +138,8 @@ impl MergeError {
             | MergeError::NotRecorded
             | MergeError::HolesOfStopped
             | MergeError::TooMany { .. }
-            | MergeError::TooManyBytes { .. } => Vec::new(),
+            | MergeError::TooManyBytes { .. }
+            | MergeError::TooLarge(_) => Vec::new(),
         }
     }
 }

@@ -18,7 +18,7 @@ use truetail_model::time::Timestamp;
 
 pub use error::{MergeError, ranges};
 
-use crate::limits::{MOST_ARRIVALS, MOST_BYTES};
+use crate::limits::{MOST_ARRIVALS, MOST_BYTES, too_large};
 use crate::wire::v1::IntervalWidth;
 use crate::{Run, Verdict};
 use facts::{add_facts, add_note};
@@ -101,7 +101,7 @@ impl Merger {
     /// The whole.
     ///
     /// # Errors
-    /// [`MergeError::Nothing`] and, for stripes, [`MergeError::Holes`], [`MergeError::UnknownHoles`],
+    /// [`MergeError::Nothing`], [`MergeError::TooLarge`] and, for stripes, [`MergeError::Holes`], [`MergeError::UnknownHoles`],
     /// [`MergeError::HolesOfAnotherVersion`], [`MergeError::AnotherRecording`], [`MergeError::NotRecorded`] and [`MergeError::HolesOfStopped`].
     pub fn finish(mut self, holes: Holes) -> Result<Run, MergeError> {
         let mut whole = self.whole.take().ok_or(MergeError::Nothing)?;
@@ -123,7 +123,10 @@ impl Merger {
             whole.snapshot.samples = Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], seen);
         }
         notes.into_iter().for_each(|note| add_note(&mut whole.facts.notes, note));
-        Ok(whole)
+        match too_large(&whole.facts).filter(|_| self.added.len() > 1) {
+            Some(excess) => Err(MergeError::TooLarge(excess.to_string())),
+            None => Ok(whole),
+        }
     }
 
     /// Refuses a run that is no part of the same load, or was added before.

@@ -355,6 +355,7 @@ pub struct MirrorGenerator {
     pub connections_opened: u64,
     pub connections_peak: u64,
     pub connections_available: Option<u64>,
+    pub connections_limited_by: Option<String>,
     pub streams: Option<MirrorStreams>,
     pub stray_answers: u64,
     pub skipped_lines: Option<MirrorSkippedLines>,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use tempfile::TempDir;
 use truetail_model::record::{RecorderOptions, Samples, SamplesOptions};
-use truetail_run::{MergeError, folder, merge};
+use truetail_run::{Facts, MergeError, folder, merge};
 
 use crate::broken::{complaint, failure};
 use crate::support::{findings, run, steady};
@@ -211,7 +211,11 @@ fn a_run_file_that_no_run_writes_is_refused() {
         ("/recorded/exact/response_time/max_ns", json!(u64::MAX), "its recorded.exact.response_time.max_ns is 1844"),
         ("/recorded/exact/response_time@1/count", json!(u64::MAX), "its recorded.exact.response_time@1 counts 1844"),
         ("/generator/pauses", json!(pauses), "its generator.pauses lists 101 pauses, but a run keeps the 100 longest"),
-        ("/generator/pauses/0/at_ns", json!(u64::MAX), "its generator.pauses[].at_ns is 18446744073709551615"),
+        ("/generator/pauses/0/at_ns", json!(u64::MAX), "its generator.pauses[0].at_ns is 18446744073709551615, but"),
+        ("/generator/cpu/system_ns", json!(u64::MAX), "its generator.cpu.system_ns is 18446744073709551615"),
+        ("/generator/stray_answers", json!(u64::MAX), "its generator.stray_answers is 18446744073709551615"),
+        ("/bytes_in", json!(u64::MAX), "its bytes_in is 18446744073709551615"),
+        ("/checks/0/failed", json!(u64::MAX), "its checks[0].failed is 18446744073709551615"),
         ("/generator/clock_reading_ns", json!(u64::MAX), "its generator.clock_reading_ns is 18446744073709551615"),
     ] {
         let complaint = complaint(folder::RUN, in_json(set(place, value)));
@@ -274,26 +278,32 @@ fn runs_that_are_too_many_together_are_not_merged() {
     assert!(error.to_string().contains("together they plan 562949953421312 arrivals"), "{error}");
 }
 
-/// What a file says of a generator may be any number.
+/// The sum saturates, and is refused before anybody adds to it.
 #[test]
-fn generators_of_any_size_are_merged() {
-    let mut parts = [1, 2].map(|started| {
-        let mut part = run(RecorderOptions::default(), &steady(1));
-        part.facts.started_at_unix_ns = Some(started);
-        part
-    });
-    for part in &mut parts {
-        let generator = part.facts.generator.as_mut().unwrap();
-        (generator.threads, generator.paused_ns, generator.pause_count) = (u32::MAX, u64::MAX, u64::MAX);
-        generator.cpu.user_ns = u64::MAX;
-        generator.peak_memory_bytes = Some(u64::MAX);
-        part.facts.bytes_in = u64::MAX;
-        part.snapshot.bytes_in = u64::MAX;
-        part.facts.checks[0].passed = u64::MAX;
+fn numbers_that_are_too_large_together_are_not_merged() {
+    type Enlarge = fn(&mut Facts);
+    let enlarged: [(&str, Enlarge); 4] = [
+        ("generator.paused_ns is 1152921504606846978", |facts| {
+            facts.generator.as_mut().unwrap().paused_ns = (1 << 59) + 1;
+        }),
+        ("generator.cpu.user_ns is 18446744073709551615", |facts| {
+            facts.generator.as_mut().unwrap().cpu.user_ns = u64::MAX;
+        }),
+        ("bytes_in is 2305843009213693952", |facts| facts.bytes_in = 1 << 60),
+        ("checks[0].passed is 18446744073709551615", |facts| facts.checks[0].passed = u64::MAX),
+    ];
+    for (says, enlarge) in enlarged {
+        let mut parts = [1, 2].map(|started| {
+            let mut part = run(RecorderOptions::default(), &steady(1));
+            part.facts.started_at_unix_ns = Some(started);
+            part
+        });
+        parts.iter_mut().for_each(|part| enlarge(&mut part.facts));
+        let error = merge(parts.into()).unwrap_err().to_string();
+        let whole =
+            format!("these runs cannot be merged: together their {says}, but no run has more than 1152921504606846976");
+        assert_eq!(error, whole);
     }
-    let facts = merge(parts.into()).unwrap().facts;
-    assert_eq!((facts.bytes_in, facts.checks[0].answers()), (u64::MAX, u64::MAX));
-    assert_eq!(facts.generator.unwrap().threads, u32::MAX);
 }
 
 #[test]

@@ -143,6 +143,7 @@ pub fn generator() -> GeneratorStats {
         connections_opened: 64,
         connections_peak: 64,
         connections_available: Some(1003),
+        connections_limited_by: Some(truetail_run::MachineLimit::OpenFiles),
         streams: Some(truetail_run::Http2Stats { peak: 37, allowed: Some(128), sent_again: 5 }),
         stray_answers: 0,
         skipped_lines: None,

@@ -13,7 +13,7 @@
 mod conversation;
 mod field_blocks;
 mod fields_made_in_run;
-mod frame;
+pub(crate) mod frame;
 mod hpack;
 mod session;
 mod source;

@@ -1,11 +1,12 @@
 //! One request before the load, so that a mistake is reported at once and not after a run of refused connections.
 
+mod http2_only;
+mod stream;
+
 use std::collections::VecDeque;
-use std::io::{self, Read, Write};
+use std::io;
 use std::time::{Duration, Instant};
 
-use rustls::StreamOwned;
-use socket2::{Socket, Type};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Nanos, Timestamp};
@@ -20,7 +21,8 @@ use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestId, RequestSet};
 use crate::target::target_requests::TargetRequests;
 use crate::target::{HttpVersion, Target};
-use crate::tls::{HTTP2, Tls, TlsError, TlsFault};
+use crate::tls::{TlsError, TlsFault};
+use stream::{Problem, Received, Stream, TimedSocket, connect, left_until};
 
 /// The header that marks the request. A server that counts requests can leave it out.
 pub const PREFLIGHT_HEADER: &str = "truetail-preflight";
@@ -79,6 +81,12 @@ pub enum PreflightError {
         /// Which one.
         origin: Origin,
         /// What went wrong there.
+        error: Box<PreflightError>,
+    },
+    /// There was no answer in HTTP/1.1, and the same endpoint speaks HTTP/2.
+    #[error("{error}. It speaks HTTP/2")]
+    InHttp2Only {
+        /// What went wrong in HTTP/1.1.
         error: Box<PreflightError>,
     },
     /// The connection ended without an answer, or what came was not one.
@@ -176,7 +184,15 @@ fn on_connection<T>(
                 destination.prefer(&endpoint);
                 let socket = TimedSocket { socket, until };
                 let done = Stream::open(socket, tls.as_ref(), version).and_then(|stream| work(stream, target));
-                return done.map_err(|problem| problem.at(endpoint, version, timeout));
+                return done.map_err(|problem| {
+                    let is_http2_only = version == HttpVersion::Http1
+                        && problem.may_be_of_http2()
+                        && http2_only::speaks_http2(&target.destinations()[nth], &endpoint, timeout);
+                    match (is_http2_only, error_at(problem, endpoint, version, timeout)) {
+                        (true, error) => PreflightError::InHttp2Only { error: Box::new(error) },
+                        (false, error) => error,
+                    }
+                });
             }
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 if is_short {
@@ -193,140 +209,15 @@ fn on_connection<T>(
     Err(failed.expect("an origin has an endpoint"))
 }
 
-fn connect(endpoint: &Endpoint, timeout: Duration) -> io::Result<Socket> {
-    let socket = Socket::new(endpoint.domain(), Type::STREAM, None)?;
-    socket.connect_timeout(&endpoint.address()?, timeout)?;
-    Ok(socket)
-}
-
-/// Why there was no answer from an endpoint that could be connected to.
-enum Problem {
-    TimedOut,
-    Tls(TlsFault),
-    NoAnswer(Cause, Option<String>),
-}
-
-impl Problem {
-    fn at(self, endpoint: Endpoint, version: HttpVersion, timeout: Nanos) -> PreflightError {
-        match self {
-            Problem::TimedOut => PreflightError::TimedOut { endpoint, timeout },
-            Problem::Tls(fault) => PreflightError::Tls { endpoint, fault },
-            Problem::NoAnswer(cause, line) => PreflightError::NoAnswer { endpoint, version, cause, line },
+fn error_at(problem: Problem, endpoint: Endpoint, version: HttpVersion, timeout: Nanos) -> PreflightError {
+    match problem {
+        Problem::TimedOut => PreflightError::TimedOut { endpoint, timeout },
+        // The alert names no version: it refused the one that was offered.
+        Problem::Tls(TlsFault::NoHttp2) if version == HttpVersion::Http1 => {
+            PreflightError::Tls { endpoint, fault: TlsFault::NoHttp1 }
         }
-    }
-}
-
-impl From<io::Error> for Problem {
-    fn from(error: io::Error) -> Problem {
-        match TlsFault::inside(&error) {
-            Some(fault) => Problem::Tls(fault),
-            None if error.kind() == io::ErrorKind::TimedOut => Problem::TimedOut,
-            None => Problem::NoAnswer(Cause::ResetByPeer, None),
-        }
-    }
-}
-
-/// The time that is left, but never zero: zero means no timeout to a socket.
-fn left_until(until: Instant) -> Duration {
-    until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
-}
-
-/// A socket that can be read and written until an instant, and fails with `TimedOut` after it.
-struct TimedSocket {
-    socket: Socket,
-    until: Instant,
-}
-
-impl TimedSocket {
-    fn timeout(&self) -> io::Result<Option<Duration>> {
-        let is_over = Instant::now() >= self.until;
-        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left_until(self.until))) }
-    }
-}
-
-impl Read for TimedSocket {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.socket.set_read_timeout(self.timeout()?)?;
-        self.socket.read(buffer).map_err(timed_out)
-    }
-}
-
-impl Write for TimedSocket {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.socket.set_write_timeout(self.timeout()?)?;
-        self.socket.write(bytes).map_err(timed_out)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.socket.flush()
-    }
-}
-
-/// A socket that blocks says `WouldBlock` when its timeout is over.
-fn timed_out(error: io::Error) -> io::Error {
-    if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
-}
-
-trait ReadWrite: Read + Write {}
-
-impl<S: Read + Write> ReadWrite for S {}
-
-/// A connection, with TLS or without.
-struct Stream(Box<dyn ReadWrite>);
-
-/// What one reading gave.
-enum Received {
-    /// So many bytes.
-    Bytes(usize),
-    /// The end of the connection.
-    End,
-    /// The end of the connection without the close notification of TLS: something may be missing.
-    CutOff,
-}
-
-impl Stream {
-    /// Does the TLS handshake over `socket`, if the target uses TLS.
-    fn open(mut socket: TimedSocket, tls: Option<&Tls>, version: HttpVersion) -> Result<Stream, Problem> {
-        let Some(tls) = tls else { return Ok(Stream(Box::new(socket))) };
-        let mut connection = tls.connection().map_err(|error| Problem::Tls(TlsFault::from(&error)))?;
-        connection.complete_io(&mut socket).map_err(|error| match Problem::from(error) {
-            Problem::NoAnswer(..) => Problem::Tls(TlsFault::Ended),
-            problem @ (Problem::TimedOut | Problem::Tls(_)) => problem,
-        })?;
-        if version == HttpVersion::Http2 && connection.alpn_protocol() != Some(HTTP2) {
-            return Err(Problem::Tls(TlsFault::NoHttp2));
-        }
-        Ok(Stream(Box::new(StreamOwned::new(connection, socket))))
-    }
-
-    /// Sends `bytes`. Ignores errors: a server may answer and close before it has read a whole request, and then the answer
-    /// counts.
-    fn send(&mut self, bytes: &[u8]) {
-        let _ = self.0.write_all(bytes);
-    }
-
-    fn send_all<P: Protocol>(&mut self, session: &mut P::Session, protocol: &P, events: &mut Events) {
-        loop {
-            let output = session.output(protocol);
-            let count = output.len();
-            self.send(output);
-            session.sent(protocol, count, events);
-            if session.output(protocol).is_empty() {
-                return;
-            }
-        }
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, Problem> {
-        loop {
-            return match self.0.read(buffer) {
-                Ok(0) => Ok(Received::End),
-                Ok(n) => Ok(Received::Bytes(n)),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(Received::CutOff),
-                Err(error) => Err(error.into()),
-            };
-        }
+        Problem::Tls(fault) => PreflightError::Tls { endpoint, fault },
+        Problem::NoAnswer(cause, line) => PreflightError::NoAnswer { endpoint, version, cause, line },
     }
 }
 

@@ -1,0 +1,81 @@
+//! The limit of the generator's machine that its requests waited for, or failed at.
+
+use serde::Serialize;
+use truetail_model::record::Metric;
+use truetail_run::{Findings, MachineLimit, Run};
+
+use super::figures::mean_or_zero;
+
+/// Every connection that this machine allows was in use. Its fields are its numbers in `run.json`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct LimitReached {
+    /// The connections that this machine allows.
+    pub connections: u64,
+    /// What allows no more; `None` in runs of earlier versions.
+    #[serde(rename = "limited_by", skip_serializing_if = "Option::is_none")]
+    pub limit: Option<MachineLimit>,
+    /// About as many connections as the load wanted at once: its rate times the mean service time (Little's law).
+    #[serde(rename = "connections_wanted", skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<u64>,
+    /// The limit on open files of the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_files_limit: Option<u64>,
+}
+
+impl LimitReached {
+    /// The limit that a run of `planned_per_second` requests per second reached, if it did.
+    pub(super) fn of(run: &Run, findings: &Findings, planned_per_second: Option<f64>) -> Option<LimitReached> {
+        let generator = run.facts.generator.as_ref()?;
+        let connections = generator.connections_available?;
+        let wanted = planned_per_second.and_then(|rate| wanted(findings, rate)).filter(|wanted| *wanted > connections);
+        (generator.connections_peak >= connections).then_some(LimitReached {
+            connections,
+            limit: generator.connections_limited_by,
+            wanted,
+            open_files_limit: generator.open_files_limit,
+        })
+    }
+
+    /// Sentences: how many connections there may be, how many were wanted, and what raises the limit.
+    pub(super) fn advice(&self) -> String {
+        let wanted = self.wanted.map_or(String::new(), |wanted| format!(", and wanted about {wanted}"));
+        let connections = self.connections;
+        let (limit, raise) = match self.limit {
+            None => ("this machine".to_owned(), format!("{} or {}", raise_open_files(None), raise_local_ports())),
+            Some(MachineLimit::OpenFiles) => {
+                let limit = self.open_files_limit;
+                let named = limit.map_or(String::new(), |limit| format!(" of {limit}"));
+                (format!("the limit on open files{named}"), raise_open_files(self.open_files_wanted()))
+            }
+            Some(MachineLimit::LocalPorts) => ("the range of local ports".to_owned(), raise_local_ports()),
+        };
+        format!(
+            "truetail had no connection left of the {connections} that {limit} allows{wanted}: {raise}, or set your own limit \
+             with -c"
+        )
+    }
+
+    /// The open files that the wanted connections need, a few in hand.
+    fn open_files_wanted(&self) -> Option<u64> {
+        let beside = self.open_files_limit?.checked_sub(self.connections)?;
+        let wanted = self.wanted?.checked_add(beside)?;
+        wanted.checked_add(wanted / 4)?.checked_next_multiple_of(100)
+    }
+}
+
+/// About as many requests as are in flight at once at this rate, were none held back.
+fn wanted(findings: &Findings, per_second: f64) -> Option<u64> {
+    let in_flight = per_second * mean_or_zero(&findings.metrics[Metric::ServiceTime]) / 1e9;
+    (in_flight >= 1.0).then(|| in_flight.ceil() as u64)
+}
+
+/// The command that raises the limit on open files of the shell, to `wanted` where that is known.
+pub(super) fn raise_open_files(wanted: Option<u64>) -> String {
+    let wanted = wanted.map_or("N".to_owned(), |wanted| wanted.to_string());
+    format!("raise it with ulimit -n {wanted} before the run")
+}
+
+/// The command that widens the range of local ports.
+pub(super) fn raise_local_ports() -> String {
+    "widen it with sysctl -w net.ipv4.ip_local_port_range='1024 65535'".to_owned()
+}

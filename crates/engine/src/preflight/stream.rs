@@ -1,0 +1,148 @@
+//! A connection that is asked one thing, with TLS or without, for a limited time.
+
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+
+use rustls::StreamOwned;
+use socket2::{Socket, Type};
+use truetail_model::record::Cause;
+
+use crate::protocol::{Events, Protocol, Session};
+use crate::target::HttpVersion;
+use crate::target::endpoint::Endpoint;
+use crate::tls::{HTTP2, Tls, TlsFault};
+
+pub(super) fn connect(endpoint: &Endpoint, timeout: Duration) -> io::Result<Socket> {
+    let socket = Socket::new(endpoint.domain(), Type::STREAM, None)?;
+    socket.connect_timeout(&endpoint.address()?, timeout)?;
+    Ok(socket)
+}
+
+/// Why there was no answer from an endpoint that could be connected to.
+pub(super) enum Problem {
+    TimedOut,
+    Tls(TlsFault),
+    /// With the line of the head that was wrong, if one was.
+    NoAnswer(Cause, Option<String>),
+}
+
+impl Problem {
+    /// Whether a server that speaks HTTP/2 alone may have done this to a client of HTTP/1.1.
+    pub(super) fn may_be_of_http2(&self) -> bool {
+        matches!(self, Problem::NoAnswer(..) | Problem::Tls(TlsFault::NoHttp2 | TlsFault::Ended))
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Problem {
+        match TlsFault::inside(&error) {
+            Some(fault) => Problem::Tls(fault),
+            None if error.kind() == io::ErrorKind::TimedOut => Problem::TimedOut,
+            None => Problem::NoAnswer(Cause::ResetByPeer, None),
+        }
+    }
+}
+
+/// The time that is left, but never zero: zero means no timeout to a socket.
+pub(super) fn left_until(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+}
+
+/// A socket that can be read and written until an instant, and fails with `TimedOut` after it.
+pub(super) struct TimedSocket {
+    pub(super) socket: Socket,
+    pub(super) until: Instant,
+}
+
+impl TimedSocket {
+    fn timeout(&self) -> io::Result<Option<Duration>> {
+        let is_over = Instant::now() >= self.until;
+        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left_until(self.until))) }
+    }
+}
+
+impl Read for TimedSocket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(self.timeout()?)?;
+        self.socket.read(buffer).map_err(timed_out)
+    }
+}
+
+impl Write for TimedSocket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(self.timeout()?)?;
+        self.socket.write(bytes).map_err(timed_out)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
+}
+
+/// A socket that blocks says `WouldBlock` when its timeout is over.
+fn timed_out(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
+}
+
+pub(super) trait ReadWrite: Read + Write {}
+
+impl<S: Read + Write> ReadWrite for S {}
+
+/// A connection, with TLS or without.
+pub(super) struct Stream(Box<dyn ReadWrite>);
+
+/// What one reading gave.
+pub(super) enum Received {
+    /// So many bytes.
+    Bytes(usize),
+    /// The end of the connection.
+    End,
+    /// The end of the connection without the close notification of TLS: something may be missing.
+    CutOff,
+}
+
+impl Stream {
+    /// Does the TLS handshake over `socket`, if the target uses TLS.
+    pub(super) fn open(mut socket: TimedSocket, tls: Option<&Tls>, version: HttpVersion) -> Result<Stream, Problem> {
+        let Some(tls) = tls else { return Ok(Stream(Box::new(socket))) };
+        let mut connection = tls.connection().map_err(|error| Problem::Tls(TlsFault::from(&error)))?;
+        connection.complete_io(&mut socket).map_err(|error| match Problem::from(error) {
+            Problem::NoAnswer(..) => Problem::Tls(TlsFault::Ended),
+            problem @ (Problem::TimedOut | Problem::Tls(_)) => problem,
+        })?;
+        if version == HttpVersion::Http2 && connection.alpn_protocol() != Some(HTTP2) {
+            return Err(Problem::Tls(TlsFault::NoHttp2));
+        }
+        Ok(Stream(Box::new(StreamOwned::new(connection, socket))))
+    }
+
+    /// Sends `bytes`. Ignores errors: a server may answer and close before it has read a whole request, and then the answer
+    /// counts.
+    pub(super) fn send(&mut self, bytes: &[u8]) {
+        let _ = self.0.write_all(bytes);
+    }
+
+    pub(super) fn send_all<P: Protocol>(&mut self, session: &mut P::Session, protocol: &P, events: &mut Events) {
+        loop {
+            let output = session.output(protocol);
+            let count = output.len();
+            self.send(output);
+            session.sent(protocol, count, events);
+            if session.output(protocol).is_empty() {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, Problem> {
+        loop {
+            return match self.0.read(buffer) {
+                Ok(0) => Ok(Received::End),
+                Ok(n) => Ok(Received::Bytes(n)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(Received::CutOff),
+                Err(error) => Err(error.into()),
+            };
+        }
+    }
+}
