@@ -244,7 +244,10 @@ impl<P: Protocol> Connections<P> {
     /// A connection for which a further address is to be tried at `now`.
     #[inline]
     pub(super) fn take_attempt(&mut self, now: Timestamp) -> Option<Token> {
-        self.attempts_due.pop_front_if(|(due, _)| *due <= now).map(|(_, token)| token)
+        if self.next_attempt() > now {
+            return None;
+        }
+        self.attempts_due.pop_front().map(|(_, token)| token)
     }
 
     /// Ends the attempts to open the connection in this slot, of which one has succeeded, and gives them. The address of that

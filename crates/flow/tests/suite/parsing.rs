@@ -185,7 +185,7 @@ fn what_is_not_supported_is_refused_with_its_line_and_its_name() {
         (format!("{get}X: {{{{nobody}}}}"), 1, "nobody"),
         (format!("{get}X: {{{{newDate}}}}"), 2, "newDate"),
         (format!("{get}X: {{{{getEnv \"X\"}}}}"), 2, "getEnv"),
-        (format!("{get}Content-Length: 3"), 1, "content-length"),
+        (format!("{get}Content-Length: 3"), 1, "Content-Length"),
         (format!("{get}file,missing;"), 1, "missing"),
         (format!("{get}{{\"a\": "), 2, "JSON"),
         (format!("{get}HTTP 200\n[Captures]\na: jsonpath \"$[\""), 4, "JSONPath"),
