@@ -7,7 +7,7 @@ use truetail_run::Run;
 use crate::verdict::thresholds::{SENT_IN_TIME_NS, SENT_IN_TIME_SHARE};
 
 /// Fewer arrivals have no length of their own, and so no rate: what would divide them is a time that nobody chose.
-const FEWEST: u64 = 2;
+pub(crate) const FEWEST: u64 = 2;
 
 /// Answers per second of the schedule, as [`offered_per_second`] counts planned arrivals, so that a run whose requests
 /// were all answered met its rate, however long the last answers took. `None` for fewer than two arrivals.

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use truetail_analysis::compare::{CompareGate, compare, objections};
-use truetail_analysis::gates::{self, RunOutcome};
+use truetail_analysis::gates::{self, PlannedRun, RunOutcome};
+use truetail_analysis::support::min_sample_size;
 use truetail_report::CompareReport;
 use truetail_run::{Findings, GateFinding, GateState, Run, folder};
 
@@ -50,6 +51,15 @@ impl Baseline {
         if args.write_baseline && runs.is_empty() && out.is_some_and(|out| is_one_path(out, &path)) {
             return Err(usage_error("--out and --baseline name the same folder; save the run in another one"));
         }
+        if let Some((gate, run)) = never_decided(&args.baseline_fail_if, &runs) {
+            let n = run.run.snapshot.tally.planned;
+            let name = &run.name;
+            return Err(usage_error(format!(
+                "--baseline-fail-if '{gate}' cannot be decided: it needs {} arrivals, and the baseline {name} has {n}; make a \
+                 longer baseline",
+                min_sample_size(gate.q())
+            )));
+        }
         if runs.is_empty() {
             OutputFolder::check(&SaveTo::Folder(path.clone()))?;
         }
@@ -81,6 +91,7 @@ impl Baseline {
             b: vec![THIS_RUN.to_owned()],
             runs: [self.runs.len(), 1],
             objections,
+            help: None,
             anyway: false,
             comparison,
             gates: Vec::new(),
@@ -105,6 +116,24 @@ impl Baseline {
         folder.map(|folder| folder.save(run, findings)).transpose()?;
         output::note(&format!("this run is the baseline now, in {path}"));
         Ok(())
+    }
+}
+
+/// A condition on a percentile that a run of the baseline is too short for, and that run.
+fn never_decided<'a>(gates: &'a [CompareGate], runs: &'a [BaselineRun]) -> Option<(&'a CompareGate, &'a BaselineRun)> {
+    let too_short =
+        |gate: &CompareGate| runs.iter().find(|run| run.run.snapshot.tally.planned < min_sample_size(gate.q()));
+    gates.iter().find_map(|gate| Some((gate, too_short(gate)?)))
+}
+
+/// Refuses conditions on percentiles that this load is too short for.
+///
+/// # Errors
+/// The first of them, and what would help.
+pub fn refuse_undecidable(option: &str, gates: &[CompareGate], planned: &PlannedRun<'_>) -> Result<()> {
+    match gates.iter().find_map(|gate| planned.objection_to_quantile(gate, gate.q())) {
+        Some(objection) => Err(usage_error(format!("{option} {objection}"))),
+        None => Ok(()),
     }
 }
 

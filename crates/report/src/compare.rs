@@ -21,6 +21,8 @@ pub struct CompareReport {
     pub runs: [usize; 2],
     /// Why they should not be compared; empty where nothing speaks against it.
     pub objections: Vec<String>,
+    /// The way to compare them all the same, if there is one.
+    pub help: Option<&'static str>,
     /// They are compared in spite of the objections.
     pub anyway: bool,
     /// `None` where they are not compared.
@@ -78,6 +80,9 @@ pub fn compare_text(report: &CompareReport, style: Style) -> String {
     for objection in &report.objections {
         let word = if report.anyway { "note:" } else { "Not compared:" };
         push_lines(&mut text, &format!("{word} {objection}"), style);
+    }
+    if let Some(help) = report.help {
+        push_lines(&mut text, help, style);
     }
     let Some(comparison) = &report.comparison else { return text };
     text.push('\n');
@@ -158,7 +163,7 @@ pub fn compare_words(report: &CompareReport) -> CompareWords {
     CompareWords {
         heads: report.comparison.as_ref().map_or(Vec::new(), |comparison| heads(comparison).into()),
         rows: report.comparison.iter().flat_map(|comparison| comparison.quantiles.iter().map(row)).collect(),
-        remarks: gates.chain(objections).chain(basis).chain(rounds).collect(),
+        remarks: gates.chain(objections).chain(report.help.map(str::to_owned)).chain(basis).chain(rounds).collect(),
     }
 }
 
@@ -172,7 +177,8 @@ fn row(quantile: &QuantileComparison) -> Vec<String> {
     let interval = match (quantile.ratio_low, quantile.ratio_high) {
         (Some(low), Some(high)) => format!("{low:.3} … {high:.3}"),
         (Some(low), None) => format!("≥ {low:.3}"),
-        (None, _) => String::new(),
+        (None, Some(high)) => format!("≤ {high:.3}"),
+        (None, None) => String::new(),
     };
     vec![
         quantile_name(quantile.q),
@@ -180,17 +186,25 @@ fn row(quantile: &QuantileComparison) -> Vec<String> {
         time(quantile.b_ns),
         quantile.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.3}")),
         interval,
-        words(quantile.difference).to_owned(),
+        words(quantile),
     ]
 }
 
-fn words(difference: Difference) -> &'static str {
-    match difference {
-        Difference::Slower => "B is slower",
-        Difference::Faster => "B is faster",
-        Difference::NoDifferenceShown => "no difference shown",
-        Difference::CannotTell => "cannot tell",
+fn words(quantile: &QuantileComparison) -> String {
+    match (quantile.difference, quantile.ratio_low, quantile.ratio_high) {
+        (Difference::Slower, Some(low), None) => format!("B is at least {} × slower", factor(low)),
+        (Difference::Faster, None, Some(high)) => format!("B is at least {} × faster", factor(1.0 / high)),
+        (Difference::Slower, ..) => "B is slower".to_owned(),
+        (Difference::Faster, ..) => "B is faster".to_owned(),
+        (Difference::NoDifferenceShown, ..) => "no difference shown".to_owned(),
+        (Difference::CannotTell, ..) => "cannot tell".to_owned(),
     }
+}
+
+/// A factor that is a lower bound, rounded down: `2.1`, and `1.043` where one digit would say nothing.
+fn factor(bound: f64) -> String {
+    let digits = if bound < 1.1 { 1e3 } else { 10.0 };
+    ((bound * digits).floor() / digits).to_string()
 }
 
 fn basis(comparison: &Comparison) -> &'static str {

@@ -2,6 +2,22 @@
 
 use truetail_run::Quantile;
 
+/// The ends of an interval; `None`: it is open there.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Ends {
+    /// The lower end.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+}
+
+impl Ends {
+    /// Both ends moved by so much.
+    pub(super) fn moved(self, by: f64) -> Ends {
+        Ends { low: self.low.map(|low| low + by), high: self.high.map(|high| high + by) }
+    }
+}
+
 /// A quantile of one run. Logarithms of nanoseconds, because differences of logarithms are ratios.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RunEstimate {
@@ -9,8 +25,8 @@ pub struct RunEstimate {
     pub value: f64,
     /// Of the same quantile without what the generator added; the truth lies between the two.
     pub without_generator: f64,
-    /// Of the ends of the 95 % confidence interval within the run, where both are known.
-    pub interval: Option<(f64, f64)>,
+    /// Of the ends of the 95 % confidence interval within the run, each if it is known: at most 2.5 % are beyond it.
+    pub interval: Ends,
     /// The truth is at least this: the quantile falls among arrivals without an answer.
     pub at_least: bool,
 }
@@ -23,7 +39,7 @@ impl RunEstimate {
         Some(RunEstimate {
             value: logarithm(value_ns),
             without_generator: logarithm(without_ns),
-            interval: quantile.low_ns.zip(quantile.high_ns).map(|(low, high)| (logarithm(low), logarithm(high))),
+            interval: Ends { low: quantile.low_ns.map(logarithm), high: quantile.high_ns.map(logarithm) },
             at_least: quantile.at_least,
         })
     }

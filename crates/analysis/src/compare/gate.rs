@@ -95,12 +95,12 @@ impl CompareGate {
 }
 
 fn message(compared: Option<&QuantileComparison>, confidence: f64, state: GateState) -> String {
-    let Some(QuantileComparison { ratio: Some(ratio), ratio_low: Some(low), ratio_high, .. }) = compared else {
+    let Some(QuantileComparison { ratio: Some(ratio), ratio_low, ratio_high, .. }) = compared else {
         return "no interval: a run is too short for this percentile, or too many of its requests had no answer"
             .to_owned();
     };
-    let high = ratio_high.map_or("unknown".to_owned(), change);
-    let measured = format!("measured {}, {} interval {} … {high}", change(*ratio), percent(confidence), change(*low));
+    let [low, high] = [ratio_low, ratio_high].map(|end| end.map_or("unknown".to_owned(), change));
+    let measured = format!("measured {}, {} interval {low} … {high}", change(*ratio), percent(confidence));
     match state {
         GateState::Holds | GateState::Fails => measured,
         GateState::Open => format!("{measured}; more or longer runs narrow it"),

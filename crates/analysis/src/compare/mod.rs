@@ -19,7 +19,7 @@ mod quantiles;
 mod ratio;
 
 pub use comparable::{Expected, objections, objections_beyond};
-pub use estimate::RunEstimate;
+pub use estimate::{Ends, RunEstimate};
 pub use gate::{CompareGate, CompareGateError};
 pub use quantiles::{
     Comparison, Difference, QuantileComparison, compare, compare_at, compare_estimates, compare_estimates_at,

@@ -3,20 +3,21 @@
 use serde::Serialize;
 use truetail_run::{Findings, Quantile};
 
-use super::estimate::RunEstimate;
+use super::estimate::{Ends, RunEstimate};
 use super::ratio::{CONFIDENCE, difference};
 
 /// What can be said of B against A.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
-    /// B is slower: the interval of the ratio is above 1.
+    /// B is slower: the interval of the ratio is above 1. It may be open above.
     Slower,
-    /// B is faster: the interval of the ratio is below 1.
+    /// B is faster: the interval of the ratio is below 1. It may be open below.
     Faster,
     /// The interval holds 1.
     NoDifferenceShown,
-    /// There is no interval: a run is too short for this quantile, or it falls among arrivals without an answer.
+    /// There is no interval, or one that is open at an end and says nothing at the other: a run is too short for this quantile,
+    /// or it falls among arrivals without an answer.
     CannotTell,
 }
 
@@ -29,11 +30,12 @@ pub struct QuantileComparison {
     pub a_ns: Option<u64>,
     /// That of B.
     pub b_ns: Option<u64>,
-    /// B divided by A.
+    /// B divided by A. A bound if a side is only known from below.
     pub ratio: Option<f64>,
-    /// The lower end of its confidence interval, which takes in what the generators added.
+    /// The lower end of its confidence interval, which takes in what the generators added; `None`: not known, as when A is
+    /// only known from below.
     pub ratio_low: Option<f64>,
-    /// The upper end. `None` also where B is only known from below.
+    /// The upper end; `None`: not known, as when B is only known from below.
     pub ratio_high: Option<f64>,
     /// What can be said.
     #[serde(rename = "finding")]
@@ -104,31 +106,33 @@ pub fn compare_estimates_at(
         difference: Difference::CannotTell,
     };
     let (Some(a), Some(b)) = (all_a, all_b) else { return nothing };
-    // What is only known from below bounds no ratio where it divides.
-    if a.iter().any(|run| run.at_least) {
-        return nothing;
-    }
     let measured = difference(&values(&a), &values(&b), confidence);
     let lowest = difference(&values(&a), &without_generator(&b), confidence);
     let highest = difference(&without_generator(&a), &values(&b), confidence);
     let (Some(measured), Some(lowest), Some(highest)) = (measured, lowest, highest) else { return nothing };
-    let low = measured.low.min(lowest.low);
-    let high = (!b.iter().any(|run| run.at_least)).then_some(measured.high.max(highest.high));
+    // What is only known from below bounds the ratio on one side: from above if it divides, else from below.
+    let [a_is_bound, b_is_bound] = [&a, &b].map(|side| side.iter().any(|run| run.at_least));
+    let low = measured.interval.low.zip(lowest.interval.low).map(|(one, other)| one.min(other)).filter(|_| !a_is_bound);
+    let high =
+        measured.interval.high.zip(highest.interval.high).map(|(one, other)| one.max(other)).filter(|_| !b_is_bound);
+    if low.is_none() && high.is_none() {
+        return nothing;
+    }
     QuantileComparison {
         ratio: Some(measured.value.exp()),
-        ratio_low: Some(low.exp()),
+        ratio_low: low.map(f64::exp),
         ratio_high: high.map(f64::exp),
         difference: difference_of(low, high),
         ..nothing
     }
 }
 
-fn difference_of(low: f64, high: Option<f64>) -> Difference {
-    match high {
-        _ if low > 0.0 => Difference::Slower,
-        Some(high) if high < 0.0 => Difference::Faster,
-        Some(_) => Difference::NoDifferenceShown,
-        None => Difference::CannotTell,
+fn difference_of(low: Option<f64>, high: Option<f64>) -> Difference {
+    match (low, high) {
+        (Some(low), _) if low > 0.0 => Difference::Slower,
+        (_, Some(high)) if high < 0.0 => Difference::Faster,
+        (Some(_), Some(_)) => Difference::NoDifferenceShown,
+        _ => Difference::CannotTell,
     }
 }
 
@@ -140,16 +144,13 @@ fn estimates(side: &[&Findings], q: f64) -> Vec<Option<RunEstimate>> {
     side.iter().map(at).collect()
 }
 
-fn values(side: &[RunEstimate]) -> Vec<(f64, Option<(f64, f64)>)> {
+fn values(side: &[RunEstimate]) -> Vec<(f64, Ends)> {
     side.iter().map(|run| (run.value, run.interval)).collect()
 }
 
 /// The same runs without what the generator added; their intervals move along.
-fn without_generator(side: &[RunEstimate]) -> Vec<(f64, Option<(f64, f64)>)> {
-    let moved = |run: &RunEstimate| {
-        let by = run.value - run.without_generator;
-        (run.without_generator, run.interval.map(|(low, high)| (low - by, high - by)))
-    };
+fn without_generator(side: &[RunEstimate]) -> Vec<(f64, Ends)> {
+    let moved = |run: &RunEstimate| (run.without_generator, run.interval.moved(run.without_generator - run.value));
     side.iter().map(moved).collect()
 }
 

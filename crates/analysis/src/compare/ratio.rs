@@ -2,25 +2,26 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::estimate::Ends;
+
 /// The confidence of intervals within a run, and of all intervals unless looks are paid for.
 pub(super) const CONFIDENCE: f64 = 0.95;
 /// Quantiles come from buckets of 0.1 %: the variance of a value that is uniform within one, as a logarithm. Runs that agree
 /// to the last digit are no more certain than that.
 const RESOLUTION_VARIANCE: f64 = 0.001 * 0.001 / 12.0;
 
-/// A difference of logarithms with its confidence interval.
+/// A difference of logarithms with its confidence interval, which is open at an end that is not known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct LogDifference {
     pub(super) value: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+    pub(super) interval: Ends,
 }
 
 /// One side: the estimate of each run, and its interval within the run.
-pub(super) type Side = [(f64, Option<(f64, f64)>)];
+pub(super) type Side = [(f64, Ends)];
 
-/// b − a. `None` where neither side has two runs, and the interval within a run is not known: that is so at every confidence
-/// other than 95 %.
+/// b − a. `None` if neither side has two runs and no end of the interval is known: that is so at every confidence other than
+/// 95 %.
 pub(super) fn difference(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
     match (a, b) {
         ([], _) | (_, []) => None,
@@ -31,13 +32,13 @@ pub(super) fn difference(a: &Side, b: &Side, confidence: f64) -> Option<LogDiffe
 }
 
 /// From the intervals within each run, which need not be symmetric: the method of variance estimates recovery (Donner and
-/// Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012).
-fn of_single_runs(a: (f64, Option<(f64, f64)>), b: (f64, Option<(f64, f64)>)) -> Option<LogDifference> {
-    let ((a, Some((a_low, a_high))), (b, Some((b_low, b_high)))) = (a, b) else { return None };
+/// Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012). Each end of it
+/// takes one end of each interval, so it is a one-sided bound of 97.5 % where the other ends are open.
+fn of_single_runs((a, of_a): (f64, Ends), (b, of_b): (f64, Ends)) -> Option<LogDifference> {
     let value = b - a;
-    let low = value - (b - b_low).hypot(a_high - a);
-    let high = value + (b_high - b).hypot(a - a_low);
-    Some(LogDifference { value, low, high })
+    let low = of_b.low.zip(of_a.high).map(|(b_low, a_high)| value - (b - b_low).hypot(a_high - a));
+    let high = of_b.high.zip(of_a.low).map(|(b_high, a_low)| value + (b_high - b).hypot(a - a_low));
+    (low.is_some() || high.is_some()).then_some(LogDifference { value, interval: Ends { low, high } })
 }
 
 /// From how the runs of each side differ from each other: Welch's t interval. A side with a single run is taken to vary as
@@ -58,7 +59,8 @@ fn of_several_runs(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference>
     let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
     let half = student.inverse_cdf(0.5 + confidence / 2.0) * (share_a + share_b).sqrt();
     let value = b.mean - a.mean;
-    half.is_finite().then_some(LogDifference { value, low: value - half, high: value + half })
+    let interval = Ends { low: Some(value - half), high: Some(value + half) };
+    half.is_finite().then_some(LogDifference { value, interval })
 }
 
 /// Mean and variance of the estimates of a side.
@@ -83,8 +85,17 @@ impl Moments {
 mod tests {
     use super::*;
 
-    fn runs(values: &[f64]) -> Vec<(f64, Option<(f64, f64)>)> {
-        values.iter().map(|value| (*value, None)).collect()
+    fn runs(values: &[f64]) -> Vec<(f64, Ends)> {
+        values.iter().map(|value| (*value, Ends::default())).collect()
+    }
+
+    /// Both ends of an interval that is closed.
+    fn ends(found: LogDifference) -> (f64, f64) {
+        found.interval.low.zip(found.interval.high).unwrap()
+    }
+
+    fn side(value: f64) -> Vec<(f64, Ends)> {
+        vec![(value, Ends { low: Some(value - 0.03), high: Some(value + 0.04) })]
     }
 
     /// SciPy 1.17.1: `stats.ttest_ind([0.12, 0.17, 0.10, 0.15], [0.01, 0.03, 0.02], equal_var=False)` has 3.7769 degrees of
@@ -93,7 +104,7 @@ mod tests {
     fn it_is_welchs_interval() {
         let found = difference(&runs(&[0.01, 0.03, 0.02]), &runs(&[0.12, 0.17, 0.10, 0.15]), CONFIDENCE).unwrap();
         assert!((found.value - 0.115).abs() < 1e-12, "{found:?}");
-        assert!((found.low - 0.067_865).abs() < 3e-6 && (found.high - 0.162_135).abs() < 3e-6, "{found:?}");
+        assert!((ends(found).0 - 0.067_865).abs() < 3e-6 && (ends(found).1 - 0.162_135).abs() < 3e-6, "{found:?}");
     }
 
     #[test]
@@ -101,22 +112,37 @@ mod tests {
         let found = difference(&runs(&[0.0]), &runs(&[0.1, 0.2, 0.3]), CONFIDENCE).unwrap();
         // s = 0.1, t(2) = 4.3027, 0.1 · √(1 + 1/3)
         let half = 4.302_652_7 * 0.1 * (1.0f64 + 1.0 / 3.0).sqrt();
-        assert!((found.value - 0.2).abs() < 1e-12 && (found.high - 0.2 - half).abs() < 1e-3, "{found:?}");
+        assert!((found.value - 0.2).abs() < 1e-12 && (ends(found).1 - 0.2 - half).abs() < 1e-3, "{found:?}");
     }
 
     #[test]
     fn two_runs_have_what_is_known_within_them() {
-        let side = |value: f64| vec![(value, Some((value - 0.03, value + 0.04)))];
         let found = difference(&side(1.0), &side(1.5), CONFIDENCE).unwrap();
-        assert!((found.low - 0.45).abs() < 1e-12 && (found.high - 0.55).abs() < 1e-12, "{found:?}");
+        assert!((ends(found).0 - 0.45).abs() < 1e-12 && (ends(found).1 - 0.55).abs() < 1e-12, "{found:?}");
         assert_eq!(difference(&runs(&[1.0]), &runs(&[1.0]), CONFIDENCE), None);
         assert_eq!(difference(&[], &side(1.0), CONFIDENCE), None);
+    }
+
+    /// An end of the interval of the ratio needs one end of each run, and is the same whatever the others are.
+    #[test]
+    fn an_open_end_leaves_the_other_bound() {
+        let (a, b) = (side(1.0), side(1.5));
+        let open = |side: &[(f64, Ends)], low: bool, high: bool| {
+            let (value, ends) = side[0];
+            vec![(value, Ends { low: ends.low.filter(|_| low), high: ends.high.filter(|_| high) })]
+        };
+        let both = difference(&a, &b, CONFIDENCE).unwrap();
+        let below = difference(&open(&a, false, true), &open(&b, true, false), CONFIDENCE).unwrap();
+        assert_eq!(below, LogDifference { interval: Ends { high: None, ..both.interval }, ..both });
+        let above = difference(&open(&a, true, false), &open(&b, false, true), CONFIDENCE).unwrap();
+        assert_eq!(above, LogDifference { interval: Ends { low: None, ..both.interval }, ..both });
+        assert_eq!(difference(&open(&a, true, false), &open(&b, true, false), CONFIDENCE), None);
     }
 
     #[test]
     fn runs_that_agree_to_the_last_digit_are_not_certain_beyond_it() {
         let found = difference(&runs(&[1.0, 1.0]), &runs(&[1.0, 1.0]), CONFIDENCE).unwrap();
-        assert!(found.low < 0.0 && found.high > 0.0 && found.high < 0.01, "{found:?}");
+        assert!(ends(found).0 < 0.0 && ends(found).1 > 0.0 && ends(found).1 < 0.01, "{found:?}");
     }
 
     /// The same data: Student's density with 3.7769 degrees of freedom, integrated by Simpson's rule, leaves 0.5 % beyond 4.79522,
@@ -125,8 +151,7 @@ mod tests {
     fn more_confidence_is_a_wider_interval() {
         let (a, b) = (runs(&[0.01, 0.03, 0.02]), runs(&[0.12, 0.17, 0.10, 0.15]));
         let found = difference(&a, &b, 0.99).unwrap();
-        assert!((found.low - 0.035_480).abs() < 1e-5 && (found.high - 0.194_520).abs() < 1e-5, "{found:?}");
-        let single = |value: f64| vec![(value, Some((value - 0.03, value + 0.04)))];
-        assert_eq!(difference(&single(1.0), &single(1.5), 0.99), None, "within a run only 95 % is known");
+        assert!((ends(found).0 - 0.035_480).abs() < 1e-5 && (ends(found).1 - 0.194_520).abs() < 1e-5, "{found:?}");
+        assert_eq!(difference(&side(1.0), &side(1.5), 0.99), None, "within a run only 95 % is known");
     }
 }

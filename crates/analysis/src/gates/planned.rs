@@ -1,5 +1,7 @@
 //! Gates that a load cannot decide, however the service behaves: what is known before it.
 
+use std::fmt;
+
 use truetail_model::arrival::Profile;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
@@ -9,6 +11,7 @@ use super::gate::Gate;
 use super::metric::{GateMetric, Statistic};
 use crate::streams::StreamMetric;
 use crate::support::min_sample_size;
+use crate::throughput;
 
 /// A target's share of the arrivals is drawn: its number lies within so many standard deviations of what is expected,
 /// but once in a million runs.
@@ -87,52 +90,70 @@ impl<'a> PlannedRun<'a> {
                 }
             }
         };
-        // How many gaps a stream has is not known before; each has one first event.
-        let (GateMetric::Time(_, Statistic::Quantile(q))
-        | GateMetric::StreamTime(
-            StreamMetric::FirstEvent | StreamMetric::FirstContent | StreamMetric::TimePerOutputToken,
-            Statistic::Quantile(q),
-        )) = gate.parsed.metric
-        else {
-            return None;
+        let needs_n = match gate.parsed.metric {
+            // How many gaps a stream has is not known before; each has one first event.
+            GateMetric::Time(_, Statistic::Quantile(q))
+            | GateMetric::StreamTime(
+                StreamMetric::FirstEvent | StreamMetric::FirstContent | StreamMetric::TimePerOutputToken,
+                Statistic::Quantile(q),
+            ) => min_sample_size(q),
+            GateMetric::Throughput => throughput::FEWEST,
+            _ => return None,
         };
-        let needs_n = min_sample_size(q);
-        let planned = self.most_arrivals((needs_n as f64 / share).ceil() as u64)?;
-        (most_of(planned, share) < needs_n).then(|| self.too_few(gate, needs_n, planned, share))
+        self.objection_to_few(gate, needs_n, share)
+    }
+
+    /// The same of another condition about quantile `q` of the response time, such as one of a comparison.
+    pub fn objection_to_quantile(&self, condition: &dyn fmt::Display, q: f64) -> Option<String> {
+        self.objection_to_few(condition, min_sample_size(q), 1.0)
+    }
+
+    /// The objection to a condition that needs more arrivals than the share that this load plans.
+    fn objection_to_few(&self, condition: &dyn fmt::Display, needs_n: u64, share: f64) -> Option<String> {
+        let whole = (needs_n as f64 / share).ceil() as u64;
+        let planned = self.most_arrivals(whole)?;
+        let of_target = if share < 1.0 { " of its target" } else { "" };
+        let unit = format!("measured arrivals{of_target}");
+        (most_of(planned, share) < needs_n).then(|| {
+            let planned = format!("{}{of_target}", (planned as f64 * share) as u64);
+            let remedy = self.remedy(whole, self.workload.warmup);
+            cannot_be_decided(condition, &format!("{needs_n} {unit}"), &planned, &remedy)
+        })
     }
 
     fn objection_of_sessions(&self, gate: &Gate) -> Option<String> {
         match (&*self.flows, gate.target()) {
             ([], _) => Some(format!("'{gate}' needs sessions that follow a flow: --flow FILE.hurl")),
             ([_], Some(_)) => Some(format!("'{gate}': there is one flow only; leave {{…}} out")),
-            (_, None) => None,
+            (_, None) => self.objection_to_few_sessions(gate),
             (flows, Some(name)) => {
                 let names = || flows.iter().map(|flow| format!("'{flow}'")).collect::<Vec<_>>().join(", ");
                 let is_known = flows.iter().any(|flow| flow == name);
-                (!is_known).then(|| format!("'{gate}': there is no flow '{name}'; there is {}", names()))
+                if !is_known {
+                    return Some(format!("'{gate}': there is no flow '{name}'; there is {}", names()));
+                }
+                self.objection_to_few_sessions(gate)
             }
         }
     }
 
-    fn too_few(&self, gate: &Gate, needs_n: u64, planned: u64, share: f64) -> String {
-        let whole = (needs_n as f64 / share).ceil() as u64;
-        let of_target = if share < 1.0 { " of its target" } else { "" };
-        format!(
-            "'{gate}' cannot be decided: it needs {} measured arrivals{of_target}, and this load plans {}{}; {}",
-            needs_n,
-            (planned as f64 * share) as u64,
-            of_target,
-            self.remedy(whole)
-        )
+    /// A flow has at most all of the sessions.
+    fn objection_to_few_sessions(&self, gate: &Gate) -> Option<String> {
+        let GateMetric::SessionTime(Statistic::Quantile(q)) = gate.parsed.metric else { return None };
+        let LoadModel::PartlyOpen { sessions, .. } = &self.workload.model else { return None };
+        let needs_n = min_sample_size(q);
+        let planned = counted(sessions.arrivals(), needs_n);
+        (planned < needs_n).then(|| {
+            let remedy = self.remedy(needs_n, Nanos::ZERO);
+            cannot_be_decided(gate, &format!("{needs_n} sessions"), &planned.to_string(), &remedy)
+        })
     }
 
-    /// How to get so many measured arrivals.
-    fn remedy(&self, arrivals: u64) -> String {
+    /// How to get so many arrivals or sessions behind a warm-up.
+    fn remedy(&self, arrivals: u64, warmup: Nanos) -> String {
         let horizon = self.workload.model.horizon();
-        let at_rate = self.rate().map(|rate| arrivals as f64 / rate).map(|seconds| {
-            let warmup = self.workload.warmup.as_secs_f64();
-            Nanos::from_secs((seconds + warmup).ceil() as u64)
-        });
+        let at_rate = self.rate().map(|rate| arrivals as f64 / rate);
+        let at_rate = at_rate.map(|seconds| Nanos::from_secs((seconds + warmup.as_secs_f64()).ceil() as u64));
         match (horizon.requests, horizon.duration, at_rate) {
             (Some(_), None, _) => format!("use -n {arrivals}"),
             (Some(_), Some(_), Some(duration)) => format!("use -n {arrivals} -d {duration}"),
@@ -141,9 +162,12 @@ impl<'a> PlannedRun<'a> {
         }
     }
 
-    /// Arrivals a second, where the rate does not move.
+    /// Arrivals or sessions a second, if the rate does not move.
     fn rate(&self) -> Option<f64> {
-        let LoadModel::Open(schedule) = &self.workload.model else { return None };
+        let (LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. }) = &self.workload.model
+        else {
+            return None;
+        };
         match &schedule.profile {
             Profile::Constant(constant) => Some(constant.rate.as_per_second()),
             Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) | Profile::Trace(_) => None,
@@ -156,16 +180,24 @@ impl<'a> PlannedRun<'a> {
             LoadModel::Open(schedule) => {
                 let warmup = Timestamp(self.workload.warmup.0);
                 let measured = schedule.arrivals().skip_while(|arrival| arrival.intended_start < warmup);
-                Some(measured.take(usize::try_from(enough).unwrap_or(usize::MAX)).count() as u64)
+                Some(counted(measured, enough))
             }
             LoadModel::Closed { horizon, .. } => horizon.requests,
             LoadModel::PartlyOpen { .. } if self.asks_again => None,
             LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
-                let sessions = sessions.arrivals().take(usize::try_from(enough).unwrap_or(usize::MAX)).count() as u64;
-                Some(sessions.saturating_mul(u64::from(*requests_per_session)))
+                Some(counted(sessions.arrivals(), enough).saturating_mul(u64::from(*requests_per_session)))
             }
         }
     }
+}
+
+/// How many there are, counted up to `enough`.
+fn counted(arrivals: impl Iterator, enough: u64) -> u64 {
+    arrivals.take(usize::try_from(enough).unwrap_or(usize::MAX)).count() as u64
+}
+
+fn cannot_be_decided(condition: &dyn fmt::Display, needs: &str, planned: &str, remedy: &str) -> String {
+    format!("'{condition}' cannot be decided: it needs {needs}, and this load plans {planned}; {remedy}")
 }
 
 fn no_such_target(gate: &Gate, name: &str, targets: &[(String, f64)]) -> String {

@@ -1,7 +1,7 @@
 //! Did it get slower? What is said of two sides whose truth is known.
 
 use truetail_analysis::compare::{
-    CompareGate, Comparison, Difference, RunEstimate, compare, compare_estimates, objections,
+    CompareGate, Comparison, Difference, Ends, RunEstimate, compare, compare_estimates, objections,
 };
 use truetail_analysis::findings;
 use truetail_model::random::Random;
@@ -12,7 +12,7 @@ use crate::support::{changed, queue, scenario, simulated};
 
 fn estimate(ns: f64) -> Option<RunEstimate> {
     let value = ns.ln();
-    let interval = Some((value - 0.02, value + 0.02));
+    let interval = Ends { low: Some(value - 0.02), high: Some(value + 0.02) };
     Some(RunEstimate { value, without_generator: value, interval, at_least: false })
 }
 
@@ -101,11 +101,39 @@ fn what_has_no_answer_is_not_compared() {
     assert_eq!((cut.difference, cut.ratio_high), (Difference::Slower, None), "it is at least three times as slow");
     let unknown = compare_estimates(0.99, &[estimate(4e7)], &[unanswered(3e7)]);
     assert_eq!(unknown.difference, Difference::CannotTell);
-    for (a, b) in [(unanswered(1e7), estimate(1e7)), (None, estimate(1e7)), (estimate(1e7), None)] {
+    let cut = compare_estimates(0.99, &[unanswered(3e7)], &[estimate(1e7)]);
+    assert_eq!((cut.difference, cut.ratio_low), (Difference::Faster, None), "it is at least three times as fast");
+    let unknown = compare_estimates(0.99, &[unanswered(1e7)], &[estimate(1e7)]);
+    assert_eq!((unknown.difference, unknown.ratio_low), (Difference::CannotTell, None));
+    for (a, b) in
+        [(unanswered(1e7), unanswered(1e7)), (None, estimate(1e7)), (estimate(1e7), None), (None, unanswered(1e7))]
+    {
         let found = compare_estimates(0.99, &[a], &[b]);
         assert_eq!((found.difference, found.ratio), (Difference::CannotTell, None));
     }
     assert_eq!(compare_estimates(0.99, &[], &[estimate(1e7)]).difference, Difference::CannotTell);
+}
+
+/// B's upper end is open, as after a few long queues: how much slower it is at least is known all the same, and decides a gate.
+#[test]
+fn an_open_end_leaves_a_bound_that_decides() {
+    let open_above = |ns: f64| {
+        let run = estimate(ns)?;
+        Some(RunEstimate { interval: Ends { high: None, ..run.interval }, ..run })
+    };
+    let judged = |b_ns: f64| {
+        let found = compare_estimates(0.99, &[estimate(1e7)], &[open_above(b_ns)]);
+        let comparison = Comparison { runs_a: 1, runs_b: 1, confidence: 0.95, quantiles: vec![found] };
+        (found, "p99 worse than 5%".parse::<CompareGate>().unwrap().judge(&comparison))
+    };
+    let (found, gate) = judged(2e7);
+    assert_eq!((found.difference, found.ratio_high, gate.state), (Difference::Slower, None, GateState::Fails));
+    assert!((1.9..2.0).contains(&found.ratio_low.unwrap()), "{found:?}");
+    assert_eq!(gate.message, "measured +100.0 %, 95 % interval +94.4 % … unknown");
+    let (found, gate) = judged(1e7);
+    assert_eq!((found.difference, gate.state), (Difference::CannotTell, GateState::Open));
+    let faster = compare_estimates(0.99, &[open_above(2e7)], &[estimate(1e7)]);
+    assert_eq!((faster.difference, faster.ratio_low), (Difference::Faster, None));
 }
 
 #[test]

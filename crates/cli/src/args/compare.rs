@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::comparison::ComparisonArgs;
 use super::page::TypedArgs;
@@ -27,6 +27,10 @@ pub struct CompareArgs {
     /// Folders of the runs of B
     #[arg(long, value_name = "RUN", num_args = 1.., value_parser = run_folder)]
     pub against: Vec<PathBuf>,
+    /// Say what is meant to differ, so that it is no reason to refuse: with 'hosts' the URLs may, as for one service on two
+    /// machines
+    #[arg(long = "as", value_name = "WHAT", help_heading = "Result")]
+    pub compare_as: Option<CompareAs>,
     #[command(flatten)]
     pub result: ComparisonArgs,
     /// Compare runs even if their loads, targets or generators differ, or one is INVALID
@@ -34,4 +38,11 @@ pub struct CompareArgs {
     pub anyway: bool,
     #[command(flatten)]
     pub typed: TypedArgs,
+}
+
+/// Something that is meant to differ between the runs of A and B.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum CompareAs {
+    /// Where the requests went.
+    Hosts,
 }

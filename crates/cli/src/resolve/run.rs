@@ -10,6 +10,7 @@ use truetail_run::EndClock;
 use super::{checks, flow, generator, load, replay, request, rows, stream, stripe, tls};
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
+use crate::baseline;
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
@@ -151,7 +152,9 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         asks_again: sessions.as_ref().is_some_and(FlowRun::asks_again),
         ..PlannedRun::of(&plan.workload, &offered, checks.is_some(), reading)
     };
-    gating.refuse_undecidable(&if has_shares { planned } else { planned.with_unknown_shares() })?;
+    let planned = if has_shares { planned } else { planned.with_unknown_shares() };
+    gating.refuse_undecidable(&planned)?;
+    baseline::refuse_undecidable("--baseline-fail-if", &args.baseline.baseline_fail_if, &planned)?;
     Ok(ResolvedRun {
         plan,
         notes,

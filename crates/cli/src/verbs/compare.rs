@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use truetail_analysis::compare::{compare as compare_findings, objections};
+use truetail_analysis::compare::{Expected, compare as compare_findings, objections_beyond};
 use truetail_report::CompareReport;
 use truetail_run::Findings;
 
@@ -10,7 +10,7 @@ use super::comparison::{check_places, exit_code, hand_out};
 use super::named_run::{Named, with_verdicts};
 use super::report::load;
 use crate::after_load::AfterLoad;
-use crate::args::compare::CompareArgs;
+use crate::args::compare::{CompareArgs, CompareAs};
 use crate::command_line;
 use crate::error::{ExitCode, Result, usage_error};
 
@@ -22,7 +22,16 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     check_places(&args.result)?;
     let (a, b) = sides(args.runs, args.against)?;
     let (a, b) = (load_all(&a)?, load_all(&b)?);
-    let objections = objections(&with_verdicts(&a), &with_verdicts(&b));
+    let beyond = |expected| objections_beyond(expected, &with_verdicts(&a), &with_verdicts(&b));
+    let objections = beyond(match args.compare_as {
+        Some(CompareAs::Hosts) => Expected::Target,
+        None => Expected::Nothing,
+    });
+    let help = if beyond(Expected::Target).len() < objections.len() {
+        "--as hosts compares runs against different hosts, and --anyway compares whatever differs."
+    } else {
+        "--anyway compares them all the same."
+    };
     let compared = (objections.is_empty() || args.anyway).then(|| compare_findings(&of_side(&a), &of_side(&b)));
     let gates = compared.iter().flat_map(|found| args.result.fail_if.iter().map(|gate| gate.judge(found))).collect();
     let names = |side: &[Named]| side.iter().map(|named| named.name.clone()).collect();
@@ -31,6 +40,7 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
         b: names(&b),
         runs: [a.len(), b.len()],
         objections,
+        help: compared.is_none().then_some(help),
         anyway: args.anyway,
         comparison: compared,
         gates,

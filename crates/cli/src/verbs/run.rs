@@ -32,9 +32,9 @@ use crate::vllm;
 /// # Errors
 /// If the load cannot be offered, or the result cannot be saved or printed.
 pub fn run(args: RunArgs) -> Result<ExitCode> {
-    let mut args = config::complete(args)?;
+    let args = config::complete(args)?;
     let screen = args.screen;
-    let baseline = Baseline::resolve(std::mem::take(&mut args.baseline), args.out.as_deref())?;
+    let baseline = Baseline::resolve(args.baseline.clone(), args.out.as_deref())?;
     let mut resolved = setup::resolve(args)?;
     let packed = resolved.printing.result == Printed::Packed;
     OutputFolder::check(&resolved.save_to)?;

@@ -132,6 +132,7 @@ fn what_makes_no_sense_is_one_line_and_leaves_nothing() {
         (&[url, url, "-r", "5", "--max-rounds", "7"], "--until-decided"),
         (&[url, url, "-r", "5", "--rounds", "0"], "--rounds"),
         (&[url, url, "-r", "5", "--rounds", "2", "--until-decided", "--fail-if", "p99 worse than 5%"], "--rounds"),
+        (&[url, url, "-r", "5", "-n", "20", "--fail-if", "p99 worse than 5%"], "needs 368 measured arrivals"),
         (&[url, url, "-r", "5", "--fail-if", "p99 > 5ms"], "write PERCENTILE worse than SHARE"),
         (&[url, url, "-r", "5", "--watch"], "'--watch'"),
         (&[url, url, "-r", "5", "--data-file", "-"], "--data-file"),

@@ -97,11 +97,33 @@ fn apples_and_oranges_are_compared_only_anyway() {
         refused.stdout.contains("Not compared: the rate profile is 200/s in slow and 250/s in fast"),
         "{refused:?}"
     );
+    assert!(refused.stdout.ends_with("\n--anyway compares them all the same.\n"), "{refused:?}");
     let json = dir.truetail(&["compare", "slow", "fast", "--json"]);
     assert_eq!((json.code, json.json()["quantiles"].as_array().map(Vec::len)), (Some(4), Some(0)));
     let anyway = dir.truetail(&["compare", "slow", "fast", "--anyway"]);
     assert_eq!(anyway.code, Some(0), "{anyway:?}");
     assert!(anyway.stdout.contains("note: the rate profile") && anyway.stdout.contains("p50"), "{anyway:?}");
+}
+
+/// The same load against another host.
+#[test]
+fn hosts_are_compared_when_asked_for() {
+    let dir = TestDir::new();
+    for name in ["one", "two"] {
+        save(&dir, name, "2ms", 1);
+        let file = dir.path().join(name).join("run.json");
+        let mut run: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).expect("a run")).expect("JSON");
+        run["scenario"]["url"] = format!("http://{name}.test/").into();
+        std::fs::write(&file, run.to_string()).expect("a file");
+    }
+    let refused = dir.truetail(&["compare", "one", "two"]);
+    assert_eq!(refused.code, Some(4), "{refused:?}");
+    assert!(refused.stdout.contains("the URL is http://one.test/ in one and http://two.test/ in two"), "{refused:?}");
+    assert!(refused.stdout.contains("--as hosts") && refused.stdout.contains("--anyway"), "{refused:?}");
+    let hosts = dir.truetail(&["compare", "one", "two", "--as", "hosts"]);
+    assert_eq!((hosts.code, hosts.stdout.contains("no difference shown")), (Some(0), true), "{hosts:?}");
+    let wrong = dir.truetail(&["compare", "one", "two", "--as", "host"]);
+    assert_eq!((wrong.code, wrong.stderr.contains("hosts")), (Some(2), true), "{wrong:?}");
 }
 
 #[test]

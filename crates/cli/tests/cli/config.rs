@@ -53,6 +53,9 @@ fn every_example_of_the_page_runs() {
             assert_ran(&dir.truetail(&["capacity", name, "--max-time", "2s", "--max-rate", "50", "--quiet"]));
         }
         let runs = names(example, "run");
+        let condition = ["--baseline-fail-if", "p50 worse than 900%"];
+        let short = [&short[..], if example.contains(condition[0].trim_start_matches('-')) { &condition } else { &[] }]
+            .concat();
         if !runs.is_empty() {
             assert_ran(&dir.truetail(&[&["run"], &short[..]].concat()));
         }
@@ -184,6 +187,23 @@ fn a_run_is_compared_with_its_baseline_where_there_is_one() {
     assert_eq!((states.len(), second.code), (2, Some(code)), "{gates}");
     let told = dir.truetail(&["run"]);
     assert!(told.stdout.contains("A: old\nB: this run\n"), "{}", told.stdout);
+}
+
+/// Neither this load nor a baseline is long enough: both are said before anything is sent.
+#[test]
+fn a_comparison_that_cannot_be_decided_is_refused_before_the_load() {
+    let condition = |text: &str| api(&format!("baseline = \"old\"\nbaseline-fail-if = \"{text} worse than 5%\"\n"));
+    let (dir, server) = stage(&condition("p99"));
+    let refused = |part: &str, more: &[&str]| {
+        let output = dir.truetail(&[&["run"], more].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
+        assert!(output.stderr.contains("--baseline-fail-if 'p99 worse than 5%' cannot be decided"), "{output:?}");
+        assert!(output.stderr.contains(part) && dir.runs().is_empty(), "{output:?}");
+    };
+    refused("needs 368 measured arrivals, and this load plans 60; use -d 2s", &[]);
+    let args = ["run", &server.api(), "-r", "200", "-d", "300ms", "--quiet", "--out", "old/1"];
+    assert_ran(&dir.truetail(&args));
+    refused("the baseline old/1 has 60; make a longer baseline", &["-d", "3s"]);
 }
 
 #[test]

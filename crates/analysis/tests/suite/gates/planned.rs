@@ -1,5 +1,8 @@
 //! What the load can decide, and what is refused before it.
 
+use truetail_analysis::compare::CompareGate;
+use truetail_model::workload::Workload;
+
 use super::*;
 
 #[test]
@@ -40,6 +43,36 @@ fn what_the_load_cannot_decide_is_refused_before_it() {
     set_horizon(&mut few, Horizon { duration: None, requests: Some(4_000) });
     let objection = planned(&few).objection(&gate("service-time p99.99 > 50ms")).expect("2 000 are measured");
     assert!(objection.contains("use -n 36887"), "{objection}");
+}
+
+#[test]
+fn sessions_rates_and_comparisons_need_their_number_too() {
+    let mut few = scenario("01");
+    set_horizon(&mut few, Horizon { duration: Some(Nanos::from_millis(300)), requests: None });
+    let LoadModel::Open(sessions) = few.workload.model.clone() else { panic!("an open model") };
+    let of_flows = Scenario {
+        workload: Workload {
+            model: LoadModel::PartlyOpen { sessions, requests_per_session: 9, think_time: Nanos::ZERO },
+            ..few.workload.clone()
+        },
+        ..few.clone()
+    };
+    let with_flow = PlannedRun { flows: vec!["buy".to_owned()], asks_again: true, ..planned(&of_flows) };
+    let objection = with_flow.objection(&gate("session-time p99 > 2s")).expect("300 sessions do not carry it");
+    assert!(objection.contains("needs 368 sessions, and this load plans 300; use -d 1s"), "{objection}");
+    assert_eq!(with_flow.objection(&gate("session-time p90 > 2s")), None);
+    let two = PlannedRun { flows: vec!["buy".to_owned(), "look".to_owned()], ..with_flow };
+    assert!(two.objection(&gate("session-time p99{buy} > 2s")).is_some_and(|why| why.contains("plans 300")));
+    assert!(two.objection(&gate("session-time p99{bye} > 2s")).is_some_and(|why| why.contains("no flow 'bye'")));
+
+    let worse: CompareGate = "p99 worse than 5%".parse().unwrap();
+    let objection = planned(&few).objection_to_quantile(&worse, worse.q()).expect("300 do not carry it");
+    assert!(objection.starts_with("'p99 worse than 5%' cannot be decided: it needs 368 measured"), "{objection}");
+    set_horizon(&mut few, Horizon { duration: None, requests: Some(1) });
+    assert!(planned(&few).objection(&gate("throughput < 50")).is_some(), "one arrival has no rate");
+    set_horizon(&mut few, Horizon { duration: None, requests: Some(368) });
+    assert_eq!(planned(&few).objection_to_quantile(&worse, worse.q()), None);
+    assert_eq!(planned(&few).objection(&gate("throughput < 50")), None);
 }
 
 #[test]

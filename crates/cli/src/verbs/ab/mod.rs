@@ -67,6 +67,7 @@ fn report(args: &AbArgs, plan: &AbPlan, result: &AbResult<CliError>, runner: &Ru
     let objections = objections_beyond(Expected::Target, &with_verdicts(a), &with_verdicts(b));
     let is_compared = objections.is_empty() || args.anyway;
     CompareReport {
+        help: (!is_compared).then_some("--anyway compares them all the same."),
         a: vec![redacted_url(&args.a)],
         b: vec![redacted_url(&args.b)],
         runs: [a.len(), b.len()],

@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
+use truetail_analysis::gates::{PlannedRun, Reading};
 use truetail_engine::Control;
+use truetail_flow::FlowRun;
 use truetail_model::record::Snapshot;
 use truetail_run::{GateFinding, GateState};
 use truetail_study::ab::{RunSide, Side, Turn};
 
 use crate::args::ab::AbArgs;
 use crate::args::run::RunArgs;
+use crate::baseline;
 use crate::error::{CliError, Result, usage_error};
 use crate::judging::{Judge, Observed};
 use crate::measure::{MeasuredRun, RunContext, measure_under};
@@ -50,6 +53,13 @@ impl<'a> Runner<'a> {
         refuse_once(of_second.feed, "ab")?;
         let mut second = resolve(of_second)?;
         let first = resolve(args.run.run_args(&args.a, &[])?)?;
+        let sessions = first.observed.sessions.as_ref();
+        let offered = first.plan.offered();
+        let planned = PlannedRun {
+            asks_again: sessions.is_some_and(FlowRun::asks_again),
+            ..PlannedRun::of(&first.plan.workload, &offered, false, Reading::Whole)
+        };
+        baseline::refuse_undecidable("--fail-if", &args.result.fail_if, &planned)?;
         // Each run asks its side anew. Here B is asked before all runs of A.
         preflight(&mut second.plan, second.trial, None)?;
         let save_to = args.out.clone().map_or(SaveTo::NewFolder, SaveTo::Folder);
