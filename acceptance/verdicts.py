@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How often a run doubts itself, and how gates decide, against a Go server that answers after 2 ms.
+"""How often a run doubts itself, and how gates decide, against servers that people have: mostly Go with an answer after 2 ms.
 
     cargo build --release -p truetail && python3 acceptance/verdicts.py [--runs 20] [NAME…]
 
 Each case repeats one load and counts the verdicts, their reasons, and the exit codes. `quiet` needs a machine with nothing
 else to do: a run in which the hypervisor took the processors away for more than 0.5 % of the time is left out and repeated,
-at most as often again. `busy` compiles beside the load. Needs Go. Traffic stays on loopback. The exit code is 0 if every
+at most as often again. `busy` and `first-busy` compile beside the load. Needs Go; `first` also Node and nginx
+(`tools/install.sh nginx`). Traffic stays on loopback. The exit code is 0 if every
 promise holds.
 """
 
@@ -15,6 +16,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -133,6 +135,82 @@ def busy(runs):
             promise("p99 > 50ms is decided in all", set(exits) <= {0, 3}, exits)
 
 
+class Nginx:
+    """A file of a kilobyte, sent by nginx."""
+
+    conf = """daemon off; pid {folder}/nginx.pid; error_log stderr crit; worker_processes 1; events {{ }}
+        http {{ access_log off; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
+        uwsgi_temp_path {folder}; scgi_temp_path {folder}; server {{ listen 127.0.0.1:{port}; root {folder}; }} }}"""
+
+    def __init__(self):
+        tools = os.environ.get("TRUETAIL_TOOLS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "truetail/tools"
+        binary = shutil.which("nginx") or Path(tools) / "bin/nginx"
+        folder, port = Path(SCRATCH.name), free_port()
+        (folder / "file.txt").write_text("x" * 1023 + "\n")
+        (folder / "nginx.conf").write_text(Nginx.conf.format(folder=folder, port=port))
+        os.chmod(folder, 0o755)
+        self.process = subprocess.Popen([binary, "-c", folder / "nginx.conf", "-p", folder])
+        self.url = f"http://127.0.0.1:{port}/file.txt"
+        wait_for(port)
+
+    __enter__, __exit__ = Server.__enter__, Server.__exit__
+
+
+class Node:
+    """A handler of Node that answers after 5 ms."""
+
+    def __init__(self):
+        port = free_port()
+        handler = f"require('http').createServer((q, a) => setTimeout(() => a.end('ok'), 5)).listen({port}, '127.0.0.1')"
+        self.process = subprocess.Popen(["node", "-e", handler])
+        self.url = f"http://127.0.0.1:{port}/"
+        wait_for(port)
+
+    __enter__, __exit__ = Server.__enter__, Server.__exit__
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(port):
+    for _ in range(100):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    sys.exit(f"acceptance/verdicts.py: nobody listens on port {port}")
+
+
+def first_runs(*flags):
+    """Verdicts and exit codes of 10 s at five rates against each of three servers, twice."""
+    states, exits = collections.Counter(), collections.Counter()
+    for start in [Nginx, lambda: Server("2ms"), Node]:
+        with start() as server:
+            for rate in ["1", "5", "50", "300", "1000"]:
+                print(f"  {server.url} -r {rate}", flush=True)
+                for found, all_of in zip(repeated(2, server.url, "-r", rate, "-d", "10s", *flags), [states, exits]):
+                    all_of.update(found)
+    return dict(states), dict(exits)
+
+
+def first(_):
+    """What somebody sees who tries it for the first time: nothing else runs; 28 of 30 are VALID with exit 0, none INVALID."""
+    states, exits = first_runs()
+    promise("VALID with exit 0 in 28 of 30", states.get("VALID", 0) >= 28 and exits.get(0, 0) >= 28, (states, exits))
+    promise("none INVALID", not states.get("INVALID"), states)
+
+
+def first_busy(_):
+    """The same beside a build: none is INVALID, and the gate is decided in all."""
+    with Build():
+        states, exits = first_runs("--slo", "p50 < 500ms")
+    promise("beside a build: none INVALID", not states.get("INVALID"), states)
+    promise("p50 < 500ms is decided in all", set(exits) <= {0, 3}, exits)
+
+
 def stopped(runs):
     """SIGSTOP of the generator for 1.5 s in 20 s: INVALID without a gate, and nothing is billed to the server."""
     with Server("2ms") as server:
@@ -189,7 +267,7 @@ class Tls:
     __enter__, __exit__ = Server.__enter__, Server.__exit__
 
 
-CASES = {"quiet": quiet, "busy": busy, "stopped": stopped, "fast": fast, "connect": connect}
+CASES = {"first": first, "first-busy": first_busy, "quiet": quiet, "busy": busy, "stopped": stopped, "fast": fast, "connect": connect}
 
 
 def main():

@@ -10,8 +10,9 @@ pub(super) const READ_BUFFER: usize = 64 * 1024;
 pub(super) const READS_IN_A_ROW: u32 = 4;
 /// Reads from a connection that is given up: together more than a socket holds.
 pub(super) const READS_AT_LAST: u32 = 256;
-/// After this long a worker looks at the clock, the schedule and what is asked of it, whatever is still to be read.
-pub(super) const LONGEST_TURN: Nanos = Nanos::from_millis(4);
+/// Reading, starting and giving up requests take this long each at most before a worker looks at the clock, the schedule and
+/// what is asked of it.
+pub(super) const LONGEST_TURN: Nanos = Nanos::from_millis(2);
 /// Of the run, one part in this many may go into last reads from connections that are given up.
 const LAST_READS_ONE_IN: u64 = 5;
 /// The longest that last reads may take in a row: what a pause of this machine leaves to be read of many connections.
