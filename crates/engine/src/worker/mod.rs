@@ -170,8 +170,14 @@ impl<P: Protocol> Worker<P> {
         };
         self.has_polled = true;
         self.receiver.begin_turn(woke);
-        self.read_unread();
-        self.handle_reports(reports);
+        if self.receiver.reports_come_first {
+            self.handle_reports(reports);
+            self.read_unread();
+        } else {
+            self.read_unread();
+            self.handle_reports(reports);
+        }
+        self.receiver.is_behind = self.receiver.turn_is_over() && self.receiver.has_more();
         self.expire(now);
         self.try_further_addresses(now);
         if !reports.is_full() && !self.receiver.has_more() {

@@ -30,6 +30,11 @@ pub(super) struct Receiver {
     pub(super) unread: Vec<Token>,
     /// How many of the last reports are still to be dealt with.
     pub(super) reports_left: usize,
+    /// In this turn reports are dealt with before connections that were not read to the end. In every second one, so that
+    /// neither keeps the other waiting where a turn is too short for both.
+    pub(super) reports_come_first: bool,
+    /// The last turn was too short for all that is to be read.
+    pub(super) is_behind: bool,
     /// The turn is over at this instant.
     pub(super) turn_ends: Timestamp,
     /// When something was last read.
@@ -50,6 +55,8 @@ impl Receiver {
             decrypted: Vec::new(),
             unread: Vec::new(),
             reports_left: 0,
+            reports_come_first: false,
+            is_behind: false,
             turn_ends: Timestamp::NEVER,
             read_at: Timestamp::ZERO,
             last_reads: LastReads { credit: MOST_LAST_READS, as_of: Timestamp::ZERO },
@@ -67,6 +74,7 @@ impl Receiver {
     /// A turn of [`LONGEST_TURN`] begins at `now`.
     pub(super) fn begin_turn(&mut self, now: Timestamp) {
         (self.turn_ends, self.read_at) = (now + LONGEST_TURN, now);
+        self.reports_come_first = !self.reports_come_first;
     }
 
     /// What is still to be read has to wait for the next turn.

@@ -43,10 +43,12 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Before a connection is opened for an arrival, answers are looked for: one that has come has freed its connection, and
-    /// after a pause of this worker many have. A connection is opened for those alone that find none by then.
+    /// after a pause of this worker many have. A connection is opened for those alone that find none by then. Where more comes
+    /// than can be read, no arrival waits for that.
     fn should_poll_first(&self, now: Timestamp) -> bool {
         self.config.is_scheduled()
             && !self.has_polled
+            && !self.receiver.is_behind
             && self.connections.one_may_become_idle()
             && self.driver.can_start(now)
     }

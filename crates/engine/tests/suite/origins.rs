@@ -14,7 +14,7 @@ use truetail_model::record::Metric;
 use truetail_model::time::Nanos;
 
 /// One target for each URL and weight, each at an origin of its own.
-fn mixed(urls: &[(&str, u32)]) -> Target {
+pub fn mixed(urls: &[(&str, u32)]) -> Target {
     let (mut targets, mut origins): (Vec<TargetRequests>, Vec<Origin>) = (Vec::new(), Vec::new());
     for (nth, (url, weight)) in (0..).zip(urls) {
         let request = Request::new(Method::Get, url, &[], Vec::new()).unwrap();

@@ -8,8 +8,9 @@ use std::thread;
 use truetail_engine::{Control, HttpVersion, Plan};
 use truetail_model::time::Nanos;
 
+use crate::origins::mixed;
 use crate::support::raw_http2::{DATA, HEADERS, PING, SETTINGS, frame};
-use crate::support::{open, run, run_with};
+use crate::support::{Act, Puppet, TIMEOUT, ok, open, run, run_with};
 
 /// From the end of the drain to the end of the run. The worker needs a tenth of a second of its processor; a machine that is
 /// busy gives it a tenth of one. Reading on to the end of what is there would take minutes.
@@ -84,4 +85,21 @@ fn a_run_stops_when_it_is_told_to_whatever_arrives() {
         assert!(measured.elapsed < stopped + SLACK, "{what}: {} after {stopped}", measured.elapsed);
         assert!(measured.cut_short, "{what}");
     }
+}
+
+/// Of two servers one answers, and connections to it are opened, while the other sends without end.
+#[test]
+fn an_endless_answer_starves_nobody_else() {
+    let endless = endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec(), b"1\r\nx\r\n");
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let url = format!("http://{endless}/");
+    let mut plan = open(&url, 200.0, 400);
+    plan.target = mixed(&[(&url, 1), (&puppet.url(), 1)]);
+    plan.workload.limits.timeout = Some(TIMEOUT);
+    plan.workload.limits.drain = TIMEOUT;
+    let measured = run(&plan);
+    let tally = measured.snapshot.tally;
+    assert!(tally.planned == 400 && tally.responses <= puppet.seen(), "{tally:?}");
+    // Half of all go there, by chance. A build without optimization has time for most of them.
+    assert!(tally.responses > 50, "{tally:?}");
 }
