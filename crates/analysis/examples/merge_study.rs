@@ -76,6 +76,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         generator: None,
         interrupted: false,
         cut_short: Some(false),
+        checkpoint: None,
         bytes_in: 0,
         notes: Vec::new(),
         command: None,

@@ -1,6 +1,6 @@
 //! The folder that a run is saved in.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,8 +14,6 @@ use crate::{output, page};
 
 /// The folder of the runs for which no folder was chosen.
 pub const PARENT: &str = "truetail-runs";
-/// A folder with this file holds a run.
-const RUN_FILE: &str = "run.json";
 
 /// Where a run is saved.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,6 +41,8 @@ pub struct OutputFolder {
     path: PathBuf,
     /// Folders created for it, innermost first.
     created: Vec<PathBuf>,
+    /// Nobody else saves a run there meanwhile. The system ends the claim with the process, however that ends.
+    _claim: Claim,
 }
 
 impl OutputFolder {
@@ -53,13 +53,10 @@ impl OutputFolder {
     pub fn check(save_to: &SaveTo) -> Result<()> {
         let (SaveTo::Folder(path) | SaveTo::Replace(path)) = save_to else { return Ok(()) };
         folder::check_free(path).map_err(runtime_error)?;
-        if matches!(save_to, SaveTo::Folder(_)) && path.join(RUN_FILE).exists() {
-            return Err(runtime_error(format!(
-                "{} already holds a run; add --force to replace it, or choose another folder",
-                path.display()
-            )));
+        if path.is_dir() {
+            Claim::on(path)?;
         }
-        Ok(())
+        check_kept(save_to)
     }
 
     /// Creates the folder for a run called `name`, and checks that it is writable. `None` if the run is not saved.
@@ -70,10 +67,12 @@ impl OutputFolder {
         OutputFolder::check(save_to)?;
         let folder = match save_to {
             SaveTo::Nowhere => return Ok(None),
-            SaveTo::Folder(path) | SaveTo::Replace(path) => OutputFolder { created: missing(path), path: path.clone() },
+            SaveTo::Folder(path) | SaveTo::Replace(path) => claimed(path)?,
             SaveTo::NewFolder => fresh(Path::new(PARENT), name)?,
         };
         folder::check_writable(&folder.path).map_err(runtime_error)?;
+        // Somebody else may have saved a run there since the first look.
+        check_kept(save_to)?;
         Ok(Some(folder))
     }
 
@@ -107,6 +106,43 @@ impl Drop for OutputFolder {
     }
 }
 
+/// Refuses a folder with a run that may not be replaced.
+fn check_kept(save_to: &SaveTo) -> Result<()> {
+    match save_to {
+        SaveTo::Folder(path) if folder::has_files_of_a_run(path) => Err(runtime_error(format!(
+            "{} already holds a run; add --force to replace it, or choose another folder",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A lock on a folder, which ends with the process.
+#[derive(Debug)]
+struct Claim(#[allow(dead_code, reason = "open as long as the claim lasts")] Option<File>);
+
+impl Claim {
+    /// Claims a folder that exists. On a file system without such locks, nothing is claimed.
+    fn on(path: &Path) -> Result<Claim> {
+        let Ok(folder) = File::open(path) else { return Ok(Claim(None)) };
+        match folder.try_lock() {
+            Ok(()) => Ok(Claim(Some(folder))),
+            Err(TryLockError::Error(_)) => Ok(Claim(None)),
+            Err(TryLockError::WouldBlock) => Err(runtime_error(format!(
+                "another run of truetail is saved in {} and has not ended; choose another folder",
+                path.display()
+            ))),
+        }
+    }
+}
+
+/// The folder at `path`, which is created where it is missing.
+fn claimed(path: &Path) -> Result<OutputFolder> {
+    let created = missing(path);
+    fs::create_dir_all(path).map_err(|error| runtime_error(format!("cannot write {}: {error}", path.display())))?;
+    Ok(OutputFolder { _claim: Claim::on(path)?, path: path.to_owned(), created })
+}
+
 /// `path` and its ancestors that do not exist, innermost first.
 fn missing(path: &Path) -> Vec<PathBuf> {
     let named = |folder: &&Path| !folder.as_os_str().is_empty();
@@ -133,7 +169,7 @@ fn fresh(parent: &Path, name: &str) -> Result<OutputFolder> {
     }
     // Of several new folders that are left unused, the last one removes the parent too.
     let created = vec![path.clone(), parent.to_owned()];
-    Ok(OutputFolder { path, created })
+    Ok(OutputFolder { _claim: Claim::on(&path)?, path, created })
 }
 
 /// `time` as `20251120T075600Z`, for the names of folders; times before 1970 as 1970.
@@ -198,10 +234,28 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().to_owned();
         assert!(OutputFolder::check(&SaveTo::folder(path.clone(), false)).is_ok(), "an empty folder");
-        fs::write(path.join(RUN_FILE), r#"{"schema": "truetail.run/1"}"#).unwrap();
+        fs::write(path.join(folder::RUN), r#"{"schema": "truetail.run/1"}"#).unwrap();
         let refused = OutputFolder::prepare(&SaveTo::folder(path.clone(), false), "x").unwrap_err().message;
         assert!(refused.contains("already holds a run; add --force"), "{refused}");
         assert!(OutputFolder::check(&SaveTo::folder(path, true)).is_ok());
+    }
+
+    #[test]
+    fn a_folder_is_claimed_by_one_run_until_it_ends() {
+        let root = tempfile::tempdir().unwrap();
+        for force in [false, true] {
+            let save_to = SaveTo::folder(root.path().join("claimed"), force);
+            let first = OutputFolder::prepare(&save_to, "x").unwrap();
+            for refused in [OutputFolder::check(&save_to), OutputFolder::prepare(&save_to, "x").map(drop)] {
+                let refused = refused.unwrap_err().message;
+                assert!(
+                    refused.contains("another run of truetail is saved in ") && !refused.contains('\n'),
+                    "{refused}"
+                );
+            }
+            drop(first);
+            assert!(OutputFolder::prepare(&save_to, "x").is_ok());
+        }
     }
 
     #[test]

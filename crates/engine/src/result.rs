@@ -44,6 +44,7 @@ impl RunOutput {
             generator: Some(self.generator),
             interrupted: false,
             cut_short: Some(self.cut_short),
+            checkpoint: None,
             bytes_in: self.snapshot.bytes_in,
             notes,
             command: None,

@@ -1,9 +1,8 @@
-//! A search for capacity, as text and JSON.
+//! A search for capacity, as text.
 
 use serde::Serialize;
-use truetail_analysis::capacity::{Answer, Purpose, SearchState};
+use truetail_analysis::capacity::{Answer, LimitEstimate, Purpose, SearchState};
 
-use crate::json::pretty_json;
 use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
@@ -21,6 +20,8 @@ pub struct CapacityReport {
     pub proven: Option<(f64, bool)>,
     /// The lowest rate that misses one, and whether it was probed again at full length.
     pub refuted: Option<(f64, bool)>,
+    /// About where the limit is: what the probes suggest, and do not prove.
+    pub estimate: Option<LimitEstimate>,
     /// By how much the two may differ.
     pub resolution: f64,
     /// How sure the result is.
@@ -58,6 +59,9 @@ pub struct ProbeLine {
     pub high_ns: Option<u64>,
     /// The folder of the run.
     pub run: Option<String>,
+    /// The end of the time cut it off before it could say anything.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut_off: bool,
     /// Something to say about the probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -75,7 +79,7 @@ impl CapacityReport {
     }
 
     /// What a reader has to know of the result.
-    fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let fails = |probe: &&ProbeLine| probe.answer == Answer::Meets && probe.errors > 0;
         let share = |probe: &ProbeLine| probe.errors as f64 / probe.requests.max(1) as f64;
         let met_with_errors = self.probes.iter().filter(fails).filter(|_| !self.counts_errors);
@@ -91,7 +95,7 @@ impl CapacityReport {
         said.into_iter().collect()
     }
 
-    fn requests(&self) -> u64 {
+    pub(crate) fn requests(&self) -> u64 {
         self.probes.iter().map(|probe| probe.requests).sum()
     }
 
@@ -104,7 +108,7 @@ impl CapacityReport {
 pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
     let mut text = String::new();
     push_lines(&mut text, &headline(report), style);
-    for sentence in [ends(report), doubt(report)].into_iter().flatten().chain(report.notes()) {
+    for sentence in [about(report), ends(report), doubt(report)].into_iter().flatten().chain(report.notes()) {
         push_lines(&mut text, &sentence, style);
     }
     if !report.probes.is_empty() {
@@ -162,7 +166,7 @@ fn headline(report: &CapacityReport) -> String {
         (SearchState::GeneratorLimit, ..) => {
             format!("{slo}: truetail is the limit on this machine, so the capacity of the server is not known")
         }
-        (SearchState::OutOfTime | SearchState::Found, ..) => format!("{slo}: not found yet ({})", why_not(report)),
+        (SearchState::OutOfTime | SearchState::Found, ..) => format!("{slo}: not proven yet: {}", why_not(report)),
     }
 }
 
@@ -176,10 +180,27 @@ fn why_not(report: &CapacityReport) -> &'static str {
     }
 }
 
+/// About where the limit is.
+fn about(report: &CapacityReport) -> Option<String> {
+    let LimitEstimate { rate, low, high } = report.estimate?;
+    Some(format!(
+        "The limit is probably about {} ({} … {}).",
+        number::rate(rate),
+        number::rate(low),
+        number::rate(high)
+    ))
+}
+
 /// The ends, where the headline does not name both.
 fn ends(report: &CapacityReport) -> Option<String> {
-    if report.state == SearchState::Found || (report.proven.is_none() && report.refuted.is_none()) {
+    if report.state == SearchState::Found {
         return None;
+    }
+    if report.proven.is_none() && report.refuted.is_none() {
+        return (report.state == SearchState::OutOfTime).then(|| match report.probes.len() {
+            0 => "No rate was probed.".to_owned(),
+            _ => "No rate that was probed could be decided.".to_owned(),
+        });
     }
     let mut sentences = Vec::new();
     if let Some((rate, again)) = report.proven {
@@ -241,7 +262,7 @@ fn row(probe: &ProbeLine, style: Style) -> Vec<String> {
         probe.value_ns.map_or("–".to_owned(), number::time),
         number::time_range(probe.low_ns, probe.high_ns),
         number::count(probe.requests),
-        again.to_owned(),
+        if probe.cut_off { "cut off by the time" } else { again }.to_owned(),
     ]
 }
 
@@ -254,61 +275,10 @@ fn answer_word(answer: Answer) -> &'static str {
     }
 }
 
-/// The schema of the JSON.
-const SCHEMA: &str = "truetail.capacity/1";
-
-#[derive(Serialize)]
-struct CapacityFile<'a> {
-    schema: &'static str,
-    slo: &'a [String],
-    state: SearchState,
-    stopped_by: Option<&'static str>,
-    #[serde(flatten)]
-    ends: Ends,
-    resolution: f64,
-    confidence: f64,
-    requests: u64,
-    notes: Vec<String>,
-    probes: &'a [ProbeLine],
-}
-
-#[derive(Serialize)]
-struct Ends {
-    proven_rate: Option<f64>,
-    refuted_rate: Option<f64>,
-    met_rate: Option<f64>,
-    missed_rate: Option<f64>,
-}
-
-/// An end, if it was probed again at full length.
-fn probed_again(end: Option<(f64, bool)>) -> Option<f64> {
-    end.filter(|(_, again)| *again).map(|(rate, _)| rate)
-}
-
-/// JSON, version 1.
-pub fn capacity_json(report: &CapacityReport) -> String {
-    pretty_json(&CapacityFile {
-        schema: SCHEMA,
-        slo: &report.slo,
-        state: report.state,
-        stopped_by: report.stopped_by,
-        ends: Ends {
-            proven_rate: probed_again(report.proven),
-            refuted_rate: probed_again(report.refuted),
-            met_rate: report.proven.map(|(rate, _)| rate),
-            missed_rate: report.refuted.map(|(rate, _)| rate),
-        },
-        resolution: report.resolution,
-        confidence: report.confidence,
-        requests: report.requests(),
-        notes: report.notes(),
-        probes: &report.probes,
-    })
-}
-
 #[cfg(test)]
 mod unit {
     use super::*;
+    use crate::capacity_json;
 
     fn report() -> CapacityReport {
         CapacityReport {
@@ -317,6 +287,7 @@ mod unit {
             stopped_by: Some("time"),
             proven: Some((200.0, false)),
             refuted: Some((400.0, true)),
+            estimate: Some(LimitEstimate { rate: 290.0, low: 240.0, high: 340.0 }),
             resolution: 0.05,
             confidence: 0.95,
             time_name: "p99".to_owned(),
@@ -326,9 +297,8 @@ mod unit {
         }
     }
 
-    #[test]
-    fn errors_where_the_objective_was_met_are_told() {
-        let probe = ProbeLine {
+    fn probe() -> ProbeLine {
+        ProbeLine {
             rate: 200.0,
             purpose: Purpose::Bracket,
             answer: Answer::Meets,
@@ -339,9 +309,14 @@ mod unit {
             low_ns: None,
             high_ns: None,
             run: None,
+            cut_off: false,
             note: None,
-        };
-        let told = CapacityReport { probes: vec![probe], ..report() };
+        }
+    }
+
+    #[test]
+    fn errors_where_the_objective_was_met_are_told() {
+        let told = CapacityReport { probes: vec![probe()], ..report() };
         let text = capacity_text(&told, Style::default());
         assert!(text.contains("\n1 probe, 2000 requests, 10.00s of load."), "{text}");
         assert!(text.contains("45% of the requests had an error status"), "{text}");
@@ -356,5 +331,24 @@ mod unit {
         let json: serde_json::Value = serde_json::from_str(&capacity_json(&report())).expect("JSON");
         let ends = ["proven_rate", "refuted_rate", "met_rate", "missed_rate"].map(|name| json[name].as_f64());
         assert_eq!(ends, [None, Some(400.0), Some(200.0), Some(400.0)]);
+        let estimate = ["estimate_rate", "estimate_low", "estimate_high"].map(|name| json[name].as_f64());
+        assert_eq!(estimate, [Some(290.0), Some(240.0), Some(340.0)]);
+    }
+
+    #[test]
+    fn out_of_time_says_what_is_known() {
+        let text = capacity_text(&report(), Style::default());
+        for part in
+            ["not proven yet: the time is up", "The limit is probably about 290/s (240/s … 340/s).", "200/s, not"]
+        {
+            assert!(text.replace('\n', " ").contains(part), "{text}");
+        }
+        let cut = ProbeLine { cut_off: true, answer: Answer::Open, ..probe() };
+        let with_cut = CapacityReport { probes: vec![cut], ..report() };
+        let text = capacity_text(&with_cut, Style::default());
+        assert!(text.lines().any(|line| line.contains("open") && line.ends_with("cut off by the time")), "{text}");
+        assert!(capacity_json(&with_cut).contains("\"cut_off\": true"));
+        let nothing = CapacityReport { proven: None, refuted: None, estimate: None, ..report() };
+        assert!(capacity_text(&nothing, Style::default()).contains("No rate was probed."));
     }
 }

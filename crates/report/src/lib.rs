@@ -27,6 +27,7 @@
 
 mod audit;
 mod capacity;
+mod capacity_json;
 mod compare;
 mod comparison;
 mod hgrm;
@@ -55,7 +56,8 @@ pub mod words;
 pub use audit::{
     AuditReport, AuditWords, CorrectReport, audit_json, audit_text, audit_words, correct_json, correct_text,
 };
-pub use capacity::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
+pub use capacity::{CapacityReport, ProbeLine, capacity_line, capacity_text};
+pub use capacity_json::capacity_json;
 pub use compare::{
     CompareReport, CompareWords, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text, compare_words,
 };

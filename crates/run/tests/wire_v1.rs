@@ -15,7 +15,7 @@ use serde_json::Value;
 use support::{assert_same_histogram, assert_same_samples, findings, run, slow, steady};
 use truetail_model::record::{Metric, RecorderOptions, SamplesOptions};
 use truetail_run::wire::{self, v1};
-use truetail_run::{Findings, Run, Shard, Shards, StartFacts, StripeFacts, VerdictState, folder};
+use truetail_run::{CheckpointFacts, Findings, Run, Shard, Shards, StartFacts, StripeFacts, VerdictState, folder};
 
 /// A run of which every part of the file has something to say.
 fn example() -> Run {
@@ -50,6 +50,7 @@ fn shards_example() -> Run {
         verdict: Some(VerdictState::Suspect),
         reasons: vec!["too_few_samples".to_owned()],
     };
+    run.facts.checkpoint = Some(CheckpointFacts { scheduled: Some(60_000) });
     run.facts.shards = Some(Shards { of: 8, missing: vec![3, 4], by_stripe: vec![shard] });
     run
 }
@@ -57,6 +58,7 @@ fn shards_example() -> Run {
 #[test]
 fn what_is_said_of_several_machines_comes_back() {
     let mirror: Mirror = serde_json::from_str(&fs::read_to_string(stored_as("run-v1-shards.json")).unwrap()).unwrap();
+    assert_eq!(mirror.checkpoint.and_then(|checkpoint| checkpoint.scheduled), Some(60_000));
     assert_eq!(mirror.stripe.map(|stripe| (stripe.index, stripe.of)), Some((2, 8)));
     assert_eq!(mirror.shards.map(|shards| (shards.missing, shards.by_stripe.len())), Some((vec![3, 4], 1)));
     let (run, folder) = (shards_example(), tempfile::tempdir().unwrap());

@@ -155,6 +155,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         generator: None,
         interrupted: false,
         cut_short: Some(false),
+        checkpoint: None,
         bytes_in: 0,
         notes: stuck_note(end).into_iter().collect(),
         command: None,

@@ -4,8 +4,9 @@
 #[path = "../examples/capacity_study/servers.rs"]
 mod servers;
 
-use servers::{Server, SimProbe, search_in, seeded_search};
-use truetail_analysis::capacity::SearchState;
+use servers::{Server, SimProbe, search_for, search_in, seeded_search};
+use truetail_analysis::capacity::{Answer, SearchState};
+use truetail_model::time::Nanos;
 use truetail_study::capacity::Stopped;
 
 /// Wide, so that a search takes a second.
@@ -45,6 +46,8 @@ fn a_search_that_was_killed_ends_with_the_same_answer() {
         let (proven, refuted) = (again.finding.proven.expect("proven").0, again.finding.refuted.expect("refuted").0);
         assert!(proven <= Server::MM1.truth() && refuted >= Server::MM1.truth(), "{again:?}");
         assert!(refuted / proven <= 1.0 + RESOLUTION + 1e-9, "{again:?}");
+        let about = again.finding.estimate.expect("both ends are known");
+        assert!(proven <= about.low && about.low <= about.rate && about.rate <= about.high && about.high <= refuted);
     }
 }
 
@@ -57,4 +60,20 @@ fn a_service_that_dies_keeps_what_is_proven() {
     assert!(ended.finding.proven.is_some_and(|(rate, again)| rate >= 200.0 && !again), "{ended:?}");
     let (again, _) = search_in(folder.path(), &mut SimProbe::new(Server::MM1, 1), RESOLUTION);
     assert_eq!(again.finding.state, SearchState::Found);
+}
+
+/// Some end of the time falls into a probe that could not say anything by then: it is handed over, and in no journal.
+#[test]
+fn a_probe_that_the_time_cut_off_is_handed_over() {
+    let ends = (1..120).map(|end| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut probe = SimProbe::new(Server::MM1, 1);
+        let (ended, probes) = search_for(folder.path(), &mut probe, RESOLUTION, Nanos::from_secs(3 * end));
+        let journal = std::fs::read_to_string(folder.path().join("probes.jsonl")).expect("a journal");
+        assert_eq!(journal.lines().count(), probes + 1);
+        ended
+    });
+    let ended = ends.into_iter().find(|ended| ended.cut.is_some()).expect("a probe that was cut off");
+    assert_eq!((ended.stopped, ended.finding.state), (Some(Stopped::TimeUp), SearchState::OutOfTime));
+    assert_eq!(ended.cut.expect("it").probed.answer, Answer::Open);
 }

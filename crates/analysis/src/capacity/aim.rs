@@ -77,23 +77,42 @@ fn narrowing(low: f64, high: f64, center: f64, resolution: f64) -> Option<f64> {
 /// The logarithm of the rate at which the ratio is probably 1, kept away from the ends of the bracket: where the line of least
 /// squares through the useful probes crosses. Around that, a second line through those within about the resolution says it better.
 pub(super) fn crossing(low: f64, high: f64, curve: &[Seen], resolution: f64) -> Option<f64> {
+    fit(low, high, curve, resolution).map(|fit| fit.crossing)
+}
+
+/// A line through what the probes saw: logarithms of rates, and of ratios.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Fit {
+    /// Where it crosses 0, kept away from the ends of the bracket.
+    pub(super) crossing: f64,
+    /// How steep it is.
+    pub(super) slope: f64,
+    /// The points, each with its weight.
+    pub(super) points: Vec<[f64; 3]>,
+}
+
+/// The line whose [`crossing`] is the limit.
+pub(super) fn fit(low: f64, high: f64, curve: &[Seen], resolution: f64) -> Option<Fit> {
     let useful = curve.iter().filter(|seen| (1.0 / FARTHEST_RATIO..FARTHEST_RATIO).contains(&seen.ratio));
     let points: Vec<[f64; 3]> = useful.map(|seen| [seen.rate.ln(), seen.ratio.ln(), seen.weight_here()]).collect();
     let crosses = points.iter().any(|point| point[1] <= 0.0) && points.iter().any(|point| point[1] > 0.0);
     let margin = (high - low) * 0.02;
     let within = |x: f64| x.clamp(low + margin, high - margin);
-    let about = within(line(&points));
+    let about = within(line(&points).0);
     let near = |x: f64| (-0.5 * ((x - about) / resolution.ln_1p()).powi(2)).exp();
     let closer: Vec<[f64; 3]> = points.iter().map(|[x, y, weight]| [*x, *y, weight * near(*x)]).collect();
-    crosses.then(|| within(line(&closer)))
+    crosses.then(|| {
+        let (crossing, slope) = line(&closer);
+        Fit { crossing: within(crossing), slope, points: closer }
+    })
 }
 
-/// Where the line through these points, each with its weight, crosses 0.
-fn line(points: &[[f64; 3]]) -> f64 {
+/// Where the line through these points, each with its weight, crosses 0, and how steep it is.
+fn line(points: &[[f64; 3]]) -> (f64, f64) {
     let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|[x, y, weight]| weight * of(*x, *y)).sum::<f64>();
     let weight = sum(&|_, _| 1.0);
     let (x, y) = (sum(&|x, _| x) / weight, sum(&|_, y| y) / weight);
     let (usual, counts) = USUAL_SLOPE;
     let slope = (sum(&|at, of| (at - x) * (of - y)) + usual * counts) / (sum(&|at, _| (at - x).powi(2)) + counts);
-    if slope > 0.0 && slope.is_finite() { x - y / slope } else { x }
+    (if slope > 0.0 && slope.is_finite() { x - y / slope } else { x }, slope)
 }

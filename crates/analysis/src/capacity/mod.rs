@@ -20,9 +20,11 @@ mod answer;
 mod ends;
 mod evidence;
 mod judge;
+mod limit_estimate;
 mod looks;
 mod objective;
 mod of_run;
+mod rates;
 mod sample;
 mod search;
 #[cfg(test)]
@@ -31,6 +33,7 @@ mod trial;
 
 pub use answer::Answer;
 pub use judge::{Look, ProbeJudge, spoilt};
+pub use limit_estimate::LimitEstimate;
 pub use objective::{Objective, ObjectiveError};
 pub use sample::{Sample, Stretch};
 pub use search::{Search, SearchLimits, SearchState, Step};

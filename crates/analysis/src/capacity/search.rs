@@ -19,6 +19,8 @@ use truetail_model::time::Nanos;
 use super::aim::{self, Seen};
 use super::answer::Answer;
 use super::ends::{Confirmed, Ends};
+use super::limit_estimate::LimitEstimate;
+use super::rates::{highest, lowest, rounded};
 use super::trial::{Probed, Purpose, Trial};
 
 /// The bracket grows by this factor.
@@ -132,6 +134,12 @@ impl Search {
     pub fn refuted(&self) -> Option<(f64, bool)> {
         let missed = || lowest(&self.missed).map(|rate| (rate, false));
         self.confirmed.refuted.map(|rate| (rate, true)).or_else(missed)
+    }
+
+    /// About where the limit is, if rates on both sides of it were probed.
+    pub fn estimate(&self) -> Option<LimitEstimate> {
+        let (lower, upper) = (self.proven()?.0, self.refuted()?.0);
+        LimitEstimate::between(lower, upper, &self.curve, self.limits.resolution, self.limits.confidence)
     }
 
     /// What to do next.
@@ -374,24 +382,5 @@ impl Search {
 
     fn one_side(&self) -> f64 {
         (1.0 - self.limits.confidence) / 2.0
-    }
-}
-
-fn highest(rates: &[f64]) -> Option<f64> {
-    rates.iter().copied().reduce(f64::max)
-}
-
-fn lowest(rates: &[f64]) -> Option<f64> {
-    rates.iter().copied().reduce(f64::min)
-}
-
-/// To four digits: a rate that people can read and type.
-fn rounded(rate: f64) -> f64 {
-    let digits = 3 - rate.log10().floor() as i32;
-    let scale = 10f64.powi(digits);
-    if digits >= 0 {
-        (rate * scale).round() / scale
-    } else {
-        (rate / 10f64.powi(-digits)).round() * 10f64.powi(-digits)
     }
 }

@@ -81,6 +81,9 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             generator_busy(cpu_ns, elapsed_ns, threads, closed_loop)
         }
         ValidityIssue::NotStationary { shift, cut_ns } => not_stationary(&shift, cut_ns),
+        ValidityIssue::Incomplete { recorded_ns, due, ended, scheduled } => {
+            incomplete(recorded_ns, [due, ended], scheduled)
+        }
         ValidityIssue::ArrivalsOffSchedule { displaced, issued, mean_gap_ns, limit } => format!(
             "truetail sent {} of {} requests so late that the next one was due ({} later), so the server met bursts that \
              were not planned: {}",
@@ -174,6 +177,17 @@ fn no_answers(planned: u64, issued: u64) -> String {
             format!("none of {} requests was answered: {hint}. {ALLOW_ERRORS}", count(planned))
         }
     }
+}
+
+fn incomplete(recorded_ns: u64, [due, ended]: [u64; 2], scheduled: Option<u64>) -> String {
+    let of = scheduled.map_or(String::new(), |all| format!(" of {}", count(all)));
+    format!(
+        "truetail was ended before this run was, and this is what it had saved after {}: {}{of} requests were due by then, \
+         and {} of them had ended. Run it again",
+        time(recorded_ns),
+        count(due),
+        count(ended)
+    )
 }
 
 fn generator_busy(cpu_ns: u64, elapsed_ns: u64, threads: u32, closed_loop: bool) -> String {

@@ -17,7 +17,7 @@ mod steadiness;
 pub mod thresholds;
 mod validity_issue;
 
-use truetail_model::record::{Cause, Metric, RequestRecord, Snapshot};
+use truetail_model::record::{Cause, Metric, RequestRecord, Snapshot, Tally};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Distribution, Findings, Quantile, Reason, Run, Verdict, VerdictState};
@@ -60,6 +60,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
             .chain([failing::no_answers(run)])
             .chain(generator_limit(run))
             .chain(of_machines(run))
+            .chain(incomplete(run))
             .collect();
     }
     let mut issues: Vec<ValidityIssue> = [
@@ -79,7 +80,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .collect();
     let limit = limit_reached(run, findings, every);
     issues.extend(generator_lag(findings, &issues, limit));
-    issues.extend(of_machines(run));
+    issues.extend(of_machines(run).chain(incomplete(run)));
     shards::leave_out_what_follows(&mut issues, &snapshot.tally);
     if issues.iter().any(|issue| issue.code() == SATURATED) {
         // Consequences of it, and numbers that are no property of the service.
@@ -90,6 +91,18 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     issues.extend(steadiness::not_stationary(findings, &issues));
     issues.extend(steadiness::arrivals_off_schedule(findings, &issues, limit));
     issues
+}
+
+/// The run never ended.
+fn incomplete(run: &Run) -> Option<ValidityIssue> {
+    let checkpoint = run.facts.checkpoint?;
+    let sum = |count: fn(&Tally) -> u64| count(&run.snapshot.tally) + count(&run.snapshot.warmup);
+    Some(ValidityIssue::Incomplete {
+        recorded_ns: run.facts.elapsed_ns,
+        due: sum(|tally| tally.planned),
+        ended: sum(|tally| tally.issued - tally.in_flight_at_end),
+        scheduled: checkpoint.scheduled,
+    })
 }
 
 /// What machines that shared the load, or began too late, give reason for.

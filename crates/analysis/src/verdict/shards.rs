@@ -7,7 +7,8 @@ use super::thresholds::{SATURATED_GROWTH_SHARE, SENT_IN_TIME_SHARE};
 use super::validity_issue::ValidityIssue;
 
 /// The reasons that say something of the generator. Those that say something of the service are found in the whole.
-const OF_THE_GENERATOR: [&str; 10] = [
+const OF_THE_GENERATOR: [&str; 11] = [
+    "incomplete",
     "books_unbalanced",
     "no_responses",
     "generator_lag",

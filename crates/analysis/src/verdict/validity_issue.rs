@@ -149,6 +149,8 @@ pub enum ValidityIssue {
         #[serde(skip)]
         invalid: bool,
     },
+    /// The run never ended: these are its books until `recorded_ns`.
+    Incomplete { recorded_ns: u64, due: u64, ended: u64, scheduled: Option<u64> },
     /// The generator had no port or file left.
     GeneratorLimit {
         failed: u64,
@@ -184,6 +186,7 @@ impl ValidityIssue {
             ValidityIssue::StartedLate { .. } => "started_late",
             ValidityIssue::StripesMissing { .. } => "stripes_missing",
             ValidityIssue::ShardDoubted { .. } => "shard_doubted",
+            ValidityIssue::Incomplete { .. } => "incomplete",
         }
     }
 
@@ -204,6 +207,8 @@ impl ValidityIssue {
             ValidityIssue::NotStationary { .. } | ValidityIssue::ArrivalsOffSchedule { .. } => false,
             // The truth is between the two ends of the range that is printed.
             ValidityIssue::GeneratorLag { .. } => false,
+            // What is there was measured; what came after it, and what the generator knew at the end, is not there.
+            ValidityIssue::Incomplete { .. } => false,
             ValidityIssue::GeneratorPaused { invalid, .. }
             | ValidityIssue::StartedLate { invalid, .. }
             | ValidityIssue::StripesMissing { invalid, .. }

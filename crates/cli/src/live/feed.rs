@@ -5,34 +5,19 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use truetail_analysis::series::series;
-use truetail_engine::{Control, Plan, host};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_engine::host;
+use truetail_model::time::Nanos;
 use truetail_report::{LiveState, RunProgress};
 use truetail_run::{Findings, Run};
 
-use super::due::DueArrivals;
-use super::run_so_far;
+use super::so_far::{FeedSource, SoFar};
 use super::states::LiveStates;
-use crate::judging::Judge;
 use crate::progress::Figures;
 
 /// The shortest time from the end of one round to the beginning of the next.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 /// A round waits for this many times what the last one cost, so that all of them cost at most 5 % of one processor.
 const REST_FACTOR: u32 = 20;
-
-/// What a feed needs to know of a run.
-#[derive(Clone, Debug)]
-pub struct FeedSource {
-    /// What is offered.
-    pub plan: Plan,
-    /// The handle to the run.
-    pub control: Control,
-    /// What is made of the result.
-    pub judge: Judge,
-    /// The command line, without secrets.
-    pub command: String,
-}
 
 /// Makes states of a run until it is dropped or finished. Asks the workers for what they recorded and costs them nothing
 /// else.
@@ -94,19 +79,15 @@ impl Drop for Feed {
 
 /// The rounds of a feed.
 struct Rounds {
-    source: FeedSource,
+    so_far: SoFar,
     states: LiveStates,
     figures: Figures,
-    due: DueArrivals,
-    /// What is due is no longer planned from the moment on at which the run was stopped.
-    stopped: bool,
 }
 
 impl Rounds {
     fn new(source: FeedSource, states: LiveStates) -> Rounds {
         let figures = Figures::new(source.plan.workload.model.clone(), source.control.clone()).of(source.plan.stripe);
-        let due = DueArrivals::new(&source.plan);
-        Rounds { source, states, figures, due, stopped: false }
+        Rounds { so_far: SoFar::new(source), states, figures }
     }
 
     fn work_until(mut self, ended: &Receiver<()>) {
@@ -116,35 +97,24 @@ impl Rounds {
             if let Some(state) = self.round() {
                 self.states.publish(state);
             }
-            wait = wait_after(host::thread_cpu_time().saturating_sub(before) + self.states.take_spent());
+            let cost = host::thread_cpu_time().saturating_sub(before) + self.states.take_spent();
+            wait = rest_after(cost, SHORTEST_WAIT);
         }
     }
 
     /// The state of now; `None` before the run has begun.
     fn round(&mut self) -> Option<LiveState> {
-        let FeedSource { plan, control, judge, command } = &self.source;
-        // Read before the records are asked for: what is due by then is in them.
-        let elapsed = control.elapsed()?;
-        // Arrivals that were due between the last round and the stop count once they are begun.
-        self.stopped |= control.was_stopped();
-        if !self.stopped {
-            self.due.advance(Timestamp(control.begins_after().0), Timestamp(elapsed.0));
-        }
-        let mut so_far = run_so_far(plan, control.recorded_so_far()?, elapsed);
-        so_far.facts.command = Some(command.clone());
-        so_far.facts.stripe = plan.stripe_facts();
-        so_far.facts.started_at_unix_ns = control.started_at_unix_ns();
-        let closed = truetail_analysis::stopped_now(so_far, self.due.by_second());
-        let (run, findings) = judge.judge_so_far(closed);
+        let (run, findings) = self.so_far.now()?;
         let progress = self.figures.now();
-        let progress = RunProgress { elapsed, planned: progress.planned.max(self.due.count()), ..progress };
+        let planned = progress.planned.max(self.so_far.due());
+        let progress = RunProgress { elapsed: Nanos(run.facts.elapsed_ns), planned, ..progress };
         Some(LiveState { series: series(&run, &findings), run, findings, progress, ended: false })
     }
 }
 
-/// How long to wait after a round that cost this much processor time, with what observers spent on the state before.
-fn wait_after(cost: Nanos) -> Duration {
-    SHORTEST_WAIT.max(Duration::from(cost) * REST_FACTOR)
+/// How long to wait after a round that cost this much processor time, with what others spent on it; `shortest` at least.
+pub fn rest_after(cost: Nanos, shortest: Duration) -> Duration {
+    shortest.max(Duration::from(cost) * REST_FACTOR)
 }
 
 /// The progress of a run that has ended, from its books.
@@ -177,8 +147,8 @@ mod tests {
 
     #[test]
     fn rounds_cost_at_most_a_twentieth_of_a_processor() {
-        assert_eq!(wait_after(Nanos::ZERO), Duration::from_secs(1));
-        assert_eq!(wait_after(Nanos::from_millis(50)), Duration::from_secs(1));
-        assert_eq!(wait_after(Nanos::from_secs(2)), Duration::from_secs(40));
+        assert_eq!(rest_after(Nanos::ZERO, SHORTEST_WAIT), Duration::from_secs(1));
+        assert_eq!(rest_after(Nanos::from_millis(50), SHORTEST_WAIT), Duration::from_secs(1));
+        assert_eq!(rest_after(Nanos::from_secs(2), SHORTEST_WAIT), Duration::from_secs(40));
     }
 }

@@ -1,4 +1,4 @@
-//! A run that is going on, for those who watch it.
+//! A run that is going on, for those who watch it, and for those who find what is left of it.
 //!
 //! | module | content |
 //! |---|---|
@@ -6,12 +6,14 @@
 //! | `due` | the arrivals that were due so far |
 //! | `feed` | the thread that makes the states |
 //! | `states` | the newest state, for any number of observers |
+//! | `checkpoints` | what is left of a run that is killed |
 //! | `listen`, `site` | where the live page is served, and what it answers |
 //! | `otlp` | metrics for OpenTelemetry receivers, with the feature `otlp` |
 //! | `terminal` | the terminal while the view fills it |
 //! | `watch` | the view of `--watch`, and its keys |
 //! | `view` | all of them, from before the run to after its end |
 
+mod checkpoints;
 mod due;
 mod feed;
 mod listen;
@@ -27,9 +29,9 @@ pub mod terminal;
 mod view;
 mod watch;
 
+pub use checkpoints::Checkpoints;
 pub use due::DueArrivals;
-pub use feed::FeedSource;
-pub use so_far::run_so_far;
+pub use so_far::{FeedSource, run_so_far};
 pub use states::LiveStates;
 pub use view::LiveView;
 pub use watch::Watch;

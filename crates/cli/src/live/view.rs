@@ -7,10 +7,11 @@ use truetail_engine::host;
 use truetail_page::web::Server;
 use truetail_run::{Findings, Run};
 
-use super::feed::{Feed, FeedSource};
+use super::feed::Feed;
 use super::listen::{LiveListener, url_of};
 use super::otlp::{OtlpEndpoint, OtlpSender};
 use super::site::Site;
+use super::so_far::FeedSource;
 use super::states::LiveStates;
 use super::watch::check_terminal;
 use crate::args::live::LiveArgs;

@@ -16,7 +16,7 @@ use crate::config;
 use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::gating;
 use crate::judging::Judge;
-use crate::live::{FeedSource, LiveView};
+use crate::live::{Checkpoints, FeedSource, LiveView};
 use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
@@ -65,6 +65,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         judge: judge.clone(),
         command: resolved.command.clone(),
     };
+    let checkpoints = folder.as_ref().map(|folder| Checkpoints::start(folder.path(), source.clone()));
     let mut view = view.start(source)?;
     let context = RunContext {
         notes,
@@ -76,7 +77,9 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         watched: view.watched(),
         for_machines: packed,
     };
-    let MeasuredRun { mut run, signal } = measure(&resolved.plan, context)?;
+    let measured = measure(&resolved.plan, context);
+    drop(checkpoints);
+    let MeasuredRun { mut run, signal } = measured?;
     if let Some(note) = start::said_of_late(&run) {
         output::note(&note);
         run.facts.notes.push(note);

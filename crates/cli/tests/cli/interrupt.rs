@@ -140,3 +140,71 @@ fn after_the_load_a_signal_ends_the_process() {
     running.signal(Signal::SIGTERM);
     assert_eq!(running.end().code, None);
 }
+
+/// Nothing can be done then any more: what was saved until then is there, and says that it is not all.
+#[test]
+fn what_a_killed_run_had_saved_can_be_read() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let mut arguments = vec!["run".to_owned(), served.api()];
+    arguments.extend("-r 200 -d 10m --out here --slo".split(' ').map(str::to_owned));
+    arguments.push("p50 < 1ms".to_owned());
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut running = TestProcess::start(dir.command(&arguments));
+    running.wait_for_stderr("in flight");
+    let second = dir.truetail(&["run", &served.api(), "-r", "1", "-n", "1", "--force", "--out", "here"]);
+    assert_eq!(second.code, Some(1), "{second:?}");
+    assert!(second.stderr.contains("another run of truetail is saved in here"), "{second:?}");
+    running.wait_for_file(&dir.path().join("here/checkpoint.pack"));
+    running.signal(Signal::SIGKILL);
+    assert_eq!(running.end().code, None);
+
+    let report = dir.truetail(&["report", "here"]);
+    assert!(report.stdout.contains("incomplete: truetail was ended before this run was"), "{report:?}");
+    let json = dir.truetail(&["report", "here", "--json"]).json();
+    assert_balanced(&json);
+    assert_eq!(
+        (json["verdict"]["state"].as_str(), json["checkpoint"]["scheduled"].as_u64()),
+        (Some("SUSPECT"), Some(120_000))
+    );
+    let reason = json["verdict"]["reasons"].as_array().unwrap().iter().find(|reason| reason["code"] == "incomplete");
+    let of = |name: &str| reason.unwrap()[name].as_u64().unwrap();
+    let seconds = of("recorded_ns") as f64 / 1e9;
+    assert_eq!(of("due"), json["tally"]["planned"].as_u64().unwrap());
+    assert!(of("ended") <= of("due") && of("due") as f64 <= seconds * 200.0 + 1.0, "{json}");
+    assert!(of("due") as f64 >= (seconds - 2.0) * 200.0, "the last second may be left out: {json}");
+
+    // The folder is not claimed any more, and holds a run.
+    let again = ["run", &served.api(), "-n", "2", "-r", "100", "--out", "here"];
+    let refused = dir.truetail(&again);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("already holds a run; add --force"), "{refused:?}");
+    dir.truetail(&[&again[..], &["--force"]].concat());
+    assert!(!dir.path().join("here/checkpoint.pack").exists());
+    assert_complete(&dir.path().join("here"));
+}
+
+/// How long a request had waited that was in flight, and never had an answer, is known at a checkpoint too.
+#[test]
+fn what_was_in_flight_in_a_killed_run_stays_in_its_response_times() {
+    let dir = TestDir::new();
+    let fault = "[[service.fault]]\nkind = \"black-hole\"\n";
+    let text = format!("[workload]\nrate = 200\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n{fault}");
+    let served = ServeProcess::start(&dir, dir.file("hole.toml", &text));
+    let url = served.api();
+    let mut arguments = vec!["run", &url, "-r", "100", "-d", "10m", "--out", "here", "--timeout", "none"];
+    arguments.extend(["--stripe", "1/2", "--no-preflight"]);
+    let running = TestProcess::start(dir.command(&arguments));
+    running.wait_for_file(&dir.path().join("here/checkpoint.pack"));
+    running.signal(Signal::SIGKILL);
+    running.end();
+    let json = dir.truetail(&["report", "here", "--json"]).json();
+    assert_balanced(&json);
+    let in_flight = json["tally"]["in_flight_at_end"].as_u64().unwrap();
+    assert!(in_flight > 0 && json["response_time"]["censored"].as_u64() >= Some(in_flight), "{json}");
+    assert!(
+        json["verdict"]["reasons"].as_array().unwrap().iter().any(|reason| reason["code"] == "incomplete"),
+        "{json}"
+    );
+    assert_eq!(json["checkpoint"]["scheduled"], 30_000);
+}

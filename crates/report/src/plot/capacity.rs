@@ -92,6 +92,7 @@ mod tests {
             stopped_by: Some("time"),
             proven: Some((400.0, true)),
             refuted: Some((480.0, false)),
+            estimate: None,
             resolution: 0.1,
             confidence: 0.95,
             time_name: "p99".to_owned(),
@@ -113,6 +114,7 @@ mod tests {
             low_ns: value_ns.map(|ns| ns / 2),
             high_ns: value_ns.map(|ns| ns * 2),
             run: None,
+            cut_off: false,
             note: None,
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn lines(run: &Run, saved: Option<&str>, style: Style) -> Vec<String>
 /// The notes of a run; how an interrupted one ended comes first.
 pub fn notes(run: &Run) -> Vec<String> {
     let is_told = run.facts.notes.iter().any(|note| note.starts_with(STOPPED_EARLY));
-    let stopped = (run.facts.interrupted && !is_told).then(|| ending(run));
+    let stopped = (run.facts.interrupted && run.facts.checkpoint.is_none() && !is_told).then(|| ending(run));
     let stripe = run.facts.stripe.as_ref().map(|stripe| {
         format!("stripe {}/{} of this load: the numbers are those of one machine", stripe.index, stripe.of)
     });

@@ -1,6 +1,7 @@
 //! What is known about a run besides the recorded requests. These types are the wire form of `run.json`, version 1:
 //! fields may be added, but none may change its meaning.
 
+mod checkpoint;
 mod checks;
 mod event_marks;
 mod gap_map;
@@ -25,6 +26,7 @@ mod target_names;
 use serde::{Deserialize, Serialize};
 use truetail_model::driver::Stripe;
 
+pub use checkpoint::CheckpointFacts;
 pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS, first_failed};
 pub use event_marks::{EventMark, EventMarks};
 pub use gap_map::GapMap;
@@ -89,6 +91,9 @@ pub struct Facts {
     pub interrupted: bool,
     /// Stopping early removed arrivals that were still to come. `None`: unknown, as in runs saved before this field existed.
     pub cut_short: Option<bool>,
+    /// It was saved while it went on, and never ended: `interrupted` and `cut_short` are true then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointFacts>,
     /// Bytes of answers that were read.
     pub bytes_in: u64,
     /// Things to say that belong to no number, such as a preflight that met a status 404.

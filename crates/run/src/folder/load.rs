@@ -141,6 +141,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         generator: run_file.generator,
         interrupted: run_file.interrupted,
         cut_short: run_file.cut_short,
+        checkpoint: run_file.checkpoint,
         bytes_in: run_file.bytes_in,
         notes: run_file.notes,
         command: run_file.command,

@@ -1,6 +1,7 @@
 //! The run folder, or the same as text ([`pack`](fn@pack)): `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`; `failed-answers.jsonl`
 //! where there are any, `streams.json` where answers were read as streams, and `sessions.json` where sessions followed a flow.
 
+mod checkpoint;
 mod contents;
 mod encoded;
 mod error;
@@ -8,6 +9,7 @@ mod failed_answers;
 mod hlog;
 mod load;
 mod pack;
+mod partial;
 mod possible;
 mod samples;
 mod save;
@@ -16,17 +18,20 @@ pub(crate) mod target_tag;
 mod target_times;
 mod timeline;
 
+pub use checkpoint::save_checkpoint;
 use error::LineError;
 pub use error::{LoadError, PackError, SaveError};
 pub use load::{Loaded, MissingFile, load, load_run_file};
 pub use pack::{is_packed, pack};
-pub use save::{check_free, check_writable, save, save_page};
+pub use save::{check_free, check_writable, has_files_of_a_run, save, save_page};
 
 /// What is known and what was found, as [`wire::v1::RunFile`](crate::wire::v1::RunFile). Written last: a folder without
 /// it is no run.
 pub const RUN: &str = "run.json";
 /// The distributions, as an HdrHistogram interval log.
 pub const HISTOGRAMS: &str = "histograms.hlog";
+/// A run that goes on, or that never ended, as text ([`pack`](fn@pack)). [`save`] removes it.
+pub const CHECKPOINT: &str = "checkpoint.pack";
 /// A row a second.
 pub const TIMELINE: &str = "timeline.csv";
 /// Single requests.

@@ -1,16 +1,16 @@
 //! Writing a run folder.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 
 use super::contents::Contents;
-use super::{FAILED_ANSWERS, PICTURES, REPORT, RUN, SAMPLES, SESSIONS, STREAMS, SaveError, TIMELINE};
+use super::partial::{PARTIAL, Partial, io_error};
+use super::{
+    CHECKPOINT, FAILED_ANSWERS, PICTURES, REPORT, RUN, SAMPLES, SESSIONS, STREAMS, SaveError, TIMELINE, checkpoint,
+};
 use crate::input;
 use crate::{Findings, Run, wire};
-
-/// A part of the name of a file that is being written. Such files do not count as contents of a folder.
-const PARTIAL: &str = ".partial-";
 
 /// The files that a run can do without.
 const OPTIONAL: [&str; 3] = [FAILED_ANSWERS, TIMELINE, SAMPLES];
@@ -49,6 +49,8 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
     let known = [REPORT, STREAMS, SESSIONS].iter().chain(&OPTIONAL).chain(&PICTURES);
     remove_stale(folder, known.filter(|name| !has(name)))?;
     written.into_iter().try_for_each(Partial::put_in_place)?;
+    // What it had until then is no longer of use. It is older than `run.json`, so nobody reads it where it stays.
+    let _ = fs::remove_file(folder.join(CHECKPOINT));
     error.map_or(Ok(()), |error| Err(error.of_a_saved_run()))
 }
 
@@ -69,10 +71,6 @@ pub fn save_page(folder: &Path, html: &str) -> Result<(), SaveError> {
 pub fn check_writable(folder: &Path) -> Result<(), SaveError> {
     prepare(folder)?;
     Partial::write(folder, "probe", |_| Ok(())).map(drop)
-}
-
-fn io_error(path: &Path) -> impl Fn(io::Error) -> SaveError {
-    move |source| SaveError::Io { path: path.to_owned(), source }
 }
 
 fn prepare(folder: &Path) -> Result<(), SaveError> {
@@ -109,8 +107,16 @@ fn first_entry(folder: &Path) -> io::Result<Option<String>> {
     Ok(first)
 }
 
-/// Is there a `run.json` of ours, of whatever version?
+/// Is there a run in the folder, or what is left of one?
+pub fn has_files_of_a_run(folder: &Path) -> bool {
+    [RUN, CHECKPOINT].iter().any(|name| folder.join(name).exists())
+}
+
+/// Is there a `run.json` of ours, of whatever version, or a checkpoint?
 fn holds_a_run(folder: &Path) -> bool {
+    if checkpoint::is_there(folder) {
+        return true;
+    }
     input::read(&folder.join(RUN), input::LONGEST).is_ok_and(|text| wire::is_a_run(&String::from_utf8_lossy(&text)))
 }
 
@@ -123,38 +129,4 @@ fn remove_stale<'a>(folder: &Path, mut names: impl Iterator<Item = &'a &'a str>)
             _ => Ok(()),
         }
     })
-}
-
-/// A file that is written and not yet in its place. Removed when dropped before it got there.
-struct Partial {
-    from: PathBuf,
-    to: PathBuf,
-}
-
-impl Partial {
-    fn write(
-        folder: &Path,
-        name: &str,
-        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> Result<Partial, SaveError> {
-        let from = folder.join(format!(".{name}{PARTIAL}{}", std::process::id()));
-        let partial = Partial { from, to: folder.join(name) };
-        let written = File::create(&partial.from).map(BufWriter::new).and_then(|mut out| {
-            content(&mut out)?;
-            out.flush()?;
-            out.get_ref().sync_all()
-        });
-        written.map(|()| partial).map_err(io_error(&folder.join(name)))
-    }
-
-    fn put_in_place(self) -> Result<(), SaveError> {
-        fs::rename(&self.from, &self.to).map_err(io_error(&self.to))
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // After a rename there is nothing to remove, and where removing fails there is nobody to tell.
-        let _ = fs::remove_file(&self.from);
-    }
 }

@@ -1,11 +1,11 @@
-//! Where the files of a run are read: in a folder, or in a text that a process printed.
+//! The place of the files of a run that is read: a folder, or a text that a process printed or left as its checkpoint.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::{LoadError, PackError};
-use super::pack;
+use super::{CHECKPOINT, checkpoint, pack};
 use crate::input;
 
 /// The files of a run that is read.
@@ -19,7 +19,11 @@ pub(super) struct Source {
 impl Source {
     /// The folder at `path`, or the run that the file there holds.
     pub(super) fn at(path: &Path) -> Result<Source, LoadError> {
-        let packed = if path.is_file() { unpacked(path)? } else { None };
+        let packed = match path {
+            file if file.is_file() => unpacked(file)?,
+            folder if checkpoint::is_newest(folder) => unpacked(&folder.join(CHECKPOINT))?,
+            _ => None,
+        };
         Ok(Source { path: path.to_owned(), packed })
     }
 

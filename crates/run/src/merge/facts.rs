@@ -1,6 +1,6 @@
 //! What is known of several runs as one.
 
-use crate::{Facts, SessionFacts, StartFacts, StreamFacts, first_failed};
+use crate::{CheckpointFacts, Facts, SessionFacts, StartFacts, StreamFacts, first_failed};
 
 /// Adds what is known of a further part.
 pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
@@ -16,6 +16,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     };
     whole.interrupted |= part.interrupted;
     whole.cut_short = either(whole.cut_short, part.cut_short);
+    whole.checkpoint = CheckpointFacts::and(whole.checkpoint, part.checkpoint);
     whole.bytes_in = whole.bytes_in.saturating_add(part.bytes_in);
     if whole.offered.seed != part.offered.seed {
         whole.offered.seed = None;

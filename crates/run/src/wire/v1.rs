@@ -12,9 +12,9 @@ use super::session::SessionFile;
 use super::stream::StreamFile;
 use crate::folder::target_tag::TargetTag;
 use crate::{
-    ArrivalFidelity, CheckCounts, Claims, ClosedLoopShadow, Distribution, Facts, Findings, GateFinding, GeneratorStats,
-    HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, Shards, StartFacts, StripeFacts, TargetBooks,
-    TargetFindings, Uncertainty, Verdict,
+    ArrivalFidelity, CheckCounts, CheckpointFacts, Claims, ClosedLoopShadow, Distribution, Facts, Findings,
+    GateFinding, GeneratorStats, HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, Shards,
+    StartFacts, StripeFacts, TargetBooks, TargetFindings, Uncertainty, Verdict,
 };
 
 /// What `schema` says.
@@ -54,6 +54,9 @@ pub struct RunFile {
     /// Arrivals that were still to come were not planned because of that; left out where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<bool>,
+    /// It was saved while it went on, and never ended; left out of a run that did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointFacts>,
     /// Things to say that belong to no number.
     pub notes: Vec<String>,
     /// The command line that made it, without secrets; left out where there was none.
@@ -252,6 +255,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         elapsed_ns: facts.elapsed_ns,
         interrupted: facts.interrupted,
         cut_short: facts.cut_short,
+        checkpoint: facts.checkpoint,
         notes: facts.notes.clone(),
         command: facts.command.clone(),
         stripe: facts.stripe.clone(),

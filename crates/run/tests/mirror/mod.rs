@@ -24,6 +24,7 @@ pub struct Mirror {
     pub elapsed_ns: u64,
     pub interrupted: bool,
     pub cut_short: Option<bool>,
+    pub checkpoint: Option<MirrorCheckpoint>,
     pub stripe: Option<MirrorStripe>,
     pub start: Option<MirrorStart>,
     pub shards: Option<MirrorShards>,
@@ -54,6 +55,12 @@ pub struct Mirror {
     pub generator: Option<MirrorGenerator>,
     pub bytes_in: u64,
     pub recorded: MirrorRecorded,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorCheckpoint {
+    pub scheduled: Option<u64>,
 }
 
 #[derive(Deserialize)]

@@ -72,6 +72,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         generator: Some(generator()),
         interrupted: false,
         cut_short: Some(false),
+        checkpoint: None,
         bytes_in: snapshot.bytes_in,
         notes: vec!["the preflight met status 404".to_owned()],
         command: Some("truetail run http://127.0.0.1:8080/api -r 1000 -d 20s".to_owned()),

@@ -310,12 +310,17 @@ pub fn limits(server: Server, seed: u64, resolution: f64) -> SearchLimits {
 
 /// Searches the capacity of a simulated service, with a journal in `folder`.
 pub fn search_in(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64) -> (Ended, usize) {
+    search_for(folder, probe, resolution, MAX_TIME)
+}
+
+/// The same for so long.
+pub fn search_for(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64, time: Nanos) -> (Ended, usize) {
     let limits = limits(probe.queue.server, probe.seed, resolution);
     let question =
         Question::new(vec![probe.objective.to_string()], format!("{:?}", probe.queue.server), String::new(), limits);
     let mut journal = Journal::open(folder, &question).expect("a journal");
     let objectives = [probe.objective.clone()];
-    let ended = search(probe, &objectives, limits, &mut journal, MAX_TIME, |_| ()).expect("a folder to write in");
+    let ended = search(probe, &objectives, limits, &mut journal, time, |_| ()).expect("a folder to write in");
     (ended, journal.records().len())
 }
 

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use truetail_analysis::capacity::{Answer, Objective, ProbeJudge, Search, SearchLimits, SearchState, Step};
+use truetail_analysis::capacity::{
+    Answer, LimitEstimate, Objective, ProbeJudge, Search, SearchLimits, SearchState, Step,
+};
 use truetail_model::time::Nanos;
 
 use super::journal::Journal;
@@ -28,6 +30,8 @@ pub struct Ended {
     pub finding: Finding,
     /// Why it ended early, if it did.
     pub stopped: Option<Stopped>,
+    /// A probe that the end of the time cut off before it could say anything: it is in no journal.
+    pub cut: Option<ProbeRecord>,
 }
 
 /// What a search has found so far.
@@ -39,11 +43,13 @@ pub struct Finding {
     pub proven: Option<(f64, bool)>,
     /// The lowest rate that misses one, and whether it was probed again at full length.
     pub refuted: Option<(f64, bool)>,
+    /// About where the limit is.
+    pub estimate: Option<LimitEstimate>,
 }
 
 impl Finding {
     fn new(search: &Search, state: SearchState) -> Finding {
-        Finding { state, proven: search.proven(), refuted: search.refuted() }
+        Finding { state, proven: search.proven(), refuted: search.refuted(), estimate: search.estimate() }
     }
 }
 
@@ -64,12 +70,12 @@ pub fn search(
     let mut cooled = None;
     loop {
         let mut trial = match search.next_step() {
-            Step::Done(state) => return Ok(Ended { finding: Finding::new(&search, state), stopped: None }),
+            Step::Done(state) => return Ok(Ended { finding: Finding::new(&search, state), stopped: None, cut: None }),
             Step::Probe(trial) => trial,
         };
         let stop = |error| {
             let stopped = Some(stopped(error));
-            Ok(Ended { finding: Finding::new(&search, SearchState::OutOfTime), stopped })
+            Ok(Ended { finding: Finding::new(&search, SearchState::OutOfTime), stopped, cut: None })
         };
         let before = match cooled.map_or_else(|| probe.cool_down(), Ok) {
             Ok(before) => before,
@@ -98,7 +104,7 @@ pub fn search(
         if is_cut && record.probed.answer == Answer::Open {
             // It says nothing, because it was too short. The search that goes on makes it again.
             told(&record);
-            return stop(ProbeError::TimeUp);
+            return stop(ProbeError::TimeUp).map(|ended| Ended { cut: Some(record), ..ended });
         }
         search.record(&record.probed);
         told(&record);

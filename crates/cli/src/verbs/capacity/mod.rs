@@ -89,6 +89,7 @@ fn exit_code(report: &CapacityReport, ended: &Ended, signal: Option<i32>) -> Res
 /// `known` is how many probes the journal had when the command began. The same command does not go on with a search whose time is too
 /// short for a single probe.
 fn report(asked: &Asked, ended: &Ended, journal: &Journal, known: usize) -> CapacityReport {
+    let cut = ended.cut.iter().map(|record| ProbeLine { cut_off: true, ..line(record) });
     let made_none = journal.records().len() == known;
     CapacityReport {
         slo: asked.question.objectives.clone(),
@@ -102,12 +103,13 @@ fn report(asked: &Asked, ended: &Ended, journal: &Journal, known: usize) -> Capa
         }),
         proven: ended.finding.proven,
         refuted: ended.finding.refuted,
+        estimate: ended.finding.estimate,
         resolution: asked.question.limits.resolution,
         confidence: asked.question.limits.confidence,
         time_name: asked.time_name(),
         folder: journal.folder().display().to_string(),
         counts_errors: asked.objectives.iter().any(Objective::counts_error_statuses),
-        probes: journal.records().iter().map(line).collect(),
+        probes: journal.records().iter().map(line).chain(cut).collect(),
     }
 }
 
@@ -123,6 +125,7 @@ fn line(record: &ProbeRecord) -> ProbeLine {
         low_ns: record.figures.low_ns,
         high_ns: record.figures.high_ns,
         run: record.run.clone(),
+        cut_off: false,
         note: record.note.clone(),
     }
 }
