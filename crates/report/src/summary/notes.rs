@@ -1,5 +1,6 @@
 //! The last lines: how an interrupted run ended, notes, and where the run was saved.
 
+use truetail_model::time::NANOS_PER_SECOND;
 use truetail_run::Run;
 
 use super::labelled::{labelled, labelled_text};
@@ -40,8 +41,11 @@ pub fn stopped_early(run: &Run, by: &str) -> String {
     format!("{} ({by})", stopped_after(run))
 }
 
-/// The time is that of the last request that was planned.
+/// The time is that of the last request that was planned, as far as samples say, and at least the beginning of its second:
+/// the samples leave out most of a load that was far more than could be sent.
 fn stopped_after(run: &Run) -> String {
-    let last = run.snapshot.samples.even().iter().map(|record| record.intended_start.0).max();
+    let sampled = run.snapshot.samples.even().iter().map(|record| record.intended_start.0).max();
+    let last_second = run.snapshot.seconds.iter().rposition(|second| second.planned > 0);
+    let last = sampled.max(last_second.map(|second| second as u64 * NANOS_PER_SECOND));
     last.map_or(STOPPED_EARLY.to_owned(), |last| format!("{STOPPED_EARLY} after {}", number::round_time(last)))
 }
