@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use truetail_analysis::gates::{self, Gate, PlannedRun, RunOutcome};
-use truetail_report::{junit, markdown_summary};
+use truetail_report::{JunitSuite, junit, markdown_summary};
 use truetail_run::{Findings, GateFinding, GateState, Run};
 
 use crate::after_load::AfterLoad;
@@ -75,9 +75,7 @@ impl Gating {
     /// Writes the files that were asked for, each of them if it can.
     pub fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
         if let Some(file) = &self.junit {
-            let content = junit(run, findings).map_err(|error| cannot_write(file, &error));
-            let write = |content| fs::write(file, content).map_err(|error| cannot_write(file, &error));
-            steps.tried(content.and_then(write));
+            steps.tried(write_junit(file, &[JunitSuite::of(None, run, findings)]));
         }
         if self.markdown.is_none() && self.github.is_none() {
             return;
@@ -93,6 +91,15 @@ impl Gating {
             steps.tried(written.map_err(|error| cannot_write(page, &error)));
         }
     }
+}
+
+/// Writes a JUnit file of these runs.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_junit(file: &Path, suites: &[JunitSuite]) -> Result<()> {
+    let content = junit(suites).map_err(|error| cannot_write(file, &error))?;
+    fs::write(file, content).map_err(|error| cannot_write(file, &error))
 }
 
 /// A gate of a saved run, judged again; as it was saved where this version cannot read it.

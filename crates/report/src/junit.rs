@@ -13,20 +13,47 @@ use crate::number;
 use crate::summary::measured;
 use crate::text::is_unprintable;
 
-/// The content of the file.
+/// What the file says of one run.
+#[derive(Clone, Debug)]
+pub struct JunitSuite {
+    suite: TestSuite,
+    elapsed: Duration,
+}
+
+impl JunitSuite {
+    /// That of a run: called `name`, or by what was measured.
+    pub fn of(name: Option<&str>, run: &Run, findings: &Findings) -> JunitSuite {
+        let named = name.map(str::to_owned).or_else(|| measured(run));
+        let mut suite = TestSuite::new(named.unwrap_or_else(|| "a run of truetail".to_owned()));
+        let elapsed = Duration::from_nanos(run.facts.elapsed_ns);
+        suite.set_time(elapsed);
+        suite.add_test_case(measurement(findings));
+        suite.add_test_cases(findings.gates.iter().map(gate));
+        let counts = gates::a_check_fails(run, findings);
+        suite.add_test_cases(run.facts.checks.iter().map(|one| check(one, counts)));
+        JunitSuite { suite, elapsed }
+    }
+
+    /// That of a run without a result.
+    pub fn without_result(name: &str, why: &str) -> JunitSuite {
+        let mut suite = TestSuite::new(name);
+        suite.add_test_case(case(
+            "measurement",
+            "measurement",
+            non_success(NonSuccessKind::Error, "not measured", why),
+        ));
+        JunitSuite { suite, elapsed: Duration::ZERO }
+    }
+}
+
+/// The content of the file, a suite a run.
 ///
 /// # Errors
 /// If the document cannot be written, which no content causes.
-pub fn junit(run: &Run, findings: &Findings) -> Result<String, SerializeError> {
-    let mut suite = TestSuite::new(measured(run).unwrap_or_else(|| "a run of truetail".to_owned()));
-    suite.set_time(Duration::from_nanos(run.facts.elapsed_ns));
-    suite.add_test_case(measurement(findings));
-    suite.add_test_cases(findings.gates.iter().map(gate));
-    let counts = gates::a_check_fails(run, findings);
-    suite.add_test_cases(run.facts.checks.iter().map(|one| check(one, counts)));
+pub fn junit(suites: &[JunitSuite]) -> Result<String, SerializeError> {
     let mut report = Report::new("truetail");
-    report.set_time(Duration::from_nanos(run.facts.elapsed_ns));
-    report.add_test_suite(suite);
+    report.set_time(suites.iter().map(|suite| suite.elapsed).sum());
+    report.add_test_suites(suites.iter().map(|suite| suite.suite.clone()));
     // Checks, gates and URLs may quote others. No mark-up of the document is among what is left out.
     report.to_string().map(|document| document.chars().filter(|c| !is_unprintable(*c)).collect())
 }

@@ -15,6 +15,7 @@
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
+//! | `run_table` | several runs that were made one after another |
 //! | `junit`, `markdown_summary`, `markdown` | a run for build servers and pull requests |
 //! | `hgrm`, `tables_csv` | a run as HdrHistogram's text, and as CSV |
 //! | `vllm` | a run of a language model under the names of vLLM's benchmark |
@@ -44,6 +45,7 @@ pub mod number;
 mod output_file;
 pub mod plot;
 mod progress;
+mod run_table;
 mod sparkline;
 pub mod style;
 mod summary;
@@ -64,11 +66,12 @@ pub use compare::{
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
 pub use json::pretty_json;
-pub use junit::junit;
+pub use junit::{JunitSuite, junit};
 pub use live_state::LiveState;
 pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
+pub use run_table::{RunEntry, RunLine, run_table, runs_json};
 pub use sparkline::line as sparkline;
 pub use style::Style;
 pub use summary::{SummaryOptions, stopped_early, summary};

@@ -72,6 +72,8 @@ pub struct OmittedByAb;
 impl Omits for OmittedByAb {
     const NAMES: &'static [&'static str] = &[
         "url",
+        "more",
+        "all",
         "config",
         "baseline",
         "baseline_fail_if",

@@ -64,6 +64,8 @@ pub const NOT_FOR_PROBES: &[&str] = &[
     "quiet",
     "json",
     "url",
+    "more",
+    "all",
     "stripe",
     "start-at",
 ];

@@ -169,7 +169,7 @@ fn quantity(text: &str) -> Result<String, String> {
 /// What neither verb takes: the pods have it from the Job, or each would decide alone.
 macro_rules! omitted_by_both {
     ($($more:literal),*) => {
-        &["url", "config", "baseline", "baseline_fail_if", "write_baseline", "command", "unix_socket", "until", "stripe", "start_at",
+        &["url", "more", "all", "config", "baseline", "baseline_fail_if", "write_baseline", "command", "unix_socket", "until", "stripe", "start_at",
           "stop_when_saturated", "live", "otlp", "watch", "pack", "vllm_json", "realtime", "tokenizer",
           $($more),*]
     };

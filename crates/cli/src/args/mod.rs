@@ -30,6 +30,7 @@ pub mod run;
 pub mod run_options;
 pub mod screen;
 pub mod serve;
+pub mod several;
 pub mod simulate;
 pub mod slo;
 pub mod stream;

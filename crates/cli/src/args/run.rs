@@ -17,6 +17,7 @@ use super::live::LiveArgs;
 use super::page::{RunPageArgs, TypedArgs};
 use super::replay::ReplayArgs;
 use super::screen::ScreenArgs;
+use super::several::SeveralArgs;
 use super::stream::{StreamArgs, VllmArgs};
 use super::stripe::StripeArgs;
 use super::values::{count, length};
@@ -34,7 +35,8 @@ Examples:
   truetail run http://127.0.0.1:8080/events -r 20 --stream sse --stall 500ms --idle-timeout 5s
   truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'
   truetail run http://127.0.0.1:8080/api -r 400k -d 60s --stripe 2/8 --start-at +10s
-  truetail run checkout --config truetail.toml";
+  truetail run checkout --config truetail.toml
+  truetail run --all --junit runs.xml";
 
 /// Send requests on a schedule and report the response times
 ///
@@ -49,6 +51,8 @@ pub struct RunArgs {
     /// name of a run in truetail.toml; without either, the only run there, or its default
     #[arg(value_name = "URL|NAME")]
     pub url: Option<String>,
+    #[command(flatten)]
+    pub several: SeveralArgs,
     /// A curl command, in place of a URL
     #[arg(last = true, value_name = "curl …")]
     pub command: Vec<String>,

@@ -14,7 +14,7 @@ use crate::args::clap_error::in_one_line;
 use crate::args::run_options::{Given, definition, definition_of, flag, words_of};
 
 /// Options that a file does not have: they say where the file is, help, and which of several machines this is.
-const NOT_IN_FILES: [&str; 6] = ["config", "help", "pack", "start-at", "stripe", "version"];
+const NOT_IN_FILES: [&str; 7] = ["all", "config", "help", "pack", "start-at", "stripe", "version"];
 
 /// Errors are one line: place, problem, help.
 type Result<T> = std::result::Result<T, String>;
@@ -27,6 +27,8 @@ pub(super) struct ConfigFile {
     /// Options of every run.
     shared: Given,
     runs: BTreeMap<String, Given>,
+    /// Their names as they are written, one after another.
+    order: Vec<String>,
     /// Searches for the capacity of a service.
     searches: BTreeMap<String, Given>,
 }
@@ -50,7 +52,11 @@ impl ConfigFile {
                     read.default = Some(name.to_owned());
                 }
                 "shared" => read.shared = options.read(source, "[shared]", place, value)?,
-                "run" => read.runs = tables(source, "run", place, value, &options)?,
+                "run" => {
+                    read.runs = tables(source, "run", place, value, &options)?;
+                    let names = value.get_ref().as_table().map(in_order).unwrap_or_default();
+                    read.order = names.into_iter().map(|(name, _)| name.get_ref().to_string()).collect();
+                }
                 "capacity" => {
                     read.searches = tables(source, "capacity", place, value, &Options::of_capacity())?;
                 }
@@ -81,6 +87,11 @@ impl ConfigFile {
             Some((name, options)) => Ok((name, over(self.shared.clone(), options.clone()))),
             None => Err(format!("{}: {}", self.file, self.unknown(name))),
         }
+    }
+
+    /// The names of all runs, in the order of the file.
+    pub(super) fn in_turn(&self) -> &[String] {
+        &self.order
     }
 
     /// The options of a search.

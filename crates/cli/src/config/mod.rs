@@ -14,9 +14,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
+use truetail_engine::without_credentials;
+
 use crate::args::capacity::CapacityArgs;
 use crate::args::run::RunArgs;
-use crate::args::run_options::{Given, definition_of, given, given_in_run, parse_as, parse_run, typed as as_typed};
+use crate::args::run_options::{
+    Given, definition_of, given, given_in_run, parse_as, parse_run, typed as as_typed, words_of,
+};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use file::{ConfigFile, is_name};
 use layers::{URL, over};
@@ -34,16 +38,63 @@ pub fn complete(args: RunArgs) -> Result<RunArgs> {
     if name.is_none() && has_target(&args) && args.config.is_none() {
         return Ok(args);
     }
+    let (file, shown) = read(&args, name.as_deref())?;
+    one_of(&file, &shown, name.as_deref(), typed(&args, name.is_some())?)
+}
+
+/// Several runs of `truetail.toml`, each with its name and its arguments, in their order. What the command line says holds for all of
+/// them; `--out` is a folder for theirs.
+///
+/// # Errors
+/// If it cannot be read, something in it is wrong, or it has no such run.
+pub fn complete_several(args: &RunArgs) -> Result<Vec<(String, RunArgs)>> {
+    let named = || args.url.iter().chain(&args.several.more);
+    if let Some(wrong) = named().find(|name| !is_name(name)) {
+        let wrong = without_credentials(wrong);
+        return Err(usage_error(format!("'{wrong}' is not the name of a run; several runs are those of {NAME}")));
+    }
+    if args.several.all && args.url.is_some() {
+        return Err(usage_error("--all makes all runs; leave out the names, or --all"));
+    }
+    if let Some(twice) = named().enumerate().find_map(|(at, name)| named().take(at).find(|other| *other == name)) {
+        return Err(usage_error(format!("'{twice}' is named twice")));
+    }
+    let (file, shown) = read(args, args.url.as_deref())?;
+    let names: Vec<String> = if args.several.all { file.in_turn().to_vec() } else { named().cloned().collect() };
+    if names.is_empty() {
+        return Err(usage_error(format!("{shown} names no run; write one, such as [run.api] with url and rate")));
+    }
+    let (options, command) = typed(args, true)?;
+    let of = |name: String| {
+        let mut options = options.clone();
+        if let Some(folder) = args.out.as_ref().filter(|_| options.contains_key("out")) {
+            options.insert("out".to_owned(), words_of("out", [folder.join(&name).into_os_string()]));
+        }
+        Ok((name.clone(), one_of(&file, &shown, Some(&name), (options, command.clone()))?))
+    };
+    names.into_iter().map(of).collect()
+}
+
+/// Reads the file, which is needed for a run called `name`.
+fn read(args: &RunArgs, name: Option<&str>) -> Result<(ConfigFile, String)> {
     let path = args.config.as_deref().unwrap_or(Path::new(NAME));
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
-        Err(_) if args.config.is_none() && !path.exists() => return Err(missing(name.as_deref())),
+        Err(_) if args.config.is_none() && !path.exists() => return Err(missing(name)),
         Err(error) => return Err(runtime_error(format!("cannot read {}: {error}", path.display()))),
     };
     let shown = path.display().to_string();
-    let file = ConfigFile::parse(&text, &shown).map_err(usage_error)?;
-    let (run, options) = file.run(name.as_deref()).map_err(usage_error)?;
-    let (typed, command) = typed(&args, name.is_some())?;
+    Ok((ConfigFile::parse(&text, &shown).map_err(usage_error)?, shown))
+}
+
+/// The arguments of one run of the file.
+fn one_of(
+    file: &ConfigFile,
+    shown: &str,
+    name: Option<&str>,
+    (typed, command): (Given, Vec<OsString>),
+) -> Result<RunArgs> {
+    let (run, options) = file.run(name).map_err(usage_error)?;
     let words = words(over(options, typed), command);
     let args = parse_run(words).map_err(|error| usage_error(format!("[run.{run}] of {shown}: {}", error.message)))?;
     if !has_target(&args) {
@@ -78,6 +129,7 @@ fn missing(name: Option<&str>) -> CliError {
 fn typed(args: &RunArgs, is_named: bool) -> Result<(Given, Vec<OsString>)> {
     let mut options = given_in_run(args.typed.words.iter().skip(1))?;
     options.remove("config");
+    options.remove("all");
     if let Some(url) = args.url.as_ref().filter(|_| !is_named) {
         options.insert(URL.to_owned(), vec![url.into()]);
     }

@@ -18,6 +18,7 @@ mod named_run;
 mod report;
 mod run;
 mod serve;
+mod several;
 mod simulate;
 
 use crate::args::{CliAction, Command};
@@ -39,6 +40,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
     match command {
         Command::Demo(args) => demo::demo(args),
         Command::Explore(args) => explore::explore(args),
+        Command::Run(args) if args.several.is_given() => several::several(&args),
         Command::Run(args) => run::run(*args),
         Command::Serve(args) => serve::serve(args),
         Command::Simulate(args) => simulate::simulate(args),

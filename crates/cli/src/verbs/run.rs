@@ -1,11 +1,11 @@
 //! `truetail run`: offer load, measure, judge, report.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use truetail_checks::CheckRun;
 use truetail_engine::{Control, Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
-use truetail_report::{SummaryOptions, compare_text, summary};
+use truetail_report::{CompareReport, SummaryOptions, compare_text, summary};
 use truetail_run::{Findings, Run, folder, wire};
 
 use crate::after_load::AfterLoad;
@@ -17,12 +17,13 @@ use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::gating;
 use crate::judging::Judge;
 use crate::live::{Checkpoints, FeedSource, LiveView};
-use crate::measure::{MeasuredRun, RunContext, measure};
+use crate::measure::{MeasuredRun, RunContext, measure, measure_under};
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::page;
 use crate::resolve::run::{Printed, Trial};
 use crate::setup;
+use crate::signals::{CurrentRun, SignalHandler};
 use crate::start::{self, Told};
 use crate::supervisor::not_reached;
 use crate::vllm;
@@ -32,7 +33,51 @@ use crate::vllm;
 /// # Errors
 /// If the load cannot be offered, or the result cannot be saved or printed.
 pub fn run(args: RunArgs) -> Result<ExitCode> {
-    let args = config::complete(args)?;
+    let Offered { code, steps, .. } = offer(config::complete(args)?, None)?;
+    steps.end(code)
+}
+
+/// What several runs that are made in turn share.
+pub struct Turns<'a> {
+    /// Who hears of signals.
+    pub signals: &'a SignalHandler,
+    /// The run that a signal stops.
+    pub current: &'a CurrentRun,
+}
+
+/// A load that was offered.
+pub struct Offered {
+    /// The exit code, if every step was done.
+    pub code: ExitCode,
+    /// The steps after the load.
+    pub steps: AfterLoad,
+    /// What came of it; `None` if it was stopped before it began.
+    pub result: Option<RunResult>,
+}
+
+/// What came of a run.
+pub struct RunResult {
+    /// The run.
+    pub run: Run,
+    /// Its findings, gates included.
+    pub findings: Findings,
+    /// How it compares with its baseline.
+    pub compared: Option<CompareReport>,
+    /// The folder that it is saved in.
+    pub saved: Option<PathBuf>,
+}
+
+impl Offered {
+    fn stopped_before(signal: i32) -> Offered {
+        Offered { code: ExitCode::Signal(signal), steps: AfterLoad::default(), result: None }
+    }
+}
+
+/// Runs the load, judges the gates, saves the result, and prints it unless it is one of several and is to be JSON.
+///
+/// # Errors
+/// If the load cannot be offered.
+pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
     let screen = args.screen;
     let baseline = Baseline::resolve(args.baseline.clone(), args.out.as_deref())?;
     let mut resolved = setup::resolve(args)?;
@@ -45,7 +90,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     if let Some(file) = &resolved.start_file {
         match start::told(file, packed)? {
             Told::At(instant) => resolved.plan.start_at_unix_ns = Some(instant),
-            Told::ToStop(signal) => return Ok(ExitCode::Signal(signal)),
+            Told::ToStop(signal) => return Ok(Offered::stopped_before(signal)),
         }
     }
     start::wait_for(resolved.plan.start_at_unix_ns, resolved.printing.quiet);
@@ -77,7 +122,17 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         watched: view.watched(),
         for_machines: packed,
     };
-    let measured = measure(&resolved.plan, context);
+    let measured = match turns {
+        None => measure(&resolved.plan, context),
+        Some(turns) => {
+            turns.current.set(context.control.clone());
+            // A signal that came before this stopped nothing.
+            if let Some(signal) = turns.signals.first_signal() {
+                return Ok(Offered::stopped_before(signal));
+            }
+            measure_under(turns.signals, &resolved.plan, context)
+        }
+    };
     drop(checkpoints);
     let MeasuredRun { mut run, signal } = measured?;
     if let Some(note) = start::said_of_late(&run) {
@@ -97,16 +152,21 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     if packed {
         steps.tried(print_packed(&run, &findings));
         view.end();
-        return steps.end(match run.facts.stripe {
+        let code = match run.facts.stripe {
             // A part of a whole, which is judged when it is there.
             Some(_) => signal.map_or(ExitCode::Success, ExitCode::Signal),
             None => gating::exit_code(&run, &findings, signal),
-        });
+        };
+        return Ok(Offered { code, steps, result: None });
     }
     let json = resolved.printing.result == Printed::Json;
-    show(&run, &findings, saved.as_deref(), json, screen, &mut steps);
-    if let Some(compared) = compared.filter(|_| !json) {
-        steps.tried(output::print(&format!("\n{}", compare_text(&compared, output::stdout_style()))));
+    if !json || turns.is_none() {
+        show(&run, &findings, saved.as_deref(), json, screen, &mut steps);
+    } else {
+        gating::note_failures(&findings);
+    }
+    if let Some(compared) = compared.as_ref().filter(|_| !json) {
+        steps.tried(output::print(&format!("\n{}", compare_text(compared, output::stdout_style()))));
     }
     resolved.gating.write(&run, &findings, &mut steps);
     steps.tried(baseline.map_or(Ok(()), |baseline| baseline.write(&run, &findings)));
@@ -115,7 +175,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     }
     steps.tried(vllm::write(resolved.files.vllm_json.as_deref(), &run, &findings));
     view.end();
-    steps.end(gating::exit_code(&run, &findings, signal))
+    let code = gating::exit_code(&run, &findings, signal);
+    Ok(Offered { code, steps, result: Some(RunResult { run, findings, compared, saved }) })
 }
 
 /// The most bytes of a packed run. Kubernetes keeps 10 MiB of a log, and what is before the run counts too.

@@ -37,6 +37,7 @@ mod redirects;
 mod requests;
 mod result;
 mod serve;
+mod several;
 mod simulate;
 mod standstill;
 mod starved;

@@ -8,7 +8,7 @@ use truetail_analysis::series::series;
 use truetail_page::{RunPage, run_page};
 use truetail_report::plot::{pictures_of_run, run_spectrum};
 use truetail_report::{
-    Style, SummaryOptions, csv_files, hgrm, junit, markdown_summary, quantiles_csv, summary, vllm_json,
+    JunitSuite, Style, SummaryOptions, csv_files, hgrm, junit, markdown_summary, quantiles_csv, summary, vllm_json,
 };
 use truetail_run::wire::{self, v1};
 use truetail_run::{Findings, MergeError, Run, folder, merge};
@@ -58,7 +58,7 @@ fn show(run: &Run) -> Findings {
             assert!(text.ends_with('\n') && !text.contains("NaN") && !text.contains("inf"), "{text}");
         }
     }
-    assert!(junit(run, &findings).is_ok());
+    assert!(junit(&[JunitSuite::of(None, run, &findings)]).is_ok());
     assert!(!markdown_summary(run, &findings).is_empty());
     let series = series(run, &findings);
     let page = run_page(&RunPage::new(run, &findings, &series));

@@ -3,7 +3,7 @@
 use junit_parser::{TestCase, TestStatus};
 use truetail_analysis::gates::{Gate, judge_all};
 use truetail_model::record::TargetTimes;
-use truetail_report::{junit, markdown_summary};
+use truetail_report::{JunitSuite, junit, markdown_summary};
 use truetail_run::{CheckCounts, Findings, Run, TargetFindings};
 
 use crate::fixtures;
@@ -19,7 +19,7 @@ fn judged(name: &str, gates: &[&str]) -> (Run, Findings) {
 
 /// As a reader of JUnit files sees it: the name of the suite and its cases.
 fn read(run: &Run, findings: &Findings) -> (String, Vec<TestCase>) {
-    let text = junit(run, findings).unwrap();
+    let text = junit(&[JunitSuite::of(None, run, findings)]).unwrap();
     let suites = junit_parser::from_reader(text.as_bytes()).unwrap_or_else(|error| panic!("{error:?} in {text}"));
     let [suite] = <[_; 1]>::try_from(suites.suites).expect("one suite");
     assert_eq!(suite.tests, suite.cases.len() as u64, "{text}");

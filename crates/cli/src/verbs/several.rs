@@ -1,0 +1,241 @@
+//! `truetail run --all` and `truetail run api orders`: runs of truetail.toml, one after another.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use truetail_report::{JunitSuite, RunEntry, RunLine, compare_json, markdown_summary, run_table, runs_json};
+use truetail_run::wire;
+
+use super::run::{Offered, Turns, offer};
+use crate::after_load::AfterLoad;
+use crate::args::run::RunArgs;
+use crate::baseline::Baseline;
+use crate::config;
+use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
+use crate::gating::{check_place, write_junit};
+use crate::output;
+use crate::output_folder::OutputFolder;
+use crate::resolve;
+use crate::setup;
+use crate::signals::{CurrentRun, stop_runs_on_signal};
+
+/// Makes the runs in turn, and prints a table of them. A run that cannot be made does not keep the others from being made; a signal
+/// does.
+///
+/// # Errors
+/// If something is wrong with one of them, which is found before the first. If something cannot be written.
+pub fn several(args: &RunArgs) -> Result<ExitCode> {
+    let runs = config::complete_several(args)?;
+    check(&runs)?;
+    let current = CurrentRun::default();
+    let signals = stop_runs_on_signal(&current)?;
+    let turns = Turns { signals: &signals, current: &current };
+    let mut done = Done { json: args.json, ..Done::default() };
+    for (nth, (name, run)) in runs.iter().enumerate() {
+        if signals.first_signal().is_some() {
+            done.not_made(name);
+            continue;
+        }
+        if !args.json {
+            output::print(&format!("{}Run {} of {}: {name}\n", if nth > 0 { "\n" } else { "" }, nth + 1, runs.len()))?;
+        }
+        let mut run = run.clone();
+        let files = Files { junit: run.gates.junit.take(), markdown: run.gates.markdown.take() };
+        let offered = offer(run, Some(&turns));
+        done.add(name, offered, files);
+    }
+    done.end(signals.first_signal())
+}
+
+/// Finds what is wrong with any of them before the first is made. Nothing is sent.
+fn check(runs: &[(String, RunArgs)]) -> Result<()> {
+    for (name, run) in runs {
+        let of_run = |error: CliError| CliError { message: format!("[run.{name}]: {}", error.message), ..error };
+        one_at_a_time(run).map_err(of_run)?;
+        Baseline::resolve(run.baseline.clone(), run.out.as_deref()).map_err(of_run)?;
+        let mut stood_in = run.clone();
+        setup::stand_in(&mut stood_in).map_err(of_run)?;
+        let resolved = resolve::run::resolve(stood_in).map_err(of_run)?;
+        OutputFolder::check(&resolved.save_to).map_err(of_run)?;
+        for (option, file) in [("--junit", &run.gates.junit), ("--markdown", &run.gates.markdown)] {
+            file.as_deref().map_or(Ok(()), |file| check_place(option, file)).map_err(of_run)?;
+        }
+    }
+    let files_of = |run: &RunArgs| {
+        [("out", run.out.clone()), ("html", run.page.html.clone()), ("vllm-json", run.vllm.vllm_json.clone())]
+    };
+    let mut written: BTreeMap<(&str, PathBuf), &str> = BTreeMap::new();
+    for (name, run) in runs {
+        for (option, file) in files_of(run) {
+            let Some(file) = file else { continue };
+            let shown = file.display().to_string();
+            if let Some(other) = written.insert((option, file), name) {
+                return Err(usage_error(format!(
+                    "'{other}' and '{name}' both have {option} = \"{shown}\", and the second would overwrite the first; --out DIR \
+                     saves each run and its page in a folder of its own"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what belongs to a single run.
+fn one_at_a_time(run: &RunArgs) -> Result<()> {
+    let machines = &run.machines;
+    let is_dealt_out = machines.stripe.is_some() || machines.start_at.is_some() || run.pack;
+    if is_dealt_out {
+        return Err(usage_error("--stripe, --start-at and --pack are for one run; name it alone"));
+    }
+    if run.typed.words.iter().any(|word| word == "-" || word.ends_with("=-")) {
+        return Err(usage_error(
+            "standard input can be read once only, and there are several runs; write it to a file",
+        ));
+    }
+    Ok(())
+}
+
+/// Files that all runs share that name them.
+struct Files {
+    junit: Option<PathBuf>,
+    markdown: Option<PathBuf>,
+}
+
+/// The runs so far.
+#[derive(Default)]
+struct Done {
+    json: bool,
+    lines: Vec<RunLine>,
+    entries: Vec<RunEntry>,
+    codes: Vec<ExitCode>,
+    suites: BTreeMap<PathBuf, Vec<JunitSuite>>,
+    pages: BTreeMap<PathBuf, String>,
+    left_out: usize,
+}
+
+impl Done {
+    fn add(&mut self, name: &str, offered: Result<Offered>, files: Files) {
+        let (ended, entry) = match offered {
+            Err(error) => (Err(error), None),
+            Ok(Offered { code, steps, result }) => (steps.end(code), result),
+        };
+        let error = ended.as_ref().err().map(|error| error.message.clone());
+        error.iter().for_each(|message| output::note(&format!("{name}: {message}")));
+        let mut steps = AfterLoad::default();
+        let (suite, page) = match &entry {
+            Some(result) => (
+                JunitSuite::of(Some(name), &result.run, &result.findings),
+                markdown_summary(&result.run, &result.findings),
+            ),
+            None => {
+                let why = error.clone().unwrap_or_else(|| "there is no result".to_owned());
+                (JunitSuite::without_result(name, &why), format!("{why}\n"))
+            }
+        };
+        // Written after each run, so that whatever becomes of the next one loses nothing.
+        if let Some(file) = &files.junit {
+            let suites = self.suites.entry(file.clone()).or_default();
+            suites.push(suite);
+            steps.tried(write_junit(file, suites));
+        }
+        if let Some(file) = &files.markdown {
+            let pages = self.pages.entry(file.clone()).or_default();
+            pages.push_str(&format!("# {name}\n\n{page}\n"));
+            steps.tried(write(file, pages));
+        }
+        let ended = ended.and_then(|code| steps.end(code));
+        let code = match &ended {
+            Ok(code) => *code,
+            Err(error) => error.exit_code,
+        };
+        self.codes.push(code);
+        let folder = entry.as_ref().and_then(|result| result.saved.as_ref().map(|path| path.display().to_string()));
+        let json = |text: String| serde_json::from_str::<Value>(&text).ok();
+        self.lines.push(match &entry {
+            Some(result) => {
+                let both = (&result.run, &result.findings);
+                RunLine::of(name, both, result.compared.as_ref(), folder.as_deref())
+            }
+            None => RunLine::without_result(name, "no result"),
+        });
+        if self.json {
+            self.entries.push(RunEntry {
+                name: name.to_owned(),
+                exit_code: Some(code.into()),
+                error: ended.err().map(|error| error.message).or(error),
+                folder,
+                run: entry
+                    .as_ref()
+                    .and_then(|result| json(wire::v1::run_file(&result.run, &result.findings).to_json())),
+                comparison: entry.as_ref().and_then(|result| json(compare_json(result.compared.as_ref()?))),
+            });
+        }
+    }
+
+    fn not_made(&mut self, name: &str) {
+        self.left_out += 1;
+        self.lines.push(RunLine::without_result(name, "not made"));
+        self.entries.push(RunEntry {
+            name: name.to_owned(),
+            exit_code: None,
+            error: Some("not made: the runs were stopped".to_owned()),
+            folder: None,
+            run: None,
+            comparison: None,
+        });
+    }
+
+    /// Prints the table, and returns the worst exit code. `signal` stopped the runs, if one did.
+    fn end(mut self, signal: Option<i32>) -> Result<ExitCode> {
+        self.codes.extend(signal.map(ExitCode::Signal));
+        let worst = worst(&self.codes);
+        match self.left_out {
+            0 => {}
+            1 => output::note("1 run was not made, because the runs were stopped"),
+            n => output::note(&format!("{n} runs were not made, because the runs were stopped")),
+        }
+        if self.json {
+            output::print(&runs_json(&self.entries, worst.into()))?;
+        } else {
+            output::print(&format!("\n{}", run_table(&self.lines, output::stdout_style())))?;
+        }
+        Ok(worst)
+    }
+}
+
+fn write(file: &Path, content: &str) -> Result<()> {
+    fs::write(file, content).map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))
+}
+
+/// The worst of several exit codes: what could not be done, a gate that failed, a signal, an open question.
+fn worst(codes: &[ExitCode]) -> ExitCode {
+    let badness = |code: &ExitCode| match code {
+        ExitCode::Success => 0,
+        ExitCode::Open => 1,
+        ExitCode::Signal(_) => 2,
+        ExitCode::GateFailed => 3,
+        ExitCode::Error | ExitCode::Usage => 4,
+    };
+    codes.iter().copied().max_by_key(badness).unwrap_or(ExitCode::Success)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_exit_code_is_that_of_a_single_run_with_all_that_happened() {
+        use ExitCode::{Error, GateFailed, Open, Signal, Success};
+        for (codes, is) in [
+            (&[][..], Success),
+            (&[Success, Open, Success], Open),
+            (&[Open, Signal(2)], Signal(2)),
+            (&[GateFailed, Signal(2), Open], GateFailed),
+            (&[GateFailed, Error, Signal(15)], Error),
+        ] {
+            assert_eq!(worst(codes), is, "{codes:?}");
+        }
+    }
+}
