@@ -6,6 +6,8 @@
    are followed to the definition and are no dependency themselves, and neither is `mod x;`. Test modules are left out.
 3. No crate imports from one that stands below it in the table of ARCHITECTURE.md.
 4. No struct has more than 12 fields, but for those in ALLOWED_STRUCTS.
+5. What a user names is opened by `truetail_run::input`, which refuses pipes and devices and bounds the bytes: nobody else opens a
+   file for reading, but for those in ALLOWED_TO_OPEN.
 
 What it reads is text, not syntax: it knows the style of this repository (rustfmt, one `mod` a file). `--self-test` checks
 it; a folder as the argument is checked in place of this repository.
@@ -37,6 +39,11 @@ ALLOWED_STRUCTS = {
     ("crates/model", "Snapshot"): "all that is recorded of a run; built and taken apart once a run",
     ("crates/model", "Recorder"): "the books of one worker share; each field is one of them",
 }
+
+# What is read there is of the system, or truetail's own.
+ALLOWED_TO_OPEN = ("crates/run/src/input.rs", "crates/engine/src/host/", "crates/lab/src/peak_memory.rs", "crates/lab/src/trial.rs",
+                   "crates/tools/src/jars.rs", "crates/cli/src/signals.rs", "crates/cli/src/output_folder.rs")
+OPENS = re.compile(r"\bfs::read(?:_to_string)?\(|\bFile::open\(")
 
 ITEM = re.compile(
     r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:default\s+|unsafe\s+|async\s+|const\s+(?=fn|unsafe)|extern\s+\"C\"\s+)*"
@@ -195,6 +202,8 @@ def findings(root):
             code = without_comments_and_tests(text)
             for other in sorted(set(re.findall(r"\btruetail_(\w+)::", code)) & below - {home.split("/")[1]}):
                 yield f"{name}: imports from crates/{other}, which stands below {home} in ARCHITECTURE.md"
+            if path.name != "tests.rs" and OPENS.search(code) and not str(name).startswith(ALLOWED_TO_OPEN):
+                yield f"{name}: opens a file by itself; truetail_run::input does"
             for struct, fields in structs(code):
                 if fields > MAX_FIELDS and (home, struct) not in ALLOWED_STRUCTS:
                     yield f"{name}: struct {struct} has {fields} fields; at most {MAX_FIELDS}"
@@ -214,7 +223,7 @@ def self_test():
         "crates/low/src/b.rs": "// use crate::c::C;\nuse crate::A;\npub fn go(_: A) {}\n",
         "crates/low/src/c/mod.rs": "mod e;\npub use e::E;\n",
         "crates/low/src/c/e.rs": "pub struct E {\n" + "".join(f"    f{i}: u8,\n" for i in range(13)) + "}\n",
-        "crates/low/src/d.rs": "use super::c::{self, E};\nuse truetail_high::X;\nfn f(_: E) { c::E }\n",
+        "crates/low/src/d.rs": "use super::c::{self, E};\nuse truetail_high::X;\nfn f(_: E) { c::E; fs::read(x) }\n",
         "crates/high/src/lib.rs": "use truetail_low::A;\n" + "\n" * 400,
         "crates/high/assets/room/draw.js": "\n" * 401,
     }
@@ -224,10 +233,11 @@ def self_test():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         found = list(findings(Path(folder)))
-    assert len(found) == 5, found
+    assert len(found) == 6, found
     for part in (
         "low/src/c/e.rs: struct E has 13 fields",
         "low/src/d.rs: imports from crates/high",
+        "low/src/d.rs: opens a file by itself",
         "crates/low: circle of 2 files: a.rs, b.rs: a.rs -> b.rs (go); b.rs -> a.rs (A)",
         "high/src/lib.rs: 401 lines",
         "high/assets/room/draw.js: 401 lines",

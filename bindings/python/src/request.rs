@@ -14,6 +14,7 @@ use truetail_requests::{
     Feed, InputError, Location, RowFormat, Rows, TargetSpec, asking_for_stream, basic_authorization, parse_targets,
     prepare,
 };
+use truetail_run::input;
 
 use crate::arguments::{choice, type_error, value_error};
 
@@ -105,7 +106,9 @@ impl RequestArguments<'_> {
             (None, Some(file)) => {
                 let text =
                     String::from_utf8(read(file)?).map_err(|_| value_error("targets", "the file is not UTF-8 text"))?;
-                let read = |name: &str| fs::read(name).map_err(|error| format!("cannot read {name}: {error}"));
+                let read = |name: &str| {
+                    input::bytes(std::path::Path::new(name)).map_err(|error| format!("cannot read {name}: {error}"))
+                };
                 parse_targets(&text, &file.display().to_string(), &read).map_err(input_error)?
             }
             (None, None) => Vec::new(),
@@ -183,7 +186,7 @@ impl TlsArguments {
 
 fn read(file: impl AsRef<Path>) -> PyResult<Vec<u8>> {
     let file = file.as_ref();
-    fs::read(file).map_err(|error| {
+    input::bytes(file).map_err(|error| {
         let message = format!("cannot read {}: {error}", file.display());
         std::io::Error::new(error.kind(), message).into()
     })

@@ -1,12 +1,12 @@
 //! `truetail.simulate`: a scenario or a lab in virtual time.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use truetail_model::scenario::{Scenario, builtin};
+use truetail_run::input;
 use truetail_sim::SimOptions;
 use truetail_sim::labs::{Lab, LabError, LabResult, LabSeries};
 
@@ -77,9 +77,8 @@ fn named_scenario(given: &str) -> PyResult<Scenario> {
 }
 
 fn scenario_in_file(path: &Path) -> PyResult<Scenario> {
-    let text = fs::read_to_string(path)?;
+    let text = input::text(path)?;
     let beside = path.parent().unwrap_or(Path::new(""));
-    let read =
-        |trace: &str| fs::read_to_string(beside.join(trace)).map_err(|error| format!("cannot read {trace}: {error}"));
+    let read = |trace: &str| input::text(&beside.join(trace)).map_err(|error| format!("cannot read {trace}: {error}"));
     Scenario::parse_with(&text, &path.display().to_string(), &read).map_err(|error| value_error("scenario", error))
 }

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use serde_json_path::JsonPath;
-
+use crate::json_path::BoundedPath;
 use crate::tests_of::{JsonTest, Quoted, StatusTest, TextTest};
 
 /// What an answer has to be, such as `status == 200`.
@@ -32,7 +31,7 @@ pub(crate) enum Subject {
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub(crate) text: String,
-    pub(crate) parsed: JsonPath,
+    pub(crate) parsed: BoundedPath,
 }
 
 impl Check {

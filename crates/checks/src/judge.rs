@@ -4,10 +4,13 @@ use serde_json::Value;
 
 use crate::answer::{Answer, NoBody};
 use crate::check::{Check, Path, Subject};
+use crate::json_path::TooManySteps;
 use crate::tests_of::{JsonTest, TextTest};
 
 /// Longest part of an answer that a reason quotes, in letters.
 const LONGEST_QUOTE: usize = 200;
+/// The most values that a reason quotes.
+const MOST_QUOTED: usize = 20;
 
 /// Why an answer fails a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +27,8 @@ pub enum Failure {
     BodyCompressed,
     /// The body is no JSON.
     NotJson,
+    /// The path may take more steps on this body than are tried.
+    TooManySteps,
 }
 
 impl From<NoBody> for Failure {
@@ -75,7 +80,7 @@ impl Check {
     }
 
     fn judge_json(&self, path: &Path, test: &JsonTest, json: &Value) -> Result<(), Failure> {
-        let found = path.parsed.query(json).all();
+        let found = path.parsed.query(json).map_err(|TooManySteps| Failure::TooManySteps)?;
         let holds = match (test, &found[..]) {
             (JsonTest::Exists, _) => return self.exists(!found.is_empty()),
             (_, []) => return Err(Failure::Missing),
@@ -97,6 +102,7 @@ impl Check {
                 let problem = answer.body().ok().and_then(|body| answer.json(body).err());
                 format!("the body is not JSON: {}", problem.unwrap_or_default())
             }
+            Failure::TooManySteps => TooManySteps.to_string(),
             Failure::Missing => match &self.subject {
                 Subject::Header(name, _) => format!("there is no header {name}"),
                 Subject::Status(_) | Subject::Body(_) | Subject::Json(..) => "there is nothing at this path".to_owned(),
@@ -121,8 +127,9 @@ impl Check {
             },
             Subject::Json(path, _) => {
                 let json = answer.body().ok().and_then(|body| answer.json(body).ok());
-                let found = json.map(|json| path.parsed.query(json).all()).unwrap_or_default();
-                let texts: Vec<_> = found.iter().map(|value| value.to_string()).collect();
+                let found = json.and_then(|json| path.parsed.query(json).ok()).unwrap_or_default();
+                // Each has a letter at least, and one of them may be all of the body.
+                let texts: Vec<_> = found.iter().take(MOST_QUOTED).map(|value| clipped(&value.to_string())).collect();
                 clipped(&texts.join(", "))
             }
         }

@@ -9,6 +9,7 @@
 //! | `parse`, `scanner` | from text to check |
 //! | `tests_of` | what is asked of a status, a text, a JSON value |
 //! | `answer` | what a check is asked of |
+//! | `json_path` | JSONPaths that take no more steps than a budget has; flows have the same |
 //! | `judge` | whether a check holds, and why not |
 //! | `tally` | counts, by time of the arrival |
 //! | `observer` | checks at work in one worker of the engine |
@@ -17,6 +18,7 @@
 mod answer;
 mod check;
 mod check_run;
+mod json_path;
 mod judge;
 mod observer;
 mod parse;
@@ -27,5 +29,6 @@ mod tests_of;
 pub use answer::{Answer, Body, MOST_BODY_BYTES};
 pub use check::Check;
 pub use check_run::CheckRun;
+pub use json_path::{BoundedPath, TooManySteps};
 pub use judge::Failure;
 pub use parse::CheckError;

@@ -16,9 +16,9 @@ use std::str::FromStr;
 
 use regex::bytes::Regex;
 use serde_json::Value;
-use serde_json_path::JsonPath;
 
 use crate::check::{Check, Path, Subject};
+use crate::json_path::BoundedPath;
 use crate::scanner::Scanner;
 use crate::tests_of::{JsonTest, NumberTest, StatusTest, TextTest};
 
@@ -98,7 +98,7 @@ fn json_path(scanner: &mut Scanner<'_>) -> Parsed<Path> {
     if !text.starts_with('$') {
         return Err("a JSONPath follows, which begins with $, such as 'jsonpath $.items[0].id == 7'".to_owned());
     }
-    let parsed = JsonPath::parse(&text).map_err(|error| format!("{text} is not a JSONPath: {error}"))?;
+    let parsed = BoundedPath::parse(&text).map_err(|error| format!("{text} is not a JSONPath: {error}"))?;
     Ok(Path { text, parsed })
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use truetail_cluster::ShardLine;
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
-use truetail_run::Run;
+use truetail_run::{Run, input};
 
 use crate::args::stripe::StartAt;
 use crate::error::{Result, runtime_error};
@@ -56,7 +56,7 @@ pub fn told(file: &Path, for_machines: bool) -> Result<Told> {
             output::note("stopped before the start; nothing was sent");
             return Ok(Told::ToStop(signal));
         }
-        match fs::read_to_string(file) {
+        match input::text(file) {
             Ok(text) => return instant(&text, file).map(Told::At),
             Err(error) if error.kind() == ErrorKind::NotFound => thread::sleep(LOOK_EVERY),
             Err(error) => return Err(cannot("read", file, error)),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use regex::{Regex, RegexBuilder};
-use serde_json_path::JsonPath;
+use truetail_checks::BoundedPath;
 
 use crate::evaluate::convert;
 use crate::scope::{Scope, VariableId, uuid};
@@ -259,7 +259,7 @@ pub(crate) enum Pattern<T> {
     EachTime(Template),
 }
 
-pub(crate) type JsonPathPattern = Pattern<JsonPath>;
+pub(crate) type JsonPathPattern = Pattern<BoundedPath>;
 pub(crate) type RegexPattern = Pattern<Regex>;
 
 impl<T: Made + Clone> Pattern<T> {
@@ -288,9 +288,9 @@ impl<T: Made + Clone> Pattern<T> {
     }
 }
 
-impl Made for JsonPath {
-    fn of(text: &str) -> Result<JsonPath, String> {
-        JsonPath::parse(text).map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())
+impl Made for BoundedPath {
+    fn of(text: &str) -> Result<BoundedPath, String> {
+        BoundedPath::parse(text)
     }
 }
 

@@ -1,12 +1,12 @@
 //! The audit of what a tool left. It sees one file, as anybody has it who was handed that file, and neither the server's log
 //! nor what the tool was asked for.
 
-use std::fs::File;
 use std::path::Path;
 
 use truetail_analysis::audit::{Audit, AuditFinding, Auditor};
 use truetail_analysis::league::FileAudit;
 use truetail_import::ImportOptions;
+use truetail_run::input;
 
 use crate::tool_files::{STDOUT, WORK_FOLDER, newest};
 
@@ -24,7 +24,7 @@ pub(crate) fn audit(folder: &Path, files: &[(String, String)]) -> Option<FileAud
 /// How many single requests a file has, and what is found in it.
 fn audit_file(path: &Path) -> Option<(u64, Audit)> {
     let mut auditor = Auditor::new();
-    let mut file = File::open(path).ok()?;
+    let mut file = input::open(path).ok()?;
     let sink = &mut |request: &_| auditor.request(request);
     let run = truetail_import::read(&mut file, None, &ImportOptions::default(), sink).ok()?;
     let audit = auditor.finish(&run, None, None);

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use truetail_run::input;
 use truetail_tools::ToolOutput;
 
 /// The working directory of a tool, inside its folder.
@@ -41,10 +42,10 @@ pub(crate) fn read(folder: &Path, exit_code: Option<i32>, outputs: &[(String, St
     let mut files = BTreeMap::new();
     for (key, pattern) in outputs {
         if let Some(path) = newest(&folder.join(WORK_FOLDER), pattern) {
-            files.insert(key.clone(), fs::read(path)?);
+            files.insert(key.clone(), input::bytes(&path)?);
         }
     }
-    let printed = |name: &str| match fs::read(folder.join(name)) {
+    let printed = |name: &str| match input::bytes(&folder.join(name)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         read => read,
     };

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use truetail_model::time::{Nanos, Rate};
+use truetail_run::input;
 use truetail_tools::{InstalledTool, LoadSpec};
 
 use crate::process::{EndedBy, ProcessExit};
@@ -142,7 +143,7 @@ impl ToolRun {
 
     /// Reads `ran.json` back; `None` if there is none with a known schema.
     pub(crate) fn read(folder: &Path) -> Option<ToolRun> {
-        let run: ToolRun = serde_json::from_str(&fs::read_to_string(folder.join(JSON_FILE)).ok()?).ok()?;
+        let run: ToolRun = serde_json::from_str(&input::text(&folder.join(JSON_FILE)).ok()?).ok()?;
         (run.schema == SCHEMA).then_some(run)
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// The longest file of a run that is read, bytes: no file of a run is longer, and no log with a run in it.
@@ -35,6 +36,43 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     AtMost::new(open(path)?, most).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Opens a regular file, or a pipe that the shell opened for a process, such as `/dev/fd/63`: that one has a writer that ends.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_or_given(path: &Path) -> io::Result<File> {
+    let is_given =
+        ["/dev/fd/", "/proc/self/fd/", "/dev/stdin"].iter().any(|place| path.to_string_lossy().starts_with(place));
+    if is_given && fs::metadata(path)?.file_type().is_fifo() { File::open(path) } else { open(path) }
+}
+
+/// The bytes of a file of at most `most` bytes that a user names, as [`open_or_given`] opens it.
+///
+/// # Errors
+/// As [`open`] and [`AtMost`].
+pub fn bytes_within(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    AtMost::new(open_or_given(path)?, most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same of at most [`LONGEST`] bytes.
+///
+/// # Errors
+/// As [`bytes_within`].
+pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    bytes_within(path, LONGEST)
+}
+
+/// The text of a file that a user names.
+///
+/// # Errors
+/// As [`bytes`], and if it is not UTF-8.
+pub fn text(path: &Path) -> io::Result<String> {
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
+    String::from_utf8(bytes(path)?).map_err(not_text)
 }
 
 /// A reader that fails after its budget of bytes, rather than ending as if all had been read.

@@ -28,6 +28,7 @@ mod flaws;
 mod generators;
 mod in_flight;
 pub mod labs;
+mod limits;
 mod livelock;
 mod loops;
 mod run;

@@ -15,7 +15,7 @@ use crate::livelock::LivelockGuard;
 use crate::sessions::{NoSessions, SessionRequest, Sessions};
 use crate::stream_ticket::StreamTicket;
 use crate::streams::OpenStreams;
-use crate::{SimError, Sink};
+use crate::{SimError, Sink, limits};
 
 /// When the fault clock of the service starts, in a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -75,7 +75,7 @@ impl Simulation {
     /// A simulation of `workload` on `service`, before its first event.
     ///
     /// # Errors
-    /// [`SimError::NoEnd`] if the workload has neither a duration nor a number of requests.
+    /// [`SimError::NoEnd`] if the workload has neither a duration nor a number of requests, [`SimError::TooLarge`] if it is absurd.
     pub fn new(service: &Service, workload: &Workload, fault_clock: FaultClockStart) -> Result<Simulation, SimError> {
         Simulation::of_machines(service, workload, fault_clock, 1)
     }
@@ -93,6 +93,7 @@ impl Simulation {
         if workload.model.horizon() == Horizon::default() {
             return Err(SimError::NoEnd);
         }
+        limits::check(service, workload)?;
         let driver = |stripe| Driver::new(&workload.of_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
         let generators = Generators::new(Stripe::all(machines).map(driver).collect());
         // With an endless drain the end of the run is not known while requests start.

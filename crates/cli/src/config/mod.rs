@@ -11,7 +11,6 @@ mod layers;
 mod place;
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 
 use truetail_engine::without_credentials;
@@ -24,6 +23,7 @@ use crate::args::run_options::{
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use file::{ConfigFile, is_name};
 use layers::{URL, over};
+use truetail_run::input;
 
 /// The file that is read where no other is named.
 const NAME: &str = "truetail.toml";
@@ -78,7 +78,7 @@ pub fn complete_several(args: &RunArgs) -> Result<Vec<(String, RunArgs)>> {
 /// Reads the file, which is needed for a run called `name`.
 fn read(args: &RunArgs, name: Option<&str>) -> Result<(ConfigFile, String)> {
     let path = args.config.as_deref().unwrap_or(Path::new(NAME));
-    let text = match fs::read_to_string(path) {
+    let text = match input::text(path) {
         Ok(text) => text,
         Err(_) if args.config.is_none() && !path.exists() => return Err(missing(name)),
         Err(error) => return Err(runtime_error(format!("cannot read {}: {error}", path.display()))),
@@ -145,7 +145,7 @@ pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
     if !is_name(name) {
         return Ok(args);
     }
-    let text = match fs::read_to_string(NAME) {
+    let text = match input::text(Path::new(NAME)) {
         Ok(text) => text,
         Err(_) if !Path::new(NAME).exists() => return Err(missing(Some(name))),
         Err(error) => return Err(runtime_error(format!("cannot read {NAME}: {error}"))),

@@ -1,23 +1,30 @@
 //! Files named by arguments.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+use truetail_run::input::{self, AtMost, LONGEST};
 
 use crate::error::{Result, runtime_error};
 
 /// How a file begins that is compressed with gzip.
 const GZIP: &[u8] = b"\x1f\x8b";
+/// The longest recording that is read, unpacked, in bytes: 50 million arrivals.
+const LONGEST_RECORDING: u64 = 1 << 30;
 
 /// The bytes of a file, or of standard input for `-`.
 pub fn bytes(path: &Path) -> Result<Vec<u8>> {
-    let mut content = Vec::new();
+    within(path, LONGEST)
+}
+
+/// The same of a file of at most `most` bytes.
+fn within(path: &Path, most: u64) -> Result<Vec<u8>> {
     let read = if path == Path::new("-") {
-        io::stdin().lock().read_to_end(&mut content).map(|_| content)
+        let mut content = Vec::new();
+        AtMost::new(io::stdin().lock(), most).read_to_end(&mut content).map(|_| content)
     } else {
-        fs::read(path)
+        input::bytes_within(path, most)
     };
     read.map_err(|error| runtime_error(format!("cannot read {}: {error}", path.display())))
 }
@@ -29,12 +36,12 @@ pub fn text(path: &Path) -> Result<String> {
 
 /// The text of a recording, which may be compressed with gzip.
 pub fn recording(path: &Path) -> Result<String> {
-    let bytes = bytes(path)?;
+    let bytes = within(path, LONGEST_RECORDING)?;
     if !bytes.starts_with(GZIP) {
         return as_text(bytes, path);
     }
     let mut text = Vec::new();
-    let read = MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut text);
+    let read = AtMost::new(MultiGzDecoder::new(bytes.as_slice()), LONGEST_RECORDING).read_to_end(&mut text);
     read.map_err(|error| runtime_error(format!("cannot unpack {}: {error}", path.display())))?;
     as_text(text, path)
 }

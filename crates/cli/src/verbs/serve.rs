@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_engine::host;
 use truetail_report::number;
+use truetail_run::input;
 use truetail_server::{Certificate, Ending, LogFile, Server, ServerOptions, ServerTruth};
 
 use crate::args::serve::ServeArgs;
@@ -47,7 +48,7 @@ pub fn serve(args: ServeArgs) -> Result<ExitCode> {
 
 fn certificate_of(chain: &Path, key: &Path) -> Result<Certificate> {
     let read = |path: &Path| {
-        std::fs::read(path).map_err(|error| usage_error(format!("cannot read {}: {error}", path.display())))
+        input::bytes(path).map_err(|error| usage_error(format!("cannot read {}: {error}", path.display())))
     };
     Certificate::from_pem(&read(chain)?, &read(key)?)
         .map_err(|problem| usage_error(format!("--cert {} and --key {}: {problem}", chain.display(), key.display())))

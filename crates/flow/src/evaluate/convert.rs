@@ -5,7 +5,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use regex::Regex;
 use serde_json::Value as Json;
-use serde_json_path::JsonPath;
+use truetail_checks::BoundedPath;
 
 use crate::value::Value;
 
@@ -162,19 +162,18 @@ pub(crate) fn url_query_param(text: &str, name: &str) -> Found {
     Ok(found)
 }
 
-pub(crate) fn find_in_text(path: &JsonPath, text: &str) -> Found {
+pub(crate) fn find_in_text(path: &BoundedPath, text: &str) -> Found {
     let json: Json = serde_json::from_str(text).map_err(|_| "the text is not JSON".to_owned())?;
-    Ok(find(path, &json))
+    find(path, &json)
 }
 
 /// What a JSONPath finds, as Hurl has it: nothing, the one value, or a list of several.
-pub(crate) fn find(path: &JsonPath, json: &Json) -> Option<Value> {
-    let nodes = path.query(json).all();
-    match &*nodes {
-        [] => None,
-        [only] => Some(Value::Json((*only).clone())),
-        several => Some(Value::Json(Json::Array(several.iter().map(|node| (*node).clone()).collect()))),
-    }
+pub(crate) fn find(path: &BoundedPath, json: &Json) -> Found {
+    let mut found = path.copied(json).map_err(|error| error.to_string())?;
+    Ok(match found.len() {
+        0 | 1 => found.pop().map(Value::Json),
+        _ => Some(Value::Json(Json::Array(found))),
+    })
 }
 
 /// The first group of the first match, or the match where there is no group.

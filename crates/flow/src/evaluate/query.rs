@@ -81,7 +81,7 @@ impl Query {
             Query::Bytes => Some(Value::Bytes(answer.body.to_vec())),
             Query::JsonPath(path) => {
                 let json = answer.json().ok_or("the body is not JSON")?;
-                convert::find(&*path.get(scope)?, json)
+                convert::find(&*path.get(scope)?, json)?
             }
             Query::Regex(regex) => {
                 let text = answer.text()?;

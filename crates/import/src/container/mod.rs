@@ -15,6 +15,7 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 
 use crate::ImportOptions;
+use truetail_run::input;
 
 /// What such a file begins with.
 const PARQUET: &[u8] = b"PAR1";
@@ -41,7 +42,7 @@ impl Opened {
 /// # Errors
 /// If it cannot be read, or needs a feature that truetail was built without.
 pub fn open(path: &Path, options: &ImportOptions) -> io::Result<Opened> {
-    let mut file = File::open(path)?;
+    let mut file = input::open_or_given(path)?;
     let mut head = Vec::with_capacity(SQLITE.len());
     file.by_ref().take(SQLITE.len() as u64).read_to_end(&mut head)?;
     match head.as_slice() {

@@ -12,6 +12,11 @@ use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSin
 
 /// The longest file that is read whole, bytes.
 pub const MOST_BYTES: u64 = 512 << 20;
+/// The most memory that the values of a file may take, bytes.
+const MOST_VALUE_BYTES: u64 = 2 << 30;
+/// What a value of JSON takes, and what an object with a field takes beside it.
+const BYTES_OF_A_VALUE: u64 = 32;
+const BYTES_OF_AN_OBJECT: u64 = 640;
 
 const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
@@ -60,6 +65,7 @@ impl Format for WholeFile {
 pub(super) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Result<Vec<u8>, ImportError> {
     let bytes = all_bytes(input, MOST_BYTES)?;
     check(format, &bytes)?;
+    check_values(&bytes, MOST_VALUE_BYTES)?;
     Ok(bytes)
 }
 
@@ -103,6 +109,30 @@ fn all_bytes(input: &mut dyn BufRead, most: u64) -> Result<Vec<u8>, ImportError>
     }
     let what = format!("the file goes on here, but of this format at most {} MiB are read", most >> 20);
     Err(ImportError::Content { place: place_of(&bytes, most as usize), what })
+}
+
+/// Refuses JSON of so many values that it takes more than `most` bytes of memory: a text of 512 MiB can hold many GiB of them.
+/// What is between quotes counts too, which is a little.
+fn check_values(bytes: &[u8], most: u64) -> Result<(), ImportError> {
+    if !without_mark(bytes).trim_ascii_start().starts_with(b"{")
+        && !without_mark(bytes).trim_ascii_start().starts_with(b"[")
+    {
+        return Ok(());
+    }
+    let mut taken = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        taken += match byte {
+            b'{' => BYTES_OF_AN_OBJECT,
+            b',' | b'[' => BYTES_OF_A_VALUE,
+            _ => 0,
+        };
+        if taken > most {
+            let what =
+                format!("up to here it has so many values that they take more than {} MiB of memory", most >> 20);
+            return Err(ImportError::Content { place: place_of(bytes, at), what });
+        }
+    }
+    Ok(())
 }
 
 /// The bytes after the mark of UTF-8, if there is one.
@@ -201,6 +231,16 @@ mod tests {
         let mut input: &[u8] = b"one\ntwo\nthree";
         let error = all_bytes(&mut input, 9).expect_err("too long");
         assert_eq!(error.to_string(), "line 3: the file goes on here, but of this format at most 0 MiB are read");
+    }
+
+    #[test]
+    fn many_small_values_are_refused_where_they_take_too_much() {
+        let text = format!("{{\"a\": [\n{}{{}}]}}", "{},".repeat(10_000));
+        assert!(check_values(text.as_bytes(), 16 << 20).is_ok());
+        let error = check_values(text.as_bytes(), 1 << 20).expect_err("too many").to_string();
+        assert_eq!(error, "line 2: up to here it has so many values that they take more than 1 MiB of memory");
+        let as_text = format!("a,b\n{}", "1,2\n".repeat(100_000));
+        assert!(check_values(as_text.as_bytes(), 1 << 20).is_ok(), "it is no JSON");
     }
 
     #[test]

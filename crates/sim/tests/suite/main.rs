@@ -4,6 +4,7 @@ mod bracket;
 mod common;
 mod equivalence;
 mod labs;
+mod limits;
 mod outcomes;
 mod queueing;
 mod scenarios;

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use truetail_analysis::capacity::SearchLimits;
 use truetail_model::time::Nanos;
+use truetail_run::input::{self, AtMost};
 
 use super::probe::ProbeRecord;
 
@@ -110,7 +111,7 @@ impl Journal {
     /// The question of the search in `folder`, if there is one that can be read.
     pub fn question(folder: &Path) -> Option<Question> {
         let mut line = String::new();
-        BufReader::new(File::open(folder.join(FILE)).ok()?).read_line(&mut line).ok()?;
+        BufReader::new(AtMost::new(input::open(&folder.join(FILE)).ok()?, input::LONGEST)).read_line(&mut line).ok()?;
         serde_json::from_str(&line).ok()
     }
 
@@ -157,7 +158,7 @@ struct Read {
 }
 
 fn read(path: &Path, question: &Question) -> Result<Read, JournalError> {
-    let text = fs::read(path)?;
+    let text = input::bytes(path)?;
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).enumerate();
     let damaged =

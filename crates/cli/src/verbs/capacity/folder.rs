@@ -51,7 +51,7 @@ fn is_foreign(folder: &Path) -> bool {
 
 /// The search in the folder has its answer, so that there is nothing to go on with.
 fn has_ended(folder: &Path) -> bool {
-    let text = std::fs::read_to_string(folder.join("capacity.json")).unwrap_or_default();
+    let text = truetail_run::input::text(&folder.join("capacity.json")).unwrap_or_default();
     let result: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     result["state"].as_str().is_some_and(|state| state != "out_of_time")
 }

@@ -12,6 +12,7 @@ use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 use crate::resolve::stripe::unix_ns;
 use crate::start::process_file;
+use truetail_run::input;
 
 /// Obeys each line of standard input.
 ///
@@ -48,8 +49,7 @@ fn begin(file: &Path, at: &str) -> Result<String> {
 
 fn stop(file: &Path) -> Result<String> {
     let path = process_file(file);
-    let text =
-        fs::read_to_string(&path).map_err(|error| runtime_error(format!("cannot read {}: {error}", path.display())))?;
+    let text = input::text(&path).map_err(|error| runtime_error(format!("cannot read {}: {error}", path.display())))?;
     let process = text.trim().parse().ok().and_then(Pid::from_raw);
     let process = process.ok_or_else(|| runtime_error(format!("{} holds no process id", path.display())))?;
     kill_process(process, Signal::TERM)

@@ -1,0 +1,265 @@
+//! JSONPaths on bodies that a server may have made to be searched for ever: a path takes no more steps than a budget has.
+
+use std::fmt;
+
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+/// The most steps of a search. A step looks at one value of the body; they take some tens of milliseconds.
+const MOST_STEPS: u64 = 1 << 20;
+/// As many steps as a regular expression counts for, which is compiled for each value.
+const STEPS_OF_A_REGEX: u64 = 40;
+
+/// A JSONPath (RFC 9535) whose searches are bounded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BoundedPath {
+    path: JsonPath,
+    shape: Shape,
+}
+
+/// A search that would take too many steps on a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooManySteps;
+
+impl fmt::Display for TooManySteps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the path may take more than {MOST_STEPS} steps on this body, and no more are tried; use fewer '..'")
+    }
+}
+
+impl BoundedPath {
+    /// The path that `text` says.
+    ///
+    /// # Errors
+    /// Why it is none, in one line.
+    pub fn parse(text: &str) -> Result<BoundedPath, String> {
+        let first_line = |error: String| error.lines().next().unwrap_or_default().to_owned();
+        let path = JsonPath::parse(text).map_err(|error| first_line(error.to_string()))?;
+        Ok(BoundedPath { shape: Shape::of(text), path })
+    }
+
+    /// All values at the path.
+    ///
+    /// # Errors
+    /// If that may take too many steps on this value.
+    pub fn query<'a>(&self, json: &'a Value) -> Result<Vec<&'a Value>, TooManySteps> {
+        if self.shape.steps(json) > MOST_STEPS {
+            return Err(TooManySteps);
+        }
+        Ok(self.path.query(json).all())
+    }
+
+    /// Copies of all values at the path, which together have no more parts than a search may have steps: of `..` each value that
+    /// is found may hold the next one.
+    ///
+    /// # Errors
+    /// As [`BoundedPath::query`], and if they have more.
+    pub fn copied(&self, json: &Value) -> Result<Vec<Value>, TooManySteps> {
+        let found = self.query(json)?;
+        let mut parts = 0_u64;
+        for value in &found {
+            parts = parts.saturating_add(values_in(value, MOST_STEPS - parts));
+            if parts > MOST_STEPS {
+                return Err(TooManySteps);
+            }
+        }
+        Ok(found.into_iter().cloned().collect())
+    }
+}
+
+/// What of a path decides how many steps it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shape {
+    /// How many `..` it has, those of its filters included.
+    descents: u32,
+    /// How many queries in its filters begin at the root and find several values: each is made again for each value.
+    from_root: u32,
+    has_regex: bool,
+    /// It finds at most one value, by names and indices.
+    is_singular: bool,
+}
+
+impl Shape {
+    fn of(text: &str) -> Shape {
+        let bare = without_texts(text);
+        let roots = bare.match_indices('$').skip(1).map(|(at, _)| &bare[at + 1..]);
+        Shape {
+            descents: bare.matches("..").count() as u32,
+            from_root: roots.filter(|rest| !is_singular(rest)).count() as u32,
+            has_regex: ["match", "search"].iter().any(|name| bare.contains(name)),
+            is_singular: is_singular(bare.trim_start().strip_prefix('$').unwrap_or(&bare)),
+        }
+    }
+
+    /// At most so many values are looked at. A value at depth d is found by k descents in as many ways as there are to choose
+    /// k - 1 of its d ancestors, each any number of times.
+    fn steps(&self, json: &Value) -> u64 {
+        if self.is_singular {
+            return 1;
+        }
+        let each = if self.has_regex { STEPS_OF_A_REGEX } else { 1 };
+        let mut once = 0;
+        ways(json, 0, self.descents.saturating_sub(1), &mut once);
+        // What is searched again from the root, is so for each value.
+        (0..self.from_root).fold(once.saturating_mul(each), |steps, _| steps.saturating_mul(once))
+    }
+}
+
+/// The sum of the ways to all values in `json`, up to the budget.
+fn ways(json: &Value, depth: u64, more: u32, sum: &mut u64) {
+    // C(depth + more, more), one factor after the other: each product is divisible.
+    let ways = (1..=u64::from(more)).fold(1_u64, |ways, nth| ways.saturating_mul(depth + nth) / nth);
+    *sum = sum.saturating_add(ways);
+    if *sum > MOST_STEPS {
+        return;
+    }
+    match json {
+        Value::Array(items) => items.iter().for_each(|item| ways_below(item, depth, more, sum)),
+        Value::Object(fields) => fields.values().for_each(|field| ways_below(field, depth, more, sum)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn ways_below(json: &Value, depth: u64, more: u32, sum: &mut u64) {
+    if *sum <= MOST_STEPS {
+        ways(json, depth + 1, more, sum);
+    }
+}
+
+/// How many values there are in `json`, itself included; counted up to `most` and a little more.
+fn values_in(json: &Value, most: u64) -> u64 {
+    let mut sum = 0;
+    let mut left = vec![json];
+    while let Some(value) = left.pop() {
+        sum += 1;
+        if sum > most {
+            break;
+        }
+        match value {
+            Value::Array(items) => left.extend(items),
+            Value::Object(fields) => left.extend(fields.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    sum
+}
+
+/// The path with every text between quotes left empty.
+fn without_texts(path: &str) -> String {
+    let (mut bare, mut quote, mut is_escaped) = (String::new(), None, false);
+    for c in path.chars() {
+        match quote {
+            Some(_) if is_escaped => is_escaped = false,
+            Some(_) if c == '\\' => is_escaped = true,
+            Some(open) if c == open => {
+                quote = None;
+                bare.push(c);
+            }
+            Some(_) => {}
+            None => {
+                quote = Some(c).filter(|c| "'\"".contains(*c));
+                bare.push(c);
+            }
+        }
+    }
+    bare
+}
+
+/// True if what follows `$` are names and indices alone, to the end of this query.
+fn is_singular(rest: &str) -> bool {
+    let mut rest = rest.trim_start();
+    loop {
+        if let Some(inside) = rest.strip_prefix('[') {
+            let Some((selector, after)) = inside.split_once(']') else { return false };
+            let is_index = |text: &str| text.parse::<i64>().is_ok();
+            if !(["''", "\"\""].contains(&selector.trim()) || is_index(selector.trim())) {
+                return false;
+            }
+            rest = after.trim_start();
+        } else if let Some(name) = rest.strip_prefix('.') {
+            let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || !c.is_ascii())).unwrap_or(name.len());
+            if end == 0 {
+                return false;
+            }
+            rest = name[end..].trim_start();
+        } else {
+            return true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn nested(depth: usize, leaves: usize) -> Value {
+        let text = format!(
+            "{}[{}]{}",
+            r#"{"a":"#.repeat(depth),
+            vec![r#"{"a":{"a":[1]}}"#; leaves].join(","),
+            "}".repeat(depth)
+        );
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    fn path(text: &str) -> BoundedPath {
+        BoundedPath::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn a_body_that_is_made_for_it_takes_no_time() {
+        let (deep, wide) = (nested(60, 60_000), nested(0, 60_000));
+        for text in [
+            "$..a..a",
+            "$..a..a..a..a",
+            "$..[?@..a]",
+            "$..[?count(@..*) > 1]..a",
+            "$..*..*..*..*..*..*..*..*",
+            "$..[?match(@.a, '(a*)*b')]",
+        ] {
+            let began = Instant::now();
+            assert_eq!(path(text).query(&deep), Err(TooManySteps), "{text}");
+            assert!(began.elapsed() < Duration::from_secs(5), "{text}");
+        }
+        assert_eq!(path("$[?count($[*].a) > 1]").query(&wide), Err(TooManySteps));
+        // Each of the 60 objects holds the next one.
+        assert!(path("$..a").query(&deep).is_ok());
+        assert_eq!(path("$..a").copied(&deep), Err(TooManySteps));
+    }
+
+    #[test]
+    fn paths_on_usual_bodies_are_searched() {
+        let item = r#"{"id": 7, "name": "x", "tags": ["a", "b"], "owner": {"id": 9, "teams": [{"id": 1}]}}"#;
+        let text = format!(r#"{{"wanted": 7, "items": [{}]}}"#, vec![item; 2_000].join(","));
+        let body: Value = serde_json::from_str(&text).expect("JSON");
+        for (text, found) in [
+            ("$.wanted", 1),
+            ("$['wanted']", 1),
+            ("$.items[0].owner.teams[-1].id", 1),
+            ("$.items[*].id", 2_000),
+            ("$..id", 6_000),
+            ("$..owner..id", 4_000),
+            ("$..items..owner..teams..id", 2_000),
+            ("$.items[?@.id == $.wanted].name", 2_000),
+            ("$.items[?@.name == '$..*..*'].name", 0),
+            ("$.items[?match(@.name, 'x')].id", 2_000),
+        ] {
+            assert_eq!(path(text).query(&body).map(|values| values.len()), Ok(found), "{text}");
+        }
+    }
+
+    /// The bound is one: no search looks at more values than it says.
+    #[test]
+    fn steps_are_no_fewer_than_what_is_found() {
+        for (depth, leaves) in [(0, 3), (1, 2), (4, 3), (9, 2)] {
+            let body = nested(depth, leaves);
+            for text in ["$..*", "$..*..*", "$..*..*..*", "$..a..a", "$[*][*]", "$..[*]..[*]", "$[*]..*"] {
+                let path = path(text);
+                let found = path.path.query(&body).all().len() as u64;
+                assert!(path.shape.steps(&body) >= found, "{text}, {depth}: {found} > {}", path.shape.steps(&body));
+            }
+        }
+    }
+}
