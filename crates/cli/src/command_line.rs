@@ -1,6 +1,6 @@
 //! The command line that made a run, without secrets, so that people can repeat it.
 
-use truetail_requests::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url, split_words};
+use truetail_requests::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url, words_of_curl};
 
 use crate::args::ab::AbArgs;
 use crate::args::flow::Variable;
@@ -77,7 +77,8 @@ fn redacted_variable(Variable { name, value }: &Variable) -> (String, String) {
 
 /// The words of `--curl`.
 fn redacted_command(command: &str) -> String {
-    let words = split_words(command).unwrap_or_default();
+    let words = words_of_curl(command).unwrap_or_default();
+    let words: Vec<String> = words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     shlex::try_join(redacted_curl(&words).iter().map(String::as_str)).unwrap_or_else(|_| REDACTED.to_owned())
 }
 

@@ -1,7 +1,7 @@
 //! Parser for a curl command. Options that only change what curl prints are ignored. Any other option that is not
 //! supported is refused, because without it the request would be a different one.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 use truetail_engine::Method;
 
 use crate::curl_options::{PASSED_OVER, PASSED_OVER_WITH_VALUE, READ_WITH_VALUE, help_without, long_name};
@@ -10,14 +10,20 @@ use crate::{FileReader, InputError, Location, TargetSpec, basic_authorization};
 /// What `--data-urlencode` encodes: everything but the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Parses a curl command into its target. `words` are the words after `curl`.
+/// Parses a curl command into its target. `words` are the words after `curl`, of which data need not be UTF-8.
 ///
 /// # Errors
 /// An option that is not supported, or a command that makes no request.
-pub fn parse_curl(words: &[String], location: &Location, read: FileReader<'_>) -> Result<TargetSpec, InputError> {
+pub fn parse_curl<W: AsRef<[u8]>>(
+    words: &[W],
+    location: &Location,
+    read: FileReader<'_>,
+) -> Result<TargetSpec, InputError> {
     let mut command = CurlCommand::of(location, read);
+    let words: Vec<&[u8]> = words.iter().map(AsRef::as_ref).collect();
     let mut words = words.iter();
     while let Some(word) = words.next() {
+        let word = command.text("a word that is no data", word)?;
         if let Some(name) = word.strip_prefix("--") {
             command.long(name, &mut words)?;
         } else if word.len() > 1 && word.starts_with('-') {
@@ -44,7 +50,7 @@ struct CurlCommand<'a> {
     head: bool,
 }
 
-type Words<'a> = std::slice::Iter<'a, String>;
+type Words<'a> = std::slice::Iter<'a, &'a [u8]>;
 
 impl<'a> CurlCommand<'a> {
     fn of(location: &'a Location, read: FileReader<'a>) -> CurlCommand<'a> {
@@ -67,6 +73,10 @@ impl<'a> CurlCommand<'a> {
         self.location.invalid(what)
     }
 
+    fn text<'b>(&self, what: &str, bytes: &'b [u8]) -> Result<&'b str, InputError> {
+        std::str::from_utf8(bytes).map_err(|_| self.invalid(format!("curl: {what} is not UTF-8 text")))
+    }
+
     fn long(&mut self, name: &str, words: &mut Words<'_>) -> Result<(), InputError> {
         if READ_WITH_VALUE.contains(&name) || PASSED_OVER_WITH_VALUE.contains(&name) {
             let value = words.next().ok_or_else(|| self.invalid(format!("curl: --{name} needs a value")))?;
@@ -82,7 +92,7 @@ impl<'a> CurlCommand<'a> {
             let name = long_name(letter).ok_or_else(|| self.unknown(&as_written))?;
             if READ_WITH_VALUE.contains(&name) || PASSED_OVER_WITH_VALUE.contains(&name) {
                 let rest = &letters[at + letter.len_utf8()..];
-                let value = if rest.is_empty() { words.next().map(String::as_str) } else { Some(rest) };
+                let value = if rest.is_empty() { words.next().copied() } else { Some(rest.as_bytes()) };
                 let value = value.ok_or_else(|| self.invalid(format!("curl: {as_written} needs a value")))?;
                 return self.with_value(name, value);
             }
@@ -113,7 +123,34 @@ impl<'a> CurlCommand<'a> {
         self.invalid(format!("curl: option {as_written} is not supported; {help}"))
     }
 
-    fn with_value(&mut self, name: &str, value: &str) -> Result<(), InputError> {
+    fn with_value(&mut self, name: &str, value: &[u8]) -> Result<(), InputError> {
+        match name {
+            "data" | "data-ascii" => {
+                let data = self.file_or_text(value)?;
+                self.add_data(
+                    data.into_iter().filter(|byte| !value.starts_with(b"@") || !b"\r\n\0".contains(byte)).collect(),
+                );
+            }
+            "data-binary" => {
+                let data = self.file_or_text(value)?;
+                self.add_data(data);
+            }
+            "data-raw" => self.add_data(value.to_vec()),
+            "data-urlencode" => {
+                let data = self.url_encoded(value)?;
+                self.add_data(data);
+            }
+            "json" => {
+                let data = self.file_or_text(value)?;
+                self.json = true;
+                self.data.get_or_insert_default().extend(data);
+            }
+            _ => self.with_text(name, self.text(&format!("the value of --{name}"), value)?)?,
+        }
+        Ok(())
+    }
+
+    fn with_text(&mut self, name: &str, value: &str) -> Result<(), InputError> {
         match name {
             "request" => self.method = Some(value.parse().map_err(|error| self.invalid(error))?),
             "header" => self.header(value),
@@ -127,26 +164,6 @@ impl<'a> CurlCommand<'a> {
                 return Err(self.invalid("curl: -b without '=' names a file; write the cookies as NAME=VALUE"));
             }
             "url" => self.url(value)?,
-            "data" | "data-ascii" => {
-                let data = self.file_or_text(value)?;
-                self.add_data(
-                    data.into_iter().filter(|byte| !value.starts_with('@') || !b"\r\n\0".contains(byte)).collect(),
-                );
-            }
-            "data-binary" => {
-                let data = self.file_or_text(value)?;
-                self.add_data(data);
-            }
-            "data-raw" => self.add_data(value.as_bytes().to_vec()),
-            "data-urlencode" => {
-                let data = self.url_encoded(value)?;
-                self.add_data(data);
-            }
-            "json" => {
-                let data = self.file_or_text(value)?;
-                self.json = true;
-                self.data.get_or_insert_default().extend(data);
-            }
             _ => {}
         }
         Ok(())
@@ -172,26 +189,30 @@ impl<'a> CurlCommand<'a> {
     }
 
     /// `@FILE`, or the text itself.
-    fn file_or_text(&self, value: &str) -> Result<Vec<u8>, InputError> {
-        match value.strip_prefix('@') {
-            Some(file) => (self.read)(file).map_err(|error| self.location.unreadable(error)),
-            None => Ok(value.as_bytes().to_vec()),
+    fn file_or_text(&self, value: &[u8]) -> Result<Vec<u8>, InputError> {
+        match value.strip_prefix(b"@") {
+            Some(file) => {
+                (self.read)(self.text("the name of a file", file)?).map_err(|error| self.location.unreadable(error))
+            }
+            None => Ok(value.to_vec()),
         }
     }
 
     /// `text`, `=text`, `name=text`, `@file` or `name@file`. An equals sign counts before any `@`.
-    fn url_encoded(&self, value: &str) -> Result<Vec<u8>, InputError> {
-        let (name, content) = match value.find('=').or_else(|| value.find('@')) {
-            Some(at) if value[at..].starts_with('@') => (&value[..at], self.file_or_text(&value[at..])?),
-            Some(at) => (&value[..at], value.as_bytes()[at + 1..].to_vec()),
-            None => ("", value.as_bytes().to_vec()),
+    fn url_encoded(&self, value: &[u8]) -> Result<Vec<u8>, InputError> {
+        let find = |wanted: u8| value.iter().position(|byte| *byte == wanted);
+        let (name, content) = match find(b'=').or_else(|| find(b'@')) {
+            Some(at) if value[at] == b'@' => (&value[..at], self.file_or_text(&value[at..])?),
+            Some(at) => (&value[..at], value[at + 1..].to_vec()),
+            None => (&value[..0], value.to_vec()),
         };
-        let content =
-            String::from_utf8(content).map_err(|_| self.invalid("curl: --data-urlencode needs UTF-8 text"))?;
         // A placeholder is encoded when it is filled in.
-        let encoded =
-            crate::placeholder::outside_placeholders(&content, |text| utf8_percent_encode(text, ENCODED).to_string());
-        Ok(if name.is_empty() { encoded } else { format!("{name}={encoded}") }.into_bytes())
+        let encoded = match std::str::from_utf8(&content) {
+            Ok(text) => crate::placeholder::outside_placeholders(text, |text| plus(utf8_percent_encode(text, ENCODED))),
+            Err(_) => plus(percent_encode(&content, ENCODED)),
+        };
+        let joint: &[u8] = if name.is_empty() { b"" } else { b"=" };
+        Ok([name, joint, encoded.as_bytes()].concat())
     }
 
     /// Adds data. Several pieces are joined with `&`, as the fields of a form.
@@ -231,6 +252,11 @@ impl<'a> CurlCommand<'a> {
     }
 }
 
+/// A blank is a plus, as in forms, and as curl has it.
+fn plus(encoded: percent_encoding::PercentEncode<'_>) -> String {
+    encoded.to_string().replace("%20", "+")
+}
+
 fn body_headers(json: bool) -> Vec<String> {
     let names: &[&str] = match json {
         true => &["Accept: application/json", "Content-Type: application/json"],
@@ -254,7 +280,7 @@ mod tests {
     use super::*;
 
     fn read_as(text: &str) -> Result<TargetSpec, InputError> {
-        let words = crate::split_words(text).unwrap();
+        let words = crate::split_into_bytes(text).unwrap();
         let read = |name: &str| match name {
             "body" => Ok(b"a\r\nb".to_vec()),
             _ => Err(format!("cannot read {name}")),
@@ -273,6 +299,20 @@ mod tests {
 
     const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
+    /// As bash and curl 7.88 send them.
+    #[test]
+    fn bytes_that_are_no_text_are_sent() {
+        for (text, body) in [
+            (r"--data-raw $'caf\xe9' a", &b"caf\xe9"[..]),
+            (r"-d $'a\xff' --data-binary $'\xe9b' a", b"a\xff&\xe9b"),
+            (r"--data-urlencode $'n=caf\xe9 x' a", b"n=caf%E9+x"),
+        ] {
+            assert_eq!(spec(text).body, body, "{text}");
+        }
+        let refused = read_as(r"-H $'X: \xe9' a").unwrap_err().to_string();
+        assert!(refused.contains("curl: the value of --header is not UTF-8 text"), "{refused}");
+    }
+
     #[test]
     fn requests_as_curl_makes_them() {
         for (text, wanted) in [
@@ -285,8 +325,8 @@ mod tests {
             ("-d @body a", &format!("POST http://a [{FORM}] ab")),
             ("--data-binary @body -H 'content-type: x/y' a", "POST http://a [content-type: x/y] a\r\nb"),
             ("--json '{}' a", "POST http://a [Content-Type: application/json|Accept: application/json] {}"),
-            ("-G -d x=1 --data-urlencode 'y=a b&c' 'a?z#f'", "GET http://a?z&x=1&y=a%20b%26c#f [] "),
-            ("-G --data-urlencode 'q={{word}} x' a", "GET http://a?q={{word}}%20x [] "),
+            ("-G -d x=1 --data-urlencode 'y=a b&c' 'a?z#f'", "GET http://a?z&x=1&y=a+b%26c#f [] "),
+            ("-G --data-urlencode 'q={{word}} x' a", "GET http://a?q={{word}}+x [] "),
             ("--data-urlencode name@body a", &format!("POST http://a [{FORM}] name=a%0D%0Ab")),
             ("-u me:secret a", "GET http://a [Authorization: Basic bWU6c2VjcmV0] "),
             ("me:secret@a/b", "GET http://a/b [Authorization: Basic bWU6c2VjcmV0] "),
@@ -296,7 +336,7 @@ mod tests {
             ("-i -v -o /dev/null -w '%{http_code}' --http1.1 a", "GET http://a [] "),
             ("--compressed a", "GET http://a [Accept-Encoding: deflate, gzip, br, zstd] "),
             ("-H 'X-Empty;' a", "GET http://a [X-Empty:] "),
-            ("--data-urlencode 'mail@work=a b' a", &format!("POST http://a [{FORM}] mail@work=a%20b")),
+            ("--data-urlencode 'mail@work=a b' a", &format!("POST http://a [{FORM}] mail@work=a+b")),
             ("--data-urlencode '@x=y' --data-urlencode '=p&q' a", &format!("POST http://a [{FORM}] @x=y&p%26q")),
         ] {
             assert_eq!(summary(text), wanted, "{text}");

@@ -20,6 +20,7 @@
 //! | `prepare` | builds requests from targets and rows |
 //! | `input_error` | what is wrong with the input, and where |
 
+mod cmd;
 mod credentials;
 mod curl;
 mod curl_options;
@@ -39,6 +40,7 @@ mod template;
 
 pub use truetail_engine::BaseUrl;
 
+pub use cmd::words_of_curl;
 pub use credentials::basic_authorization;
 pub use curl::parse_curl;
 pub use input_error::{InputError, Location};
@@ -48,7 +50,7 @@ pub use prepare::{Feed, PreparedRequests, prepare};
 pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
 pub use replay::{RecordedRequest, Replay, parse_replay, write_replay};
 pub use rows::{RowFormat, Rows};
-pub use shell::{ShellError, split_words};
+pub use shell::{ShellError, split_into_bytes, split_words};
 pub use spec::TargetSpec;
 pub use targets::parse_targets;
 

@@ -23,9 +23,18 @@ pub enum ShellError {
 /// # Errors
 /// [`ShellError`].
 pub fn split_words(text: &str) -> Result<Vec<String>, ShellError> {
+    let words = split_into_bytes(text)?.into_iter();
+    words.map(|word| String::from_utf8(word).map_err(|_| ShellError::Bytes)).collect()
+}
+
+/// Splits a command into its words, which need not be UTF-8: `$'\xe9'` is a byte.
+///
+/// # Errors
+/// [`ShellError`], but for [`ShellError::Bytes`] of a byte by its number.
+pub fn split_into_bytes(text: &str) -> Result<Vec<Vec<u8>>, ShellError> {
     let mut reader = WordReader { rest: text, words: Vec::new(), word: None };
     while reader.step()? {}
-    reader.end_word()?;
+    reader.end_word();
     Ok(reader.words)
 }
 
@@ -64,7 +73,7 @@ const BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 
 struct WordReader<'a> {
     rest: &'a str,
-    words: Vec<String>,
+    words: Vec<Vec<u8>>,
     /// The word under way; `None` between words. Empty quotes make an empty word.
     word: Option<Vec<u8>>,
 }
@@ -88,18 +97,15 @@ impl WordReader<'_> {
         self.word.get_or_insert_default().extend(bytes);
     }
 
-    fn end_word(&mut self) -> Result<(), ShellError> {
-        if let Some(word) = self.word.take() {
-            self.words.push(String::from_utf8(word).map_err(|_| ShellError::Bytes)?);
-        }
-        Ok(())
+    fn end_word(&mut self) {
+        self.words.extend(self.word.take());
     }
 
     /// Reads one character outside quotes, or one quoted part. Returns true when there may be more.
     fn step(&mut self) -> Result<bool, ShellError> {
         let Some(c) = self.next() else { return Ok(false) };
         match c {
-            c if BLANK.contains(&c) => self.end_word()?,
+            c if BLANK.contains(&c) => self.end_word(),
             '#' if self.word.is_none() => self.rest = self.rest.find('\n').map_or("", |end| &self.rest[end..]),
             '\'' => self.single_quoted()?,
             '"' => self.double_quoted()?,
@@ -280,6 +286,7 @@ mod tests {
         for text in [r"$'caf\xe9'", r"$'\ud83d'", r"$'\U00110000'", r"$'\377'"] {
             assert_eq!(split_words(text), Err(ShellError::Bytes), "{text}");
         }
+        assert_eq!(split_into_bytes(r"a $'caf\xe9\377'"), Ok(vec![b"a".to_vec(), b"caf\xe9\xff".to_vec()]));
     }
 
     #[test]

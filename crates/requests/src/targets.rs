@@ -8,7 +8,7 @@
 
 use truetail_engine::{Method, without_credentials};
 
-use crate::{FileReader, InputError, Location, TargetSpec, parse_curl, shell};
+use crate::{FileReader, InputError, Location, TargetSpec, cmd, parse_curl, shell};
 
 /// The highest weight, so low that the sum of all weights cannot overflow.
 const MAX_WEIGHT: u32 = 1_000_000;
@@ -122,8 +122,12 @@ impl TargetsParser<'_> {
         self.end_target();
         let here = self.here();
         let invalid = |error| here.invalid(error);
-        let (command, rest) = self.rest.split_at(shell::first_command(self.rest).map_err(invalid)?);
-        let words = shell::split_words(command).map_err(invalid)?;
+        let end = match cmd::is_for_cmd(self.rest) {
+            true => cmd::first_command(self.rest),
+            false => shell::first_command(self.rest).map_err(invalid)?,
+        };
+        let (command, rest) = self.rest.split_at(end);
+        let words = cmd::words_of_curl(command).map_err(invalid)?;
         self.current = Some((parse_curl(&words[1..], &here, self.read)?, true));
         self.end_target();
         self.rest = rest;

@@ -10,7 +10,7 @@ use truetail_engine::{
 use truetail_flow::Flows;
 use truetail_requests::{
     Feed, InputError, Location, PreparedRequests, Replay, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl,
-    parse_targets, prepare, split_words,
+    parse_targets, prepare, words_of_curl,
 };
 
 use super::input;
@@ -94,7 +94,7 @@ fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
             parse_targets(&input::text(file)?, &file.display().to_string(), &read_body).map_err(wrong)?
         }
         (_, _, Some(command)) => {
-            vec![of_curl(&split_words(command).map_err(|error| usage_error(format!("--curl: {error}")))?, "--curl")?]
+            vec![of_curl(&words_of_curl(command).map_err(|error| usage_error(format!("--curl: {error}")))?, "--curl")?]
         }
         _ => vec![of_curl(&args.command, "--")?],
     };
@@ -164,16 +164,16 @@ fn method(args: &RunArgs) -> Result<Method> {
 }
 
 /// The request of a curl command, which stands in `argument`.
-fn of_curl(words: &[String], argument: &str) -> Result<TargetSpec> {
+fn of_curl<W: AsRef<[u8]>>(words: &[W], argument: &str) -> Result<TargetSpec> {
     match words {
-        [first, rest @ ..] if first == "curl" => {
+        [first, rest @ ..] if [&b"curl"[..], b"curl.exe"].contains(&first.as_ref()) => {
             parse_curl(rest, &Location::named(argument), &read_body).map_err(wrong)
         }
         _ => {
-            let first = words.first().map_or("", String::as_str);
+            let first = String::from_utf8_lossy(words.first().map_or(&b""[..], AsRef::as_ref));
             Err(usage_error(format!(
                 "{argument}: '{}' is not a curl command; write one, such as curl http://127.0.0.1/",
-                without_credentials(first)
+                without_credentials(&first)
             )))
         }
     }

@@ -5,7 +5,7 @@ use super::{binary, text};
 use crate::{ParseError, ReportedRequest};
 
 /// The first bytes of a text log; a binary log begins with a zero.
-const TEXT: &[u8] = b"RUN\t";
+const TEXT: [&[u8]; 2] = [b"RUN\t", b"ASSERTION\t"];
 
 /// What could be read of a log.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct GatlingLog {
 /// # Errors
 /// [`ParseError`] if its beginning is not that of a log.
 pub fn read_log(bytes: &[u8]) -> Result<GatlingLog, ParseError> {
-    if bytes.starts_with(TEXT) { text_log(bytes) } else { binary_log(bytes) }
+    if TEXT.iter().any(|begin| bytes.starts_with(begin)) { text_log(bytes) } else { binary_log(bytes) }
 }
 
 impl GatlingLog {
@@ -42,9 +42,16 @@ impl GatlingLog {
 
 fn text_log(bytes: &[u8]) -> Result<GatlingLog, ParseError> {
     let mut lines = (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n'));
-    let first = lines.next().map_or(&[][..], |(_, line)| line);
-    let mut log = text::begin(String::from_utf8_lossy(first).trim_end())?;
-    let (mut at, mut broken, mut ends_at) = (first.len() as u64, Vec::new(), None);
+    let (mut at, mut broken, mut ends_at) = (0, Vec::new(), None);
+    let mut first = std::borrow::Cow::default();
+    for (_, line) in lines.by_ref() {
+        at += line.len() as u64;
+        first = String::from_utf8_lossy(line);
+        if !text::is_before_run(&first) {
+            break;
+        }
+    }
+    let mut log = text::begin(first.trim_end_matches(['\r', '\n']))?;
     for (number, line) in lines {
         let Some(whole) = line.strip_suffix(b"\n") else {
             ends_at = Some(at);

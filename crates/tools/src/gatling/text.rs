@@ -11,7 +11,8 @@ use crate::output_reader::numbered_lines;
 pub(super) fn read(bytes: &[u8]) -> Result<RequestLog, ParseError> {
     LOG_FILE.check_last_line(bytes)?;
     let text = std::str::from_utf8(bytes).map_err(|error| LOG_FILE.error(None, error.to_string()))?;
-    let mut lines = numbered_lines(text);
+    // Assertions may come before the line of the run.
+    let mut lines = numbered_lines(text).skip_while(|(_, line)| is_before_run(line));
     let mut log = begin(lines.next().map_or("", |(_, line)| line))?;
     for (line, event) in lines {
         add(&mut log, line, event)?;
@@ -19,12 +20,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<RequestLog, ParseError> {
     Ok(log)
 }
 
-/// Begins a log with its first line, which names the version.
+/// Assertions may come before the line of the run.
+pub(super) fn is_before_run(line: &str) -> bool {
+    line.starts_with("ASSERTION\t") || line.trim().is_empty()
+}
+
+/// Begins a log with the line of its run, of which the last field is the version: of Gatling, or until 2.3 of the log.
 ///
 /// # Errors
 /// [`ParseError`] if it does not.
 pub(super) fn begin(line: &str) -> Result<RequestLog, ParseError> {
-    let version = line.strip_prefix("RUN\t").and_then(|fields| fields.split('\t').nth(4));
+    let version = line.strip_prefix("RUN\t").and_then(|fields| fields.split('\t').skip(4).last());
     let version = LOG_FILE.require(1, "version in this line RUN", version)?;
     Ok(RequestLog::new(version.trim().to_owned()))
 }
@@ -35,12 +41,18 @@ pub(super) fn begin(line: &str) -> Result<RequestLog, ParseError> {
 /// [`ParseError`] as [`read`].
 pub(super) fn add(log: &mut RequestLog, line: u64, event: &str) -> Result<(), ParseError> {
     let fields: Vec<_> = event.split('\t').collect();
-    match fields[..] {
-        ["REQUEST", _, _, start, end, ok @ ("OK" | "KO"), message] => {
+    // Before the times are scenario and user (2.x), the user (3.0 to 3.3), or neither, then groups and name, which may have tabs.
+    let is_number =
+        |text: &str| text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit()) && text.len() > 1;
+    let is_end = |window: &[&str]| is_number(window[0]) && is_number(window[1]) && matches!(window[2], "OK" | "KO");
+    let times = fields.windows(3).skip(3).position(is_end).map(|at| &fields[at + 3..]);
+    match (fields[0], times) {
+        ("REQUEST", Some([start, end, ok, message @ ..])) => {
+            let message = message.first().copied().unwrap_or_default();
             let (start, end) = (LOG_FILE.number(line, start)?, LOG_FILE.number(line, end)?);
-            LOG_FILE.require(line, "end after its start", log.add(start, end, ok == "OK", message))
+            LOG_FILE.require(line, "end after its start", log.add(start, end, *ok == "OK", message))
         }
-        ["USER" | "GROUP" | "ERROR" | "ASSERTION", ..] => Ok(()),
+        ("USER" | "GROUP" | "ERROR" | "ASSERTION", _) => Ok(()),
         _ => Err(LOG_FILE.error(line, "not USER, REQUEST, GROUP or ERROR with their fields")),
     }
 }
