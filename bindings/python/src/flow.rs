@@ -32,6 +32,8 @@ pub struct FlowRun {
     notes: Vec<String>,
     gates: Vec<Gate>,
     preflight: bool,
+    /// A service that only fails is what the user wants to measure.
+    allow_errors: bool,
     control: Control,
     created: Instant,
 }
@@ -53,7 +55,7 @@ struct SessionArguments {
 impl FlowRun {
     #[new]
     #[pyo3(signature = (*, session, tls, rate, duration, warmup, sessions, spacing, seed, connections, connection_per_session,
-                        max_streams, timeout, drain, threads, preflight, slo, fail_if))]
+                        max_streams, timeout, drain, threads, preflight, slo, fail_if, allow_errors))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         py: Python<'py>,
@@ -74,6 +76,7 @@ impl FlowRun {
         preflight: bool,
         slo: Vec<String>,
         fail_if: Vec<String>,
+        allow_errors: bool,
     ) -> PyResult<FlowRun> {
         let gates = gate::gates(&slo, &fail_if)?;
         let limits = limits(("connections", &connections), connection_per_session, &timeout, &drain)?;
@@ -90,7 +93,8 @@ impl FlowRun {
         let sessions = GuidedRun::new(guided, make, Timestamp(plan.workload.warmup.0), now);
         plan.observer = Some(sessions.observer_factory());
         let notes = tls.notes().into_iter().collect();
-        Ok(FlowRun { plan, sessions, failures, notes, gates, preflight, control, created: Instant::now() })
+        let (control, created) = (Control::new(), Instant::now());
+        Ok(FlowRun { plan, sessions, failures, notes, gates, preflight, allow_errors, control, created })
     }
 
     /// Offers the load. Returns the result, and the exception that ended the run early, if any.
@@ -105,6 +109,7 @@ impl FlowRun {
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
         let mut run = measured.into_run(RunSource::Sockets, plan.offered());
+        run.facts.offered.allow_errors = self.allow_errors;
         run.facts.interrupted = self.control.was_stopped();
         run.facts.notes.extend(self.notes.iter().cloned().chain(self.sessions.notes()));
         run.facts.sessions = Some(self.sessions.facts());

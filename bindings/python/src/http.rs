@@ -30,6 +30,8 @@ pub struct HttpRun {
     checks: Option<CheckRun>,
     streams: Option<StreamRun>,
     preflight: bool,
+    /// A service that only fails is what the user wants to measure.
+    allow_errors: bool,
     control: Control,
     created: Instant,
 }
@@ -39,7 +41,7 @@ impl HttpRun {
     #[new]
     #[pyo3(signature = (*, request, tls, streams, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
                         session_length, connections, connection_per_session, max_streams, timeout, drain, threads, preflight, fail_if,
-                        checks))]
+                        checks, allow_errors))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         py: Python<'py>,
@@ -65,6 +67,7 @@ impl HttpRun {
         preflight: bool,
         fail_if: Vec<String>,
         checks: Vec<String>,
+        allow_errors: bool,
     ) -> PyResult<HttpRun> {
         let checks: Vec<Check> = parsed("checks", &checks)?;
         let gates = gate::gates(&streams.slo_of_run(), &fail_if)?;
@@ -90,7 +93,8 @@ impl HttpRun {
         let checks = observe(&mut plan, checks);
         let streams = stream_options.map(|options| read_streams(&mut plan, options));
         let notes = tls.notes().into_iter().collect();
-        Ok(HttpRun { plan, notes, gates, checks, streams, preflight, control: Control::new(), created: Instant::now() })
+        let (control, created) = (Control::new(), Instant::now());
+        Ok(HttpRun { plan, notes, gates, checks, streams, preflight, allow_errors, control, created })
     }
 
     /// Offers the load. Returns the result, and the exception that ended the run early, if any.
@@ -103,6 +107,7 @@ impl HttpRun {
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
         let mut run = measured.into_run(RunSource::Sockets, plan.offered());
+        run.facts.offered.allow_errors = self.allow_errors;
         run.facts.interrupted = self.control.was_stopped();
         run.facts.notes.extend(self.notes.iter().cloned().chain(note));
         run.facts.stream = self.streams.as_ref().map(StreamRun::facts);

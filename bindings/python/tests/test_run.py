@@ -148,3 +148,25 @@ def test_what_is_refused(arguments: dict[str, Any], kind: type[Exception], says:
     with pytest.raises(kind) as raised:
         truetail.run(**{"url": "http://127.0.0.1:1", **LOAD, **arguments})
     assert str(raised.value).startswith(says), raised.value
+
+
+class Failing(http.server.BaseHTTPRequestHandler):
+    """Answers every request with status 503."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(503)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def test_a_service_that_only_fails_is_measured_when_that_is_wanted() -> None:
+    with serving(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Failing)) as server:
+        url = f"http://127.0.0.1:{server.server_port}/"
+        for allowed in (False, True):
+            result = truetail.run(url, **LOAD, allow_errors=allowed)
+            codes = [reason.code for reason in result.verdict.reasons]
+            assert ("all_failed" in codes) is not allowed, codes

@@ -156,6 +156,7 @@ def flow(
     preflight: bool = True,
     slo: Iterable[str] = (),
     fail_if: Iterable[str] = (),
+    allow_errors: bool = False,
     progress: bool = False,
 ) -> Result:
     """Sessions arrive at ``origin`` on a schedule, and ``session``, an ``async def`` function, says what each of them does.
@@ -213,6 +214,7 @@ def flow(
         preflight=preflight,
         slo=list(slo),
         fail_if=list(fail_if),
+        allow_errors=allow_errors,
     )
     with shown(plan, progress):
         return result_of(plan.run())

@@ -54,6 +54,7 @@ def run(
     preflight: bool = True,
     fail_if: Iterable[str] = (),
     checks: Iterable[str] = (),
+    allow_errors: bool = False,
     progress: bool = False,
 ) -> Result:
     """Sends HTTP requests to ``url`` on a schedule, and measures each one from its intended start.
@@ -89,6 +90,7 @@ def run(
                         is only a connection
     ``fail_if``         the opposite of ``slo``, such as ``"p99 > 50ms"``
     ``checks``          checks of every answer such as ``"status == 200"``; ``Result.checks`` counts them
+    ``allow_errors``    do not call a run INVALID because every answer is an error or no request is answered
     """
     plan = HttpRun(
         request={
@@ -133,6 +135,7 @@ def run(
         preflight=preflight,
         fail_if=list(fail_if),
         checks=list(checks),
+        allow_errors=allow_errors,
     )
     with shown(plan, progress):
         return result_of(plan.run())
