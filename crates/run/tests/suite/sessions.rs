@@ -118,14 +118,14 @@ fn books_of_sessions_that_do_not_balance_are_refused() {
     let changes: [fn(&mut SessionFacts); 12] = [
         |sessions| sessions.tally.begun += 1,
         |sessions| sessions.tally.completed -= 1,
-        |sessions| sessions.tally.planned = u64::MAX,
+        |sessions| sessions.tally.planned = 1 << 59,
         |sessions| sessions.steps[0].reached += 1,
-        |sessions| sessions.steps[1].not_reached.run_ended = u64::MAX,
+        |sessions| sessions.steps[1].not_reached.run_ended = 1 << 59,
         |sessions| *sessions.steps[1].ended_here.entry(EarlyEnd::Assert).or_default() += 1,
         |sessions| sessions.times.of_mut(SessionTime::Failed).record_n(Nanos(1), 1),
         |sessions| sessions.steps[0].hops = 1,
         |sessions| sessions.steps[1].retries = 171,
-        |sessions| sessions.steps[1].hops = u64::MAX,
+        |sessions| sessions.steps[1].hops = 1 << 59,
         |sessions| sessions.steps[1].most_requests = 0,
         |sessions| sessions.steps[1].times.of_mut(SessionTime::Failed).record_n(Nanos(1), 6),
     ];

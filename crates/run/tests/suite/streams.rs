@@ -93,7 +93,7 @@ fn books_of_language_models_that_do_not_balance_are_refused() {
         |llm| llm.coalesced_content_gaps += 1,
         |llm| llm.tokens.counted += 1,
         |llm| llm.tokens.no_time_per_output_token += 1,
-        |llm| llm.slo.as_mut().unwrap().cannot_tell = u64::MAX,
+        |llm| llm.slo.as_mut().unwrap().cannot_tell = 1 << 59,
         |llm| llm.slo.as_mut().unwrap().each[0].missed = 1,
         |llm| llm.slo.as_mut().unwrap().each.push(ObjectiveCounts::default()),
     ];
