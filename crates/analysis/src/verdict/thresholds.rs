@@ -97,3 +97,7 @@ pub const GENERATOR_BUSY_SHARE: f64 = 0.90;
 pub const OFF_SCHEDULE_SHARE: f64 = 0.05;
 /// See [`OFF_SCHEDULE_SHARE`]: what a scheduler with nothing to do may take, and no server notices.
 pub const DISPLACED_NS: u64 = 1_000_000;
+
+/// Two levels of the response time differ if they are further apart than this many times the time that the generator may have
+/// added to the median: each of the two is uncertain by it.
+pub const LEVELS_RESOLVED: u64 = 2;

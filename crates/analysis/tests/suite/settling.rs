@@ -222,6 +222,22 @@ fn a_generator_that_falls_behind_is_not_a_drift() {
     assert!(!codes(&findings(&slow)).contains(&"not_stationary"));
 }
 
+/// Levels are as uncertain as the median, by what the generator may have added to it.
+#[test]
+fn a_change_that_this_machine_cannot_resolve_is_no_doubt() {
+    let step = Fault::Ramp { from: Timestamp(8 * S), to: Timestamp(8 * S + 1), target: Nanos::from_millis(10) };
+    let run = simulated(&with(13, vec![step], 30));
+    for (lag_us, is_doubted) in [(0, true), (100, true), (2_000, false)] {
+        let lag = Nanos::from_micros(lag_us);
+        let late = crate::support::changed(&run, |record| {
+            record.delay.generator_lag = lag;
+            record.actual_start = record.actual_start + lag;
+            record.end = record.end + lag;
+        });
+        assert_eq!(codes(&findings(&late)).contains(&"not_stationary"), is_doubted, "{lag}");
+    }
+}
+
 /// Fast refusals of a part of the arrivals do not move the level; of most of them they do.
 #[test]
 fn failures_are_slower_than_every_answer() {
