@@ -93,7 +93,7 @@ impl FlowRun {
         let sessions = GuidedRun::new(guided, make, Timestamp(plan.workload.warmup.0), now);
         plan.observer = Some(sessions.observer_factory());
         let notes = tls.notes().into_iter().collect();
-        let (control, created) = (Control::new(), Instant::now());
+        let created = Instant::now();
         Ok(FlowRun { plan, sessions, failures, notes, gates, preflight, allow_errors, control, created })
     }
 

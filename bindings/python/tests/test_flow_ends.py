@@ -91,7 +91,7 @@ async def sets_the_length(s: Session, answer: Response) -> None:
         (has_no_slash, "raised", "ValueError", "path: 'list' does not begin with a slash"),
         (goes_where_nobody_said, "request", None, "http://127.0.0.1:1 is none of the origins of the run"),
         (asks_what_nobody_can_send, "raised", "UnicodeEncodeError", "surrogates not allowed"),
-        (sets_the_length, "request", None, "the header Content-Length cannot be set: it follows from the body"),
+        (sets_the_length, "request", None, "'Content-Length' cannot be set: it follows from the body of each request"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:coroutine 'sleep' was never awaited:RuntimeWarning")
