@@ -38,6 +38,10 @@ pub(super) fn saturated(
     }
     let answered_per_second = half.per_second(|stretch| stretch.completed);
     let backlog = later[later.len() - 1].max(0.0) as u64;
+    // Without the user's limit every arrival is issued, however slow the server is: those that were not are not its backlog.
+    if run.facts.offered.connections.is_none() && run.snapshot.tally.never_issued > backlog / 2 {
+        return None;
+    }
     let connections = run.facts.connections_here();
     Some(match connection_cap::that_limited(run, findings, answered_per_second, every) {
         Some((connections, service_time_ns)) => ValidityIssue::ConnectionsExhausted {
