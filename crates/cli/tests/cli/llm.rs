@@ -175,6 +175,7 @@ fn prompts_of_rows_stay_texts_of_json() {
 #[test]
 fn what_makes_no_sense_is_refused_in_one_line() {
     let dir = TestDir::new();
+    dir.file("empty.json", "");
     for (arguments, says) in [
         (&["--llm", "openai-chat"][..], "no JSON object"),
         (&["--llm", "openai-chat", "--data", "hello"], "no JSON object"),
@@ -186,7 +187,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         #[cfg(not(feature = "tokenizer"))]
         (&["--llm", "openai-chat", "--data", "{}", "--tokenizer", &letters()], "--features tokenizer"),
         #[cfg(feature = "tokenizer")]
-        (&["--llm", "openai-chat", "--data", "{}", "--tokenizer", "/dev/null"], "it is no tokenizer.json"),
+        (&["--llm", "openai-chat", "--data", "{}", "--tokenizer", "empty.json"], "it is no tokenizer.json"),
         (&["--stream", "sse", "--vllm-json", "x.json"], "add --llm"),
         (&["--llm", "openai-chat", "--data", "{}", "--vllm-json", "no/x.json"], "there is no folder"),
         (&["--stream", "sse", "--fail-if", "ttft p99 > 1s"], "needs --llm"),
