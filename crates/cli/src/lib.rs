@@ -12,6 +12,7 @@
 //! | `after_load` | the steps after a load, each of which is tried |
 //! | `output_folder` | where a run is saved |
 //! | `live` | a run that is going on, for those who watch it |
+//! | `background` | threads that work beside a run |
 //! | `judging` | what is made of the result of a run |
 //! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
 //! | `gating` | `--slo` and `--fail-if`: gates, the files they are written to, and the exit code that they make |
@@ -22,6 +23,7 @@
 
 mod after_load;
 mod args;
+mod background;
 mod baseline;
 mod command_line;
 mod config;

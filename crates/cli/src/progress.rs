@@ -1,8 +1,7 @@
 //! The progress of a run, on standard error: a line that is redrawn on a terminal, and a plain line now and then elsewhere.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use truetail_cluster::{Sent, ShardLine};
@@ -13,6 +12,7 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModel;
 use truetail_report::{RunProgress, Style, progress_line, progress_text};
 
+use crate::background::BackgroundThread;
 use crate::output;
 
 /// From one redraw on a terminal to the next.
@@ -34,8 +34,7 @@ const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// Shows the progress of a run until it is dropped.
 pub struct ProgressReporter {
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    _thread: Option<BackgroundThread>,
 }
 
 impl ProgressReporter {
@@ -58,19 +57,7 @@ impl ProgressReporter {
     }
 
     fn spawn(show: impl FnOnce(&Receiver<()>) + Send + 'static) -> ProgressReporter {
-        let (end, ended) = channel();
-        let show = move || show(&ended);
-        let thread = thread::Builder::new().name("truetail-progress".to_owned()).spawn(show).ok();
-        ProgressReporter { end: Some(end), thread }
-    }
-}
-
-impl Drop for ProgressReporter {
-    fn drop(&mut self) {
-        self.end.take();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        ProgressReporter { _thread: BackgroundThread::start("progress", show).ok() }
     }
 }
 

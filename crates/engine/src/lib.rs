@@ -42,7 +42,7 @@ pub use protocol::{http1, http2};
 pub use control::Control;
 
 pub use live::Progress;
-pub use plan::{CapReason, EffectiveCap, MAX_RATE_PER_WORKER, Plan, Precision, RateTooHigh, TooFewFiles};
+pub use plan::{CapReason, EffectiveCap, Plan, Precision, RateTooHigh, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use protocol::fields::FieldList;
 pub use protocol::observer::{AnswerHead, EndedRequest, NextRequest, Observer, ObserverFactory, SessionScript};

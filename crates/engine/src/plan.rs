@@ -58,7 +58,7 @@ const RATE_PER_WORKER: f64 = 25_000.0;
 
 /// The highest rate that a run may plan for each of its workers, in requests per second: 100 times and more what one can
 /// send.
-pub const MAX_RATE_PER_WORKER: f64 = 1e8;
+const MAX_RATE_PER_WORKER: f64 = 1e8;
 
 /// Open files that are kept free for everything but workers and their connections.
 const RESERVED_FILES: u64 = 18;
@@ -256,7 +256,7 @@ impl Plan {
     /// Checks that the rate is one that a machine could send.
     ///
     /// # Errors
-    /// It is above [`MAX_RATE_PER_WORKER`] for each worker.
+    /// It is above 100 million requests/s for each worker.
     pub fn check_rate(&self) -> Result<(), RateTooHigh> {
         let (peak, workers) = (self.peak_rate().unwrap_or_default(), self.effective_threads());
         let is_too_high = peak > MAX_RATE_PER_WORKER * f64::from(workers);

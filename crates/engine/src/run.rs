@@ -59,7 +59,6 @@ pub enum EngineError {
 /// # Errors
 /// See [`EngineError`]. Whatever the *server* does is no error but an outcome.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
-    plan.check_rate()?;
     let options = ProtocolOptions {
         version: plan.target.http_version(),
         origin: plan.target.origin(),
@@ -69,7 +68,8 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
         keeps_fields: plan.observer.is_some(),
         is_scripted: plan.is_scripted(),
     };
-    let output = with_protocol(&options, RunPlan { plan, control });
+    let run = || with_protocol(&options, RunPlan { plan, control });
+    let output = plan.check_rate().map_err(EngineError::Rate).and_then(|()| run());
     control.end();
     output
 }

@@ -178,9 +178,9 @@ impl<'a> PlannedRun<'a> {
     fn most_arrivals(&self, enough: u64) -> Option<u64> {
         match &self.workload.model {
             LoadModel::Open(schedule) => {
-                let warmup = Timestamp(self.workload.warmup.0);
-                let measured = schedule.arrivals().skip_while(|arrival| arrival.intended_start < warmup);
-                Some(counted(measured, enough))
+                let mut arrivals = schedule.arrivals();
+                arrivals.take_before(Timestamp(self.workload.warmup.0));
+                Some(counted(arrivals, enough))
             }
             LoadModel::Closed { horizon, .. } => horizon.requests,
             LoadModel::PartlyOpen { .. } if self.asks_again => None,

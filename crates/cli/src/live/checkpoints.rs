@@ -1,8 +1,7 @@
 //! What a run has recorded so far, saved every few seconds: `truetail report` can read it where the process was killed.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use truetail_engine::{Plan, host};
@@ -11,6 +10,7 @@ use truetail_run::{CheckpointFacts, Findings, Run, folder};
 
 use super::feed::rest_after;
 use super::so_far::{FeedSource, SoFar};
+use crate::background::BackgroundThread;
 
 /// The shortest time from one checkpoint to the next.
 const SHORTEST_WAIT: Duration = Duration::from_secs(5);
@@ -18,32 +18,15 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(5);
 /// Saves checkpoints of a run until it is dropped.
 #[derive(Debug)]
 pub struct Checkpoints {
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    _thread: Option<BackgroundThread>,
 }
 
 impl Checkpoints {
-    /// Begins to save the run of `source` in `folder`, which is there, in a thread with a lower priority than the workers. If no
-    /// thread can be started, there are none.
+    /// Begins to save the run of `source` in `folder`, which is there. If no thread can be started, there are none.
     pub fn start(folder: &Path, source: FeedSource) -> Checkpoints {
-        let (end, ended) = channel();
-        let (folder, plan) = (folder.to_owned(), source.plan.clone());
-        let rounds = Rounds { folder, scheduled: scheduled_in(&plan), so_far: SoFar::new(source) };
-        let work = move || {
-            host::lower_thread_priority();
-            rounds.work_until(&ended);
-        };
-        let thread = thread::Builder::new().name("truetail-saver".to_owned()).spawn(work).ok();
-        Checkpoints { end: Some(end), thread }
-    }
-}
-
-impl Drop for Checkpoints {
-    fn drop(&mut self) {
-        self.end.take();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        let scheduled = scheduled_in(&source.plan);
+        let rounds = Rounds { folder: folder.to_owned(), scheduled, so_far: SoFar::new(source) };
+        Checkpoints { _thread: BackgroundThread::start_behind_workers("saver", |ended| rounds.work_until(ended)).ok() }
     }
 }
 

@@ -1,7 +1,6 @@
 //! The thread that makes the states of a run that is going on.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use truetail_analysis::series::series;
@@ -12,6 +11,7 @@ use truetail_run::{Findings, Run};
 
 use super::so_far::{FeedSource, SoFar};
 use super::states::LiveStates;
+use crate::background::BackgroundThread;
 use crate::progress::Figures;
 
 /// The shortest time from the end of one round to the beginning of the next.
@@ -24,23 +24,17 @@ const REST_FACTOR: u32 = 20;
 #[derive(Debug)]
 pub struct Feed {
     states: LiveStates,
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<BackgroundThread>,
 }
 
 impl Feed {
     /// Starts it, before the run or during it, in a thread with a lower priority than the workers. If no thread can be
     /// started, the only state is the result.
     pub fn start(source: FeedSource) -> Feed {
-        let (end, ended) = channel();
         let states = LiveStates::default();
         let rounds = Rounds::new(source, states.clone());
-        let work = move || {
-            host::lower_thread_priority();
-            rounds.work_until(&ended);
-        };
-        let thread = thread::Builder::new().name("truetail-feed".to_owned()).spawn(work).ok();
-        Feed { states, end: Some(end), thread }
+        let thread = BackgroundThread::start_behind_workers("feed", |ended| rounds.work_until(ended)).ok();
+        Feed { states, thread }
     }
 
     /// Where its states are.
@@ -50,7 +44,7 @@ impl Feed {
 
     /// The run has ended with this result, which is the last state. `before` sees it first.
     pub fn finish(mut self, run: &Run, findings: &Findings, before: impl FnOnce(&LiveState)) {
-        self.join();
+        self.thread.take();
         let state = LiveState {
             series: series(run, findings),
             progress: progress_at_end(run),
@@ -61,18 +55,11 @@ impl Feed {
         before(&state);
         self.states.publish(state);
     }
-
-    fn join(&mut self) {
-        self.end.take();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
 }
 
 impl Drop for Feed {
     fn drop(&mut self) {
-        self.join();
+        self.thread.take();
         self.states.close();
     }
 }

@@ -3,17 +3,17 @@
 use std::env;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::SIGINT;
 use signal_hook::low_level::raise;
-use truetail_engine::{Control, host};
+use truetail_engine::Control;
 use truetail_watch::{Buffer, Choice, History, Key, KeyParser, Look, Palette, View, paint};
 
 use super::states::LiveStates;
 use super::terminal::FullScreen;
+use crate::background::BackgroundThread;
 use crate::error::{Result, runtime_error, usage_error};
 use crate::output;
 use crate::progress::Figures;
@@ -47,8 +47,7 @@ pub fn check_terminal() -> Result<()> {
 
 /// The view of a run, until it is dropped.
 pub struct Watch {
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    _thread: BackgroundThread,
     stopped_by_key: Arc<AtomicBool>,
 }
 
@@ -65,7 +64,6 @@ impl Watch {
         let screen = FullScreen::enter().map_err(|error| {
             runtime_error(format!("--watch cannot use the terminal of this process: {error}; leave it out"))
         })?;
-        let (end, ended) = channel();
         let stopped_by_key = Arc::new(AtomicBool::new(false));
         let screen = Screen {
             screen,
@@ -78,27 +76,14 @@ impl Watch {
             shown: None,
             stops: Stops { last_q: None, signals, by_key: Arc::clone(&stopped_by_key) },
         };
-        let show = move || {
-            host::lower_thread_priority();
-            screen.show_until(&ended);
-        };
-        let thread = thread::Builder::new().name("truetail-watch".to_owned()).spawn(show);
+        let thread = BackgroundThread::start_behind_workers("watch", |ended| screen.show_until(ended));
         let thread = thread.map_err(|error| runtime_error(format!("--watch cannot start a thread: {error}")))?;
-        Ok(Watch { end: Some(end), thread: Some(thread), stopped_by_key })
+        Ok(Watch { _thread: thread, stopped_by_key })
     }
 
     /// True if the first signal that asked the run to end came from the key `q`.
     pub fn stopped_by_key(&self) -> bool {
         self.stopped_by_key.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.end.take();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 

@@ -100,6 +100,22 @@ fn the_second_stops_at_once() {
     assert_eq!(run["response_time"]["censored"].as_u64(), Some(unanswered), "they stay in the distribution: {run}");
 }
 
+/// Each of 50 million sessions a second that never began has its place in the books, which takes far longer than this.
+#[test]
+fn after_the_second_the_process_ends_whatever_is_still_to_be_done() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    dir.file("api.hurl", &format!("GET {}\n", served.api()));
+    let arguments = ["run", "--flow", "api.hurl", "-r", "50000k", "-d", "10m", "--threads", "1", "--no-save"];
+    let mut running = TestProcess::start(dir.command(&arguments));
+    running.wait_for_stderr("in flight");
+    running.signal(Signal::SIGTERM);
+    running.wait_for_stderr("stopping");
+    running.signal(Signal::SIGTERM);
+    running.wait_for_stderr("the run did not stop within 3s; its result is lost");
+    assert_eq!(running.end().code, None, "ended by the signal");
+}
+
 /// The duration is not over, and no arrival is to come any more: nothing was left unplanned.
 #[test]
 fn after_the_last_arrival_nothing_is_cut_short() {

@@ -121,28 +121,18 @@ impl Measurement {
 
     /// The run of this worker is over, and every call that was started has ended. Counts out what was never issued.
     pub(super) fn finish(mut self, ended: Timestamp) -> WorkerResult {
-        let measured_from = self.recorder.measured_from();
-        while let Some(arrival) = self.driver.unissued() {
-            self.never_issued(arrival, ended);
-            while let Some(block) = self.driver.unissued_block(ended, measured_from) {
-                self.recorder.never_issued(&block, ended);
-            }
-        }
+        self.recorder.count_out(&mut self.driver, ended);
         self.result(ended)
     }
 
     /// The same; `never_issued` is told of each arrival that was never issued.
     pub(super) fn finish_with(mut self, ended: Timestamp, mut never_issued: impl FnMut(Arrival)) -> WorkerResult {
         while let Some(arrival) = self.driver.unissued() {
-            self.never_issued(arrival, ended);
+            self.recorder.plan(arrival.intended_start);
+            self.recorder.record(&RequestRecord::never_issued(arrival, ended));
             never_issued(arrival);
         }
         self.result(ended)
-    }
-
-    fn never_issued(&mut self, arrival: Arrival, ended: Timestamp) {
-        self.recorder.plan(arrival.intended_start);
-        self.recorder.record(&RequestRecord::never_issued(arrival, ended));
     }
 
     fn result(self, ended: Timestamp) -> WorkerResult {

@@ -117,6 +117,12 @@ impl<S> Connection<S> {
         race.add(socket, number, &mut self.socket, own_has_failed)
     }
 
+    /// Goes on with an attempt that was begun before, in place of that of its own socket, which has failed. False if there is
+    /// none.
+    pub(crate) fn fall_back(&mut self) -> bool {
+        self.race.as_mut().is_some_and(|race| race.fall_back(&mut self.socket))
+    }
+
     /// Begins to set up TLS on a connection that is there.
     ///
     /// # Errors

@@ -82,11 +82,19 @@ impl Race {
         for nth in (0..outcomes.len()).rev().filter(|nth| outcomes[*nth].is_some()) {
             self.failed.push(self.others.remove(nth).0);
         }
-        if own.is_some() && self.untried.is_empty() && !self.others.is_empty() {
-            self.replace(socket, 0);
+        if own.is_some() && self.untried.is_empty() && self.fall_back(socket) {
             return None;
         }
         own
+    }
+
+    /// Puts a further attempt that goes on in the place of the connection's own, which has failed. False if there is none.
+    pub(super) fn fall_back(&mut self, own: &mut Socket) -> bool {
+        let goes_on = !self.others.is_empty();
+        if goes_on {
+            self.replace(own, 0);
+        }
+        goes_on
     }
 
     /// Swaps the connection's own socket and that of a further attempt.

@@ -12,6 +12,7 @@ use crate::target::HttpVersion;
 use crate::target::endpoint::Endpoint;
 use crate::tls::{HTTP2, Tls, TlsFault};
 
+/// Connects to `endpoint` within `timeout`, which is above zero.
 pub(super) fn connect(endpoint: &Endpoint, timeout: Duration) -> io::Result<Socket> {
     let socket = Socket::new(endpoint.domain(), Type::STREAM, None)?;
     socket.connect_timeout(&endpoint.address()?, timeout)?;

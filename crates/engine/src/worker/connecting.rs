@@ -80,8 +80,14 @@ impl<P: Protocol> Worker<P> {
         let since = self.clock.since(now);
         match self.connections.pool.get(token.slot()).connected() {
             None => return,
-            Some(Err(cause)) if may_be_elsewhere(cause) && self.try_next_address(token, true, now) => return,
-            Some(Err(cause)) => return self.opening_failed(token.slot(), cause),
+            Some(Err(cause)) => {
+                let goes_on = may_be_elsewhere(cause) && self.try_next_address(token, true, now)
+                    || self.connections.pool.get(token.slot()).fall_back();
+                if !goes_on {
+                    self.opening_failed(token.slot(), cause);
+                }
+                return;
+            }
             Some(Ok(())) => {}
         }
         let race = self.connections.end_race(token.slot());

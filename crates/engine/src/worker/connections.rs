@@ -198,13 +198,11 @@ impl<P: Protocol> Connections<P> {
                 Err(cause) => address = race.next().filter(|_| may_be_elsewhere(cause)).ok_or(cause)?,
             }
         };
-        if endpoints.len() > 1 {
-            connection.race = Some(Box::new(race.with_own(address)));
-        }
-        let is_race = connection.race.is_some();
+        let has_others = endpoints.len() > 1;
+        connection.race = has_others.then(|| Box::new(race.with_own(address)));
         self.opening += 1;
         let token = self.pool.insert(connection, origin);
-        if is_race {
+        if has_others {
             self.attempts_due.push_back((now + ATTEMPT_DELAY, token));
         }
         match &mut self.of_sessions {

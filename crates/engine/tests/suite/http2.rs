@@ -11,11 +11,10 @@ use crate::support::raw_http2::{
     DATA, GOAWAY, HEADERS, Heard, PING, RST_STREAM, Raw, SETTINGS, Say, WINDOW_UPDATE, frame, ok,
 };
 use crate::support::script::both;
-use crate::support::tls::trusting;
 use crate::support::{DRAIN, TIMEOUT, closed, open, run};
 use truetail_engine::{
-    AddressOverrides, FeedOrder, Method, Origin, Plan, PreflightError, Request, RequestSet, Target, TargetError,
-    TargetRequests, TlsFault, TlsOptions, preflight,
+    AddressOverrides, FeedOrder, Method, Origin, Plan, Request, RequestSet, Target, TargetRequests, TlsOptions,
+    preflight,
 };
 use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::Nanos;
@@ -442,61 +441,4 @@ fn a_run_that_is_over_counts_out_what_is_in_flight() {
     plan.workload.limits.drain = DRAIN;
     let tally = run(&plan).snapshot.tally;
     assert_eq!((tally.planned, tally.responses, tally.never_issued), (30, 1, 29));
-}
-
-#[test]
-fn over_tls_it_is_agreed_on_or_there_is_no_connection() {
-    let trusting = TlsOptions { insecure: true, ..TlsOptions::default() };
-    let secured = |plan: Plan| crate::support::tls::secured(in_http2(plan), &trusting);
-    let server = Honest::over(Some(crate::support::tls::usual()), 100, NOTHING, b"ok".to_vec());
-    let url = format!("https://{}/", server.address);
-    for mut plan in both(open(&url, 200.0, 40)).map(secured) {
-        assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
-        let measured = run(&plan);
-        assert_eq!(measured.snapshot.tally.responses, 40);
-        assert_eq!(measured.snapshot.metric(Metric::TlsHandshakeTime).count(), 1);
-    }
-    for protocols in [vec![], vec![b"http/1.1".to_vec()]] {
-        let mut config = crate::support::tls::usual();
-        config.alpn_protocols = protocols;
-        let config = Arc::new(config);
-        let address = crate::support::tls::listen(move |socket| {
-            let connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
-            let mut stream = rustls::StreamOwned::new(connection, socket);
-            let _ = std::io::copy(&mut stream, &mut std::io::sink());
-        });
-        let mut plan = secured(open(&format!("https://{address}/"), 500.0, 10));
-        let asked = preflight(&mut plan.target, Nanos::from_secs(10)).unwrap_err();
-        assert!(matches!(asked, PreflightError::Tls { fault: TlsFault::NoHttp2, .. }), "{asked}");
-        let measured = run(&plan);
-        assert_eq!(measured.snapshot.tally.connect_failed, 10, "{:?}", measured.snapshot.causes);
-    }
-}
-
-#[test]
-fn what_http2_has_no_place_for_is_refused_by_name() {
-    let headers = ["TE: gzip".to_owned()];
-    let mut target = Target::resolve(Method::Get, "http://127.0.0.1:1/x", &headers, Vec::new()).unwrap();
-    let refused = target.use_http2().unwrap_err();
-    assert!(matches!(refused, TargetError::NotInHttp2 { .. }));
-    let line = refused.to_string();
-    assert!(line.contains("'TE: gzip'") && line.contains("GET http://127.0.0.1:1/x"), "{line}");
-}
-
-/// In cleartext, and over TLS with a server that agrees on nothing else.
-#[test]
-fn a_server_that_speaks_it_alone_is_recognised_by_a_client_of_http_1() {
-    let mut alone = crate::support::tls::usual();
-    alone.alpn_protocols = vec![b"h2".to_vec()];
-    for (scheme, tls) in [("http", None), ("https", Some(alone))] {
-        let server = Honest::over(tls, 100, NOTHING, b"ok".to_vec());
-        let url = server.url().replace("http", scheme);
-        let mut target = Target::resolve(Method::Get, &url, &[], Vec::new()).unwrap();
-        target.secure(&trusting()).unwrap();
-        let error = preflight(&mut target, Nanos::from_secs(5)).unwrap_err();
-        assert!(matches!(error, PreflightError::InHttp2Only { .. }), "{error:?}");
-        assert!(error.to_string().ends_with("It speaks HTTP/2"), "{error}");
-        target.use_http2().unwrap();
-        assert_eq!(preflight(&mut target, Nanos::from_secs(5)).map(|answer| answer.status), Ok(200));
-    }
 }

@@ -3,6 +3,7 @@
 mod addresses;
 mod callable;
 mod http2;
+mod http_version;
 mod origins;
 mod outcomes;
 mod parts_of_an_answer;

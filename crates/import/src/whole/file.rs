@@ -114,9 +114,7 @@ fn all_bytes(input: &mut dyn BufRead, most: u64) -> Result<Vec<u8>, ImportError>
 /// Refuses JSON of so many values that it takes more than `most` bytes of memory: a text of 512 MiB can hold many GiB of them.
 /// What is between quotes counts too, which is a little.
 fn check_values(bytes: &[u8], most: u64) -> Result<(), ImportError> {
-    if !without_mark(bytes).trim_ascii_start().starts_with(b"{")
-        && !without_mark(bytes).trim_ascii_start().starts_with(b"[")
-    {
+    if !matches!(without_mark(bytes).trim_ascii_start(), [b'{' | b'[', ..]) {
         return Ok(());
     }
     let mut taken = 0;

@@ -13,8 +13,8 @@ pub(super) static LOG: WholeFile = WholeFile {
     parse: read,
 };
 
-/// A text log begins with a line `RUN`, or with assertions before it. A binary one begins with the kind 0 and the version: a length of four bytes and its
-/// digits.
+/// A text log begins with a line `RUN`, or with assertions before it. A binary one begins with the kind 0 and the version: a
+/// length of four bytes and its digits.
 fn likeness(head: &[u8]) -> Likeness {
     let is_binary = matches!(head, [0, 0, 0, 0, 3..=60, b'0'..=b'9', ..]);
     if is_text(head) || is_binary {

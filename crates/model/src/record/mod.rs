@@ -18,6 +18,7 @@ mod sparse;
 mod tally;
 mod target_ledger;
 mod target_times;
+mod unissued;
 
 pub use books::IntervalBooks;
 pub use histogram::{BUCKETS, Histogram, lowest_in_bucket, rank_of};

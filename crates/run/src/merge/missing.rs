@@ -2,7 +2,7 @@
 
 use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Spacing, Trace};
 use truetail_model::driver::{Driver, Stripe, WorkerShare};
-use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, Snapshot};
+use truetail_model::record::{Recorder, RecorderOptions, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
@@ -52,14 +52,7 @@ fn of_one(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot {
         per_second: IntervalWidth::of(&whole.snapshot) != IntervalWidth::WholeRun,
         samples: whole.snapshot.samples.options(),
     });
-    let at = Timestamp(whole.facts.elapsed_ns);
-    while let Some(arrival) = driver.unissued() {
-        recorder.plan(arrival.intended_start);
-        recorder.record(&RequestRecord::never_issued(arrival, at.max(arrival.intended_start)));
-        while let Some(block) = driver.unissued_block(at, recorder.measured_from()) {
-            recorder.never_issued(&block, at);
-        }
-    }
+    recorder.count_out(&mut driver, Timestamp(whole.facts.elapsed_ns));
     recorder.finish(driver.schedule_hash())
 }
 

@@ -10,7 +10,7 @@ use crate::protocol::fields::FieldList;
 /// Most bytes of the fields of one head, counted as HPACK counts them.
 const HEAD_LIMIT: usize = 64 * 1024;
 /// Most fields of one head.
-const FIELD_LIMIT: u32 = 128;
+const FIELD_LIMIT: u32 = 1024;
 
 /// What matters of the fields of one block.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -254,7 +254,7 @@ mod tests {
             (vec![vec![0x88], literal("content-length", "-1")], Cause::BadLength),
             (vec![vec![0x88], literal("content-length", "1"), literal("content-length", "2")], Cause::BadLength),
             (vec![vec![0x88], literal("content-length", "18446744073709551616")], Cause::BadLength),
-            (vec![vec![0x88], literal("a", "b").repeat(128)], Cause::HeadTooLarge),
+            (vec![vec![0x88], literal("a", "b").repeat(1024)], Cause::HeadTooLarge),
         ] {
             assert_eq!(Decoder::new().read(&fields.concat()).unwrap().wrong, Some(wrong), "{fields:?}");
         }
