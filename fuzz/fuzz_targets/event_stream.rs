@@ -5,10 +5,10 @@
 use libfuzzer_sys::fuzz_target;
 use truetail_fuzz::Cut;
 use truetail_run::LlmApi;
-use truetail_stream::{EventParser, MOST_DATA_BYTES, read_chunk};
+use truetail_stream::{EventParser, MAX_DATA_BYTES, read_chunk};
 
 /// Memory grows by doubling.
-const MOST_HELD: usize = 4 * MOST_DATA_BYTES;
+const MAX_HELD: usize = 4 * MAX_DATA_BYTES;
 
 fuzz_target!(|input: &[u8]| {
     let Cut { flag: again, pieces } = Cut::read(input);
@@ -34,7 +34,7 @@ fn read(parser: &mut EventParser, pieces: &[&[u8]]) -> (Vec<(Vec<u8>, u64)>, boo
             bytes += event.data_bytes;
             events.push((event.data.to_vec(), event.data_bytes));
         });
-        assert!(parser.held() <= MOST_HELD, "{} bytes are kept", parser.held());
+        assert!(parser.held() <= MAX_HELD, "{} bytes are kept", parser.held());
     }
     let sent: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
     assert!(bytes <= sent, "{bytes} bytes of data in {sent}");

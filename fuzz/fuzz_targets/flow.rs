@@ -9,7 +9,7 @@ use truetail_model::scenario::Scenario;
 use truetail_sim::SimOptions;
 
 /// Sessions of more requests are read and not run.
-const MOST_REQUESTS: u32 = 1_000;
+const MAX_REQUESTS: u32 = 1_000;
 
 static SCENARIO: LazyLock<Scenario> = LazyLock::new(|| {
     let text = "[workload]\nrate = 1\nduration = \"3s\"\n[service]\nbaseline = \"1ms\"\n\
@@ -31,7 +31,7 @@ fn check(flow: &Flow, text: &str) {
     let (itinerary, requests) = (flow.itinerary(), flow.requests());
     assert_eq!(itinerary.steps.len(), requests.targets().len());
     assert_eq!(itinerary.moves.map(|moves| moves.len()), Some(flow.requests_per_session() as usize));
-    if flow.requests_per_session() > MOST_REQUESTS {
+    if flow.requests_per_session() > MAX_REQUESTS {
         return;
     }
     match simulate(&flow.clone().into(), &SCENARIO, SimOptions::LEAN) {

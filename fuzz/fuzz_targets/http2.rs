@@ -11,7 +11,7 @@ const REQUESTS: u32 = 5;
 /// Of the fourth a part fits into the connection's window, and of the fifth nothing.
 const BODY: usize = 20_000;
 /// A frame of 16 KiB, a block of 64 KiB, replies of 256 KiB and bodies of 128 KiB, whose memory grows by doubling.
-const MOST_HELD: usize = 2 * (16 + 64 + 256 + 128 + 16) * 1024;
+const MAX_HELD: usize = 2 * (16 + 64 + 256 + 128 + 16) * 1024;
 /// The initial window of a connection.
 const WINDOW: i64 = 65_535;
 /// An empty SETTINGS frame, which has to come first.
@@ -36,7 +36,7 @@ fn heard(pieces: &[&[u8]], mut conversation: Conversation) -> Heard {
     let mut came_to = Ok(());
     for piece in pieces {
         came_to = conversation.receive(piece);
-        assert!(conversation.held() <= MOST_HELD, "{} bytes are kept", conversation.held());
+        assert!(conversation.held() <= MAX_HELD, "{} bytes are kept", conversation.held());
         if came_to.is_err() {
             assert_eq!(conversation.in_flight(), 0, "what is given up has ended");
             break;

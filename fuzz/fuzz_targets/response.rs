@@ -8,7 +8,7 @@ use truetail_fuzz::Cut;
 use truetail_model::record::Cause;
 
 /// A head is at most 64 KiB, and its memory grows by doubling.
-const MOST_HELD: usize = 2 * (64 * 1024 + 1);
+const MAX_HELD: usize = 2 * (64 * 1024 + 1);
 
 type Read = Result<AnswerEnd, Cause>;
 
@@ -37,7 +37,7 @@ fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool, cache: &mu
         fed += piece.len() as u64;
         let result = parser.feed(piece, cache, &mut |_| {});
         assert_eq!(parser.received(), fed);
-        assert!(parser.held() <= MOST_HELD, "{} bytes are kept", parser.held());
+        assert!(parser.held() <= MAX_HELD, "{} bytes are kept", parser.held());
         if let Parsed::Complete(end) = result? {
             assert!((200..=999).contains(&end.status), "{end:?}");
             finished = Some(end);

@@ -84,14 +84,14 @@ pub struct Cut<'a> {
 }
 
 /// The largest number of cuts: a power of two, less one.
-const MOST_CUTS: u8 = 15;
+const MAX_CUTS: u8 = 15;
 
 impl<'a> Cut<'a> {
     /// Reads any input as a cut.
     pub fn read(input: &'a [u8]) -> Cut<'a> {
         let (flag, rest) = input.split_first().unwrap_or((&0, &[]));
         let (count, rest) = rest.split_first().unwrap_or((&0, &[]));
-        let (places, bytes) = rest.split_at((usize::from(count & MOST_CUTS) * 2).min(rest.len()) & !1);
+        let (places, bytes) = rest.split_at((usize::from(count & MAX_CUTS) * 2).min(rest.len()) & !1);
         let mut places: Vec<usize> = places
             .chunks_exact(2)
             .map(|two| usize::from(u16::from_le_bytes([two[0], two[1]])).min(bytes.len()))
@@ -105,7 +105,7 @@ impl<'a> Cut<'a> {
 
     /// The input for these bytes, cut at these places, at most fifteen.
     pub fn write(flag: bool, places: &[usize], bytes: &[u8]) -> Vec<u8> {
-        let mut input = vec![u8::from(flag), places.len() as u8 & MOST_CUTS];
+        let mut input = vec![u8::from(flag), places.len() as u8 & MAX_CUTS];
         places.iter().for_each(|place| input.extend((*place as u16).to_le_bytes()));
         input.extend_from_slice(bytes);
         input

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use truetail_analysis::gates::Reading;
 use truetail_run::{LlmApi, StreamKind};
-use truetail_stream::{LlmOptions, MOST_DATA_BYTES, Objective, StreamOptions};
+use truetail_stream::{LlmOptions, MAX_DATA_BYTES, Objective, StreamOptions};
 
 use crate::arguments::{choice, positive_time, value_error};
 use crate::gate::parsed;
@@ -84,8 +84,8 @@ impl StreamArguments<'_> {
             return Err(value_error(name, "it is about server-sent events, and contradicts stream='chunks'"));
         }
         match &self.end_mark {
-            Some(mark) if mark.len() > MOST_DATA_BYTES => {
-                Err(value_error("end_mark", format!("at most {MOST_DATA_BYTES} bytes are compared")))
+            Some(mark) if mark.len() > MAX_DATA_BYTES => {
+                Err(value_error("end_mark", format!("at most {MAX_DATA_BYTES} bytes are compared")))
             }
             _ => Ok(()),
         }

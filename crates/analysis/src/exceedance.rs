@@ -7,7 +7,7 @@ use truetail_model::record::{Distributions, Metric};
 use crate::long_run_variance::CosineBasis;
 
 /// At most this many stretches: four for each cosine that is used.
-const MOST_BINS: usize = 120;
+const MAX_BINS: usize = 120;
 /// At least this many arrivals in a stretch, where arrivals are cut into them one by one.
 const SMALLEST_BIN: usize = 4;
 /// Cumulative counts are kept for every so many entries. The rest is counted on demand.
@@ -18,7 +18,7 @@ const STRIDE: usize = 1024;
 struct Placed(u64);
 
 impl Placed {
-    /// Room for [`MOST_BINS`].
+    /// Room for [`MAX_BINS`].
     const BIN_BITS: u32 = 7;
     /// Values from here on, which is four and a half years, are not told apart.
     const LARGEST: u64 = u64::MAX >> Placed::BIN_BITS;
@@ -55,7 +55,7 @@ impl ExceedanceCounts {
     /// Of every single value, in the order of the intended starts; [`u64::MAX`] for an arrival without an answer. `None`
     /// where there are too few to tell how they depend on each other.
     pub(crate) fn of_values(values: &[u64]) -> Option<ExceedanceCounts> {
-        let bins = (values.len() / SMALLEST_BIN).min(MOST_BINS);
+        let bins = (values.len() / SMALLEST_BIN).min(MAX_BINS);
         let cosines = CosineBasis::over(bins)?;
         let place = |(i, value): (usize, &u64)| Placed::new(*value, i * bins / values.len());
         let mut placed: Vec<Placed> = values.iter().enumerate().map(place).collect();
@@ -68,7 +68,7 @@ impl ExceedanceCounts {
     pub(crate) fn of_intervals(rows: &[Distributions], metrics: &[Metric], total: u64) -> Option<ExceedanceCounts> {
         let in_row = |row: &Distributions| metrics.iter().map(|metric| row.metric(*metric).count()).sum::<u64>();
         let rows: Vec<&Distributions> = rows.iter().filter(|row| in_row(row) > 0).collect();
-        let bins = rows.len().min(MOST_BINS);
+        let bins = rows.len().min(MAX_BINS);
         let cosines = CosineBasis::over(bins)?;
         let mut buckets: Vec<(Placed, u64)> =
             rows.iter().enumerate().flat_map(|(i, row)| buckets_of(row, i * bins / rows.len(), metrics)).collect();

@@ -24,7 +24,7 @@ use std::f64::consts::PI;
 use crate::binomial::incomplete_beta;
 
 /// At most this many cosines.
-pub(crate) const MOST_COSINES: usize = 30;
+pub(crate) const MAX_COSINES: usize = 30;
 /// No fewer than this many; with fewer bins than one more, nothing is estimated.
 pub(crate) const FEWEST_COSINES: usize = 4;
 /// The slow part that is held against the rest to find a series that repeats itself.
@@ -52,7 +52,7 @@ pub(crate) struct LongRunVariance {
 impl CosineBasis {
     /// Those over `bins` bins; `None` where there are too few bins for any estimate.
     pub(crate) fn over(bins: usize) -> Option<CosineBasis> {
-        let most = MOST_COSINES.min(bins.checked_sub(1)?);
+        let most = MAX_COSINES.min(bins.checked_sub(1)?);
         if most < FEWEST_COSINES {
             return None;
         }

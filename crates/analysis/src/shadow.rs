@@ -35,7 +35,7 @@ use crate::support::{QUANTILES, min_sample_size};
 /// still seen.
 const NEIGHBOURS: usize = 16;
 /// About how many steps of users are walked at most; where it would be more, one user in so many stands for the others.
-const MOST_STEPS: usize = 1 << 18;
+const MAX_STEPS: usize = 1 << 18;
 /// Further tools that are walked, to see how much what they report varies.
 const REPLICATES: u64 = 8;
 /// About how many steps of each of these: enough for p99.9, which needs some thousand. Fewer make the interval wider.
@@ -43,20 +43,20 @@ const REPLICATE_STEPS: usize = 1 << 14;
 /// How well a shadow agrees with a real closed loop, as a factor.
 const AGREEMENT: f64 = 1.1;
 /// Where users take so many times as many steps as their mean service time lets expect, they are no longer walked.
-const MOST_OF_EXPECTED: usize = 16;
+const MAX_EXPECTED_FACTOR: usize = 16;
 /// A single user asks at most this often for each request that is known.
-const MOST_FOR_ONE: usize = 16;
+const MAX_STEPS_PER_REQUEST: usize = 16;
 /// Nobody asks again sooner than this.
 const SHORTEST_NS: u64 = 1_000;
 /// More users than this are no tool.
-const MOST_USERS: f64 = 1e6;
+const MAX_USERS: f64 = 1e6;
 
 /// The shadow of as many users as ask for what was offered while all is well: the offered rate times the median service
 /// time (Little's law). `None` where [`shadow`] has none, and for a run that is INVALID: then the answer to compare with is
 /// missing.
 pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
     let median = findings.metrics[Metric::ServiceTime].quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
-    let users = (findings.offered_per_second? * median as f64 / 1e9).round().clamp(1.0, MOST_USERS) as u32;
+    let users = (findings.offered_per_second? * median as f64 / 1e9).round().clamp(1.0, MAX_USERS) as u32;
     if findings.verdict.state == VerdictState::Invalid {
         return None;
     }
@@ -166,7 +166,7 @@ impl Seen {
 
     /// What `users` meet; `None` where one of them asks too often.
     fn ask(&self, users: u32) -> Option<Asked> {
-        self.ask_in(0, users, MOST_STEPS)
+        self.ask_in(0, users, MAX_STEPS)
     }
 
     /// What the users of another such tool meet.
@@ -182,7 +182,7 @@ impl Seen {
         let spread = self.requests[self.requests.len() / 2].takes;
         let late = if tool == 0 { 0 } else { mix64(tool) % spread.max(1) / u64::from(walked) };
         for user in 0..walked {
-            if sorted.len() + failed > MOST_OF_EXPECTED * most_steps {
+            if sorted.len() + failed > MAX_EXPECTED_FACTOR * most_steps {
                 return None;
             }
             let place = (u128::from(spread) * u128::from(user) / u128::from(walked)) as u64;
@@ -205,7 +205,7 @@ impl Seen {
     /// One user from `begin` on, with these draws: what it meets. `None` when it asks too often.
     fn walk(&self, draws: u64, begin: u64, mut meets: impl FnMut(Met)) -> Option<()> {
         let (mut now, mut next, mut steps) = (begin, 0, 0);
-        let most = (self.requests.len().saturating_mul(MOST_FOR_ONE)).min(2 * MOST_STEPS);
+        let most = (self.requests.len().saturating_mul(MAX_STEPS_PER_REQUEST)).min(2 * MAX_STEPS);
         while now < self.until {
             next = self.first_from(next, now);
             let met = self.requests[self.neighbour(next, mix64(draws ^ steps as u64))];
@@ -310,7 +310,7 @@ mod tests {
         let requests: Vec<_> = (0..10_000).map(|i| (i * 100, 2_000, i % 10 > 0)).collect();
         let seen = seen(&requests, 1_000_000);
         let asked = seen.ask(100_000).unwrap();
-        assert!(seen.walked(100_000, MOST_STEPS) < 1_000);
+        assert!(seen.walked(100_000, MAX_STEPS) < 1_000);
         assert_eq!(asked.quantile(0.99), Some(2_000));
         let all = asked.count() + asked.unanswered();
         assert!(all.abs_diff(50_000_000) < 500_000, "{all}");
@@ -323,7 +323,7 @@ mod tests {
         let mut requests: Vec<_> = (0..99).map(|i| (i * 10_000, 1_000, true)).collect();
         requests.push((999_999, 1 << 50, true));
         let seen = seen(&requests, 1_000_000);
-        assert_eq!(seen.walked(1_000_000, MOST_STEPS), MOST_STEPS as u32);
+        assert_eq!(seen.walked(1_000_000, MAX_STEPS), MAX_STEPS as u32);
         assert!(seen.ask(1_000_000).is_none());
         assert!(seen.ask(10).is_some());
     }

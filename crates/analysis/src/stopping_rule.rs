@@ -30,7 +30,7 @@ pub const FIRST_INTERIM_ANALYSIS: Nanos = Nanos::from_secs(10);
 /// Looks after that: each when the measured time has grown by half.
 const GROWTH: (u64, u64) = (3, 2);
 /// Most arrivals that may be outstanding at a look, as a share of those beyond the quantile.
-const MOST_OUTSTANDING: f64 = 0.1;
+const MAX_OUTSTANDING: f64 = 0.1;
 
 /// How narrow a quantile of the response time must be.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -74,7 +74,7 @@ impl StoppingRule {
 
     /// Is an interim analysis allowed, with so many arrivals recorded and so many issued or due that have not ended?
     pub fn is_ready(&self, recorded: u64, outstanding: u64) -> bool {
-        recorded >= min_sample_size(self.q) && outstanding as f64 <= MOST_OUTSTANDING * (1.0 - self.q) * recorded as f64
+        recorded >= min_sample_size(self.q) && outstanding as f64 <= MAX_OUTSTANDING * (1.0 - self.q) * recorded as f64
     }
 
     /// What `quantile`, which is [`StoppingRule::q`] of the response time so far, says. The half-width is the distance from the value to the

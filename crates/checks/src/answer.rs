@@ -6,14 +6,14 @@ use serde_json::Value;
 use truetail_engine::FieldList;
 
 /// Most bytes of a body that checks read: 1 MiB. A longer one fails every check that looks at the body.
-pub const MOST_BODY_BYTES: usize = 1 << 20;
+pub const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// The body of an answer, as far as it was kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Body<'a> {
     /// All of it, without its transfer coding.
     Whole(&'a [u8]),
-    /// It was longer than [`MOST_BODY_BYTES`].
+    /// It was longer than [`MAX_BODY_BYTES`].
     TooLong,
 }
 

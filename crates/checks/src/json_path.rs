@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 /// The most steps of a search. A step looks at one value of the body; they take some tens of milliseconds.
-const MOST_STEPS: u64 = 1 << 20;
+const MAX_STEPS: u64 = 1 << 20;
 /// As many steps as a regular expression counts for, which is compiled for each value.
 const STEPS_OF_A_REGEX: u64 = 40;
 
@@ -23,7 +23,7 @@ pub struct TooManySteps;
 
 impl fmt::Display for TooManySteps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the path may take more than {MOST_STEPS} steps on this body, and no more are tried; use fewer '..'")
+        write!(f, "the path may take more than {MAX_STEPS} steps on this body, and no more are tried; use fewer '..'")
     }
 }
 
@@ -43,7 +43,7 @@ impl BoundedPath {
     /// # Errors
     /// If that may take too many steps on this value.
     pub fn query<'a>(&self, json: &'a Value) -> Result<Vec<&'a Value>, TooManySteps> {
-        if self.shape.steps(json) > MOST_STEPS {
+        if self.shape.steps(json) > MAX_STEPS {
             return Err(TooManySteps);
         }
         Ok(self.path.query(json).all())
@@ -58,8 +58,8 @@ impl BoundedPath {
         let found = self.query(json)?;
         let mut parts = 0_u64;
         for value in &found {
-            parts = parts.saturating_add(values_in(value, MOST_STEPS - parts));
-            if parts > MOST_STEPS {
+            parts = parts.saturating_add(values_in(value, MAX_STEPS - parts));
+            if parts > MAX_STEPS {
                 return Err(TooManySteps);
             }
         }
@@ -110,7 +110,7 @@ fn ways(json: &Value, depth: u64, more: u32, sum: &mut u64) {
     // C(depth + more, more), one factor after the other: each product is divisible.
     let ways = (1..=u64::from(more)).fold(1_u64, |ways, nth| ways.saturating_mul(depth + nth) / nth);
     *sum = sum.saturating_add(ways);
-    if *sum > MOST_STEPS {
+    if *sum > MAX_STEPS {
         return;
     }
     match json {
@@ -121,7 +121,7 @@ fn ways(json: &Value, depth: u64, more: u32, sum: &mut u64) {
 }
 
 fn ways_below(json: &Value, depth: u64, more: u32, sum: &mut u64) {
-    if *sum <= MOST_STEPS {
+    if *sum <= MAX_STEPS {
         ways(json, depth + 1, more, sum);
     }
 }

@@ -10,7 +10,7 @@ use crate::tests_of::{JsonTest, TextTest};
 /// Longest part of an answer that a reason quotes, in letters.
 const LONGEST_QUOTE: usize = 200;
 /// The most values that a reason quotes.
-const MOST_QUOTED: usize = 20;
+const MAX_QUOTED: usize = 20;
 
 /// Why an answer fails a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,7 +129,7 @@ impl Check {
                 let json = answer.body().ok().and_then(|body| answer.json(body).ok());
                 let found = json.and_then(|json| path.parsed.query(json).ok()).unwrap_or_default();
                 // Each has a letter at least, and one of them may be all of the body.
-                let texts: Vec<_> = found.iter().take(MOST_QUOTED).map(|value| clipped(&value.to_string())).collect();
+                let texts: Vec<_> = found.iter().take(MAX_QUOTED).map(|value| clipped(&value.to_string())).collect();
                 clipped(&texts.join(", "))
             }
         }

@@ -26,7 +26,7 @@ mod scanner;
 mod tally;
 mod tests_of;
 
-pub use answer::{Answer, Body, MOST_BODY_BYTES};
+pub use answer::{Answer, Body, MAX_BODY_BYTES};
 pub use check::Check;
 pub use check_run::CheckRun;
 pub use json_path::{BoundedPath, TooManySteps};

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer};
 use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
-use truetail_run::{FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS};
+use truetail_run::{FailedAnswer, FailedCheck, MAX_FAILED_ANSWERS};
 
-use crate::answer::{Answer, Body, MOST_BODY_BYTES};
+use crate::answer::{Answer, Body, MAX_BODY_BYTES};
 use crate::check::Check;
 use crate::tally::CheckTally;
 
@@ -93,7 +93,7 @@ impl CheckObserver {
 
     /// An answer that failed this check would be kept.
     fn is_wanted(&self, check: usize) -> bool {
-        self.found.failed.len() < MOST_FAILED_ANSWERS || !self.has_example[check]
+        self.found.failed.len() < MAX_FAILED_ANSWERS || !self.has_example[check]
     }
 
     /// By its status and its header fields alone, an answer fails a check and will be kept.
@@ -148,7 +148,7 @@ impl Observer for CheckObserver {
             head.copy_fields(&mut partial.fields);
         }
         if needs_body {
-            partial.room = MOST_BODY_BYTES;
+            partial.room = MAX_BODY_BYTES;
         } else if self.will_be_kept(head.status, &partial.fields) {
             head.copy_fields(&mut partial.fields);
             partial.room = KEPT_BODY_BYTES;

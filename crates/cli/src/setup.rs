@@ -21,7 +21,7 @@ use crate::resolve::run::ResolvedRun;
 use crate::resolve::{self, flow, load, request, tls};
 
 /// How long it may take in all.
-const MOST_TIME: Nanos = Nanos::from_secs(60);
+const MAX_TIME: Nanos = Nanos::from_secs(60);
 /// How long of it arrivals may come, though there is one at once.
 const ARRIVALS: Nanos = Nanos::from_secs(1);
 
@@ -149,7 +149,7 @@ fn why(sessions: &FlowRun) -> String {
     let ended = facts.steps.iter().find_map(|step| Some((step, *step.ended_here.keys().next()?)));
     match ended {
         Some((step, cause)) => format!("it ended at {}: {}", step.name, cause.describe()),
-        None => format!("it was not over after {MOST_TIME}"),
+        None => format!("it was not over after {MAX_TIME}"),
     }
 }
 
@@ -164,6 +164,6 @@ fn one_session(args: &RunArgs, flow: &Flow) -> Workload {
     let requests_per_session = flow.requests_per_session();
     let model = LoadModel::PartlyOpen { sessions, requests_per_session, think_time: Nanos::ZERO };
     let limits =
-        Limits { drain: MOST_TIME.saturating_sub(ARRIVALS), timeout: load::limits(args).timeout, ..Limits::default() };
+        Limits { drain: MAX_TIME.saturating_sub(ARRIVALS), timeout: load::limits(args).timeout, ..Limits::default() };
     Workload { model, limits, warmup: Nanos::ZERO }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// The folder in which a pod finds its files. It is its working folder, too.
 pub const FILES_FOLDER: &str = "/run/truetail-files";
 /// Most bytes of all files together: what Kubernetes lets a Secret have, 1 MiB.
-pub const MOST_FILE_BYTES: usize = 1 << 20;
+pub const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// A file that is carried to the pods.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -30,7 +30,7 @@ mod yaml;
 
 pub use clock::{ClockOffset, Exchange};
 pub use drive::drive;
-pub use files::{FILES_FOLDER, JobFile, MOST_FILE_BYTES};
+pub use files::{FILES_FOLDER, JobFile, MAX_FILE_BYTES};
 pub use kubectl::{Event, Kubectl, Order, Progress};
 pub use manifest::{CONTAINER, Job, PROGRAM, Resources, START_FILE, Start, is_name};
 pub use outcome::{DriveError, Fate, Outcome, Patience, ShardOutcome};

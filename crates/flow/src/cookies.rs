@@ -5,9 +5,9 @@ use truetail_engine::is_header_value;
 use truetail_model::time::{Nanos, Timestamp};
 
 /// Most cookies that a session keeps, as browsers do: the oldest one goes.
-const MOST_COOKIES: usize = 180;
+const MAX_COOKIES: usize = 180;
 /// Larger cookies are not kept, as browsers do.
-const MOST_COOKIE_BYTES: usize = 4096;
+const MAX_COOKIE_BYTES: usize = 4096;
 
 /// What a `Set-Cookie` field says.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -140,7 +140,7 @@ impl CookieJar {
             (cookie.expires, cookie.is_secure, cookie.is_of_host) = (expires, set.secure, domain.is_none());
             return;
         }
-        if self.cookies.len() == MOST_COOKIES {
+        if self.cookies.len() == MAX_COOKIES {
             self.cookies.remove(0);
         }
         self.cookies.push(Cookie {
@@ -191,7 +191,7 @@ impl CookieJar {
 }
 
 fn is_accepted(set: &SetCookie<'_>, site: &Site) -> bool {
-    (!set.secure || site.is_secure) && set.name.len() + set.value.len() <= MOST_COOKIE_BYTES
+    (!set.secure || site.is_secure) && set.name.len() + set.value.len() <= MAX_COOKIE_BYTES
 }
 
 /// Which domain a cookie of this site is for, where `given` is its `Domain` in lower case; `None`: for the host alone.

@@ -24,7 +24,7 @@ use crate::syntax::{Entry, FlowFile, Setting};
 use crate::value::Value;
 
 /// Most requests of a session.
-const MOST_MOVES: usize = 100_000;
+const MAX_SESSION_STEPS: usize = 100_000;
 
 /// A flow that can be run.
 #[derive(Clone, Debug)]
@@ -270,10 +270,10 @@ fn moves(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
     let mut moves = Vec::new();
     for (step, entry) in (0..).zip(&file.entries) {
         let times = entry.options.repeat.unwrap_or(1) as usize;
-        if moves.len() + times > MOST_MOVES {
+        if moves.len() + times > MAX_SESSION_STEPS {
             return Err(FlowError::new(
                 entry.line,
-                format!("a session has more than {MOST_MOVES} requests, the limit"),
+                format!("a session has more than {MAX_SESSION_STEPS} requests, the limit"),
             ));
         }
         moves.extend(std::iter::repeat_n(step, times));

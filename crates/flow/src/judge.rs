@@ -12,7 +12,7 @@ use crate::template::Template;
 use crate::value::Value;
 
 /// Most bytes of a value that a session keeps: a JSONPath may find the same in many places.
-const MOST_CAPTURED_BYTES: usize = 4 << 20;
+const MAX_CAPTURED_BYTES: usize = 4 << 20;
 
 /// Why a session does not go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Resu
         let failed = |why: String| Disappointment::new(EarlyEnd::Capture, capture.line, why);
         let found = look(&capture.look, answer, scope).map_err(failed)?;
         let found = found.ok_or_else(|| failed("the capture found nothing".to_owned()))?;
-        if found.weight() > MOST_CAPTURED_BYTES {
+        if found.weight() > MAX_CAPTURED_BYTES {
             return Err(failed("what was captured is too large to be kept".to_owned()));
         }
         scope.values[capture.variable] = Some(found);

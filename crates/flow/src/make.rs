@@ -16,7 +16,7 @@ use crate::template::{Piece, Source, Template};
 use crate::value::Value;
 
 /// Most bytes of all files that a flow names: 16 MiB. Each session under way holds its own request.
-const MOST_FILE_BYTES: usize = 16 << 20;
+const MAX_FILE_BYTES: usize = 16 << 20;
 
 /// So many redirects are followed where nothing else is said, as in Hurl.
 const USUAL_REDIRECTS: u32 = 50;
@@ -296,8 +296,8 @@ impl<'a> StepMaker<'a> {
         }
         let bytes = (self.read_file)(path)?;
         let total = self.files.values().map(Vec::len).sum::<usize>() + bytes.len();
-        if total > MOST_FILE_BYTES {
-            return Err(format!("the files of the flow have more than {} MiB, the limit", MOST_FILE_BYTES >> 20));
+        if total > MAX_FILE_BYTES {
+            return Err(format!("the files of the flow have more than {} MiB, the limit", MAX_FILE_BYTES >> 20));
         }
         self.files.insert(path.to_owned(), bytes.clone());
         Ok(bytes)

@@ -4,7 +4,7 @@ use truetail_engine::{AnswerHead, FieldList};
 use truetail_model::time::Timestamp;
 
 /// Most bytes that are kept of a body for captures and asserts: 1 MiB.
-pub const MOST_BODY_BYTES: usize = 1 << 20;
+pub const MAX_BODY_BYTES: usize = 1 << 20;
 /// Room for a body that is kept from one answer to the next.
 const BODY_ROOM_KEPT: usize = 4 * 1024;
 
@@ -83,7 +83,7 @@ impl Readings {
         let reading = self.of(request);
         reading.body_bytes += part.len() as u64;
         if reading.keeps_body {
-            let kept = part.len().min(MOST_BODY_BYTES - reading.body.len());
+            let kept = part.len().min(MAX_BODY_BYTES - reading.body.len());
             reading.body.extend_from_slice(&part[..kept]);
         }
     }

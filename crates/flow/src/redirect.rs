@@ -9,9 +9,9 @@ use crate::origins::{FlowOrigin, Origins};
 use crate::request::{Marks, write_jar};
 
 /// Longer ones lead nowhere: 8 KiB.
-const MOST_LOCATION_BYTES: usize = 8 << 10;
+const MAX_LOCATION_BYTES: usize = 8 << 10;
 /// Most characters of an origin that are shown.
-const MOST_SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 
 /// The `Location` of an answer that is a redirect: one with a status from 300 to 399 that has one, as in Hurl.
 pub(crate) fn location<'a>(answer: &Answer<'a>) -> Option<&'a [u8]> {
@@ -38,8 +38,8 @@ pub(crate) struct Hop {
 /// # Errors
 /// Why nothing is to be asked for there. To an origin that the flow does not name nothing is sent.
 pub(crate) fn hop(origins: &Origins, from: u32, target: &str, location: &[u8]) -> Result<Hop, String> {
-    if location.len() > MOST_LOCATION_BYTES {
-        return Err(format!("the Location has {} bytes, and the limit is {MOST_LOCATION_BYTES}", location.len()));
+    if location.len() > MAX_LOCATION_BYTES {
+        return Err(format!("the Location has {} bytes, and the limit is {MAX_LOCATION_BYTES}", location.len()));
     }
     let text = std::str::from_utf8(location).ok().filter(|text| !text.contains(char::is_control));
     let text = text.ok_or("the Location has a character that no URL has")?;
@@ -65,7 +65,7 @@ fn origin_for_people(url: &Url) -> String {
         }
         None => format!("a URL of {}:", url.scheme()),
     };
-    match text.char_indices().nth(MOST_SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
@@ -226,7 +226,7 @@ mod tests {
             assert!(is_line && !why.contains("/secret") && !why.contains("me:"), "{location}: {why}");
         }
         assert!(target("/a", b"/\xff").unwrap_err().contains("character"));
-        assert!(target("/a", &[b'a'; MOST_LOCATION_BYTES + 1]).unwrap_err().contains("8193 bytes"));
+        assert!(target("/a", &[b'a'; MAX_LOCATION_BYTES + 1]).unwrap_err().contains("8193 bytes"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::syntax::{Delay, Expected, Setting};
 use crate::value::Value;
 
 /// Most bytes of a value that an option sets: one that is put into itself grows with each repetition.
-const MOST_SET_BYTES: usize = 1 << 20;
+const MAX_SET_BYTES: usize = 1 << 20;
 
 /// A request of a flow, and what is expected of its answer.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl Step {
                 Setting::Value(value) => Some(value.clone()),
                 Setting::Text(template) => template.render(scope).ok().map(Value::text),
             };
-            scope.values[*variable] = value.filter(|value| value.weight() <= MOST_SET_BYTES);
+            scope.values[*variable] = value.filter(|value| value.weight() <= MAX_SET_BYTES);
             scope.values[*variable].is_some()
         })
     }

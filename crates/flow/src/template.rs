@@ -10,7 +10,7 @@ use crate::scope::{Scope, VariableId, uuid};
 use crate::value::Value;
 
 /// Most bytes of a text that is made from a template: what is captured may be put into it many times.
-const MOST_RENDERED_BYTES: usize = 8 << 20;
+const MAX_RENDERED_BYTES: usize = 8 << 20;
 
 /// A text with places for values.
 #[derive(Clone, Default, Debug)]
@@ -88,7 +88,7 @@ impl Template {
         for piece in &self.0 {
             let mut counted = |text: &str| {
                 length += text.len();
-                if length <= MOST_RENDERED_BYTES {
+                if length <= MAX_RENDERED_BYTES {
                     put(text);
                 }
             };
@@ -97,7 +97,7 @@ impl Template {
                 Piece::Value(expression) => expression.render(scope, &mut counted)?,
             }
         }
-        if length <= MOST_RENDERED_BYTES { Ok(()) } else { Err(RenderError::NoText) }
+        if length <= MAX_RENDERED_BYTES { Ok(()) } else { Err(RenderError::NoText) }
     }
 
     /// The text.
@@ -245,7 +245,7 @@ impl Filter {
 pub(crate) const NO_TEXT: &str = "a variable has no text";
 
 /// Most bytes that a regular expression may take in memory.
-const MOST_REGEX_BYTES: usize = 1 << 20;
+const MAX_REGEX_BYTES: usize = 1 << 20;
 
 /// Something that is made from a text.
 pub(crate) trait Made: Sized {
@@ -296,7 +296,7 @@ impl Made for BoundedPath {
 
 impl Made for Regex {
     fn of(text: &str) -> Result<Regex, String> {
-        let made = RegexBuilder::new(text).size_limit(MOST_REGEX_BYTES).build();
+        let made = RegexBuilder::new(text).size_limit(MAX_REGEX_BYTES).build();
         made.map_err(|error| error.to_string().lines().last().unwrap_or_default().trim().to_owned())
     }
 }

@@ -11,7 +11,7 @@ use crate::figure::Figure;
 use crate::table::Table;
 
 /// So many stretches are in the table at most: the longest.
-const MOST_ROWS: usize = 200;
+const MAX_ROWS: usize = 200;
 
 /// An audit to make a page of.
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +152,7 @@ fn over_time(report: &AuditReport, of: &str) -> Markup {
     };
     let mut longest: Vec<_> = audit.stops.iter().collect();
     longest.sort_by_key(|stop| std::cmp::Reverse(stop.length_ns()));
-    longest.truncate(MOST_ROWS);
+    longest.truncate(MAX_ROWS);
     longest.sort_by_key(|stop| stop.from_ns);
     let which = match audit.stops.len() - longest.len() {
         0 => String::new(),

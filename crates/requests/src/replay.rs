@@ -14,12 +14,12 @@ use crate::prepare::{PreparedRequests, Size};
 use crate::{InputError, Location, TargetSpec};
 
 /// So many routes have books of their own, those that were asked for most. The others are one target for each method.
-const MOST_TARGETS: usize = 20;
+const MAX_TARGETS: usize = 20;
 /// Each of them has at least one arrival in so many.
 const LEAST_SHARE: u64 = 100;
 /// Most remarks of a file that are kept, and most characters of each.
-const MOST_NOTES: usize = 10;
-const MOST_NOTE_CHARS: usize = 1_000;
+const MAX_NOTES: usize = 10;
+const MAX_NOTE_CHARS: usize = 1_000;
 /// How a remark begins that belongs into the result of a run.
 const NOTE: &str = "# note: ";
 
@@ -87,7 +87,7 @@ pub fn parse_replay(text: &str, file: &str) -> Result<Replay, InputError> {
     });
     let trace = trace.map_err(|error| refused(file, error))?;
     let notes = text.lines().filter_map(|line| line.strip_prefix(NOTE));
-    let notes = notes.take(MOST_NOTES).map(|note| note.chars().take(MOST_NOTE_CHARS).collect()).collect();
+    let notes = notes.take(MAX_NOTES).map(|note| note.chars().take(MAX_NOTE_CHARS).collect()).collect();
     Ok(Replay { trace, notes, file: file.to_owned(), requests, asked })
 }
 
@@ -198,7 +198,7 @@ impl<'r> Groups<'r> {
         let mut names: Vec<(&str, Option<String>, u64)> = Vec::new();
         let mut numbers = HashMap::new();
         for (rank, (route, count)) in most.into_iter().enumerate() {
-            let has_own = rank < MOST_TARGETS && count * LEAST_SHARE >= replay.asked.len() as u64;
+            let has_own = rank < MAX_TARGETS && count * LEAST_SHARE >= replay.asked.len() as u64;
             let shared = names.iter().position(|(method, own, _)| !has_own && own.is_none() && *method == route.0);
             let number = shared.unwrap_or(names.len());
             match shared {
@@ -270,9 +270,9 @@ mod tests {
         let replay = parse_replay(&text, "f").unwrap();
         let prepared = replay.prepare(&base("http://a")).unwrap();
         let targets = prepared.requests.targets();
-        assert_eq!(targets.len(), MOST_TARGETS + 2);
+        assert_eq!(targets.len(), MAX_TARGETS + 2);
         assert_eq!((targets[0].url(), targets[0].weight(), targets[0].len()), ("http://a/p0/*", 31, 2));
-        let others: Vec<_> = targets[MOST_TARGETS..].iter().map(|of| (of.name(), of.weight())).collect();
+        let others: Vec<_> = targets[MAX_TARGETS..].iter().map(|of| (of.name(), of.weight())).collect();
         assert_eq!(others, [(Some("GET other paths"), 55), (Some("PUT other paths"), 1)]);
         assert_eq!(targets.iter().map(|of| u64::from(of.weight())).sum::<u64>(), replay.asked.len() as u64);
     }

@@ -12,7 +12,7 @@ use crate::exchange::{AfterResponse, NextSend, ServerExchange};
 use crate::http::{Body, Refusal, RequestHead, Route, may_contain_head, parse_head};
 use crate::response_form::ResponseForm;
 use crate::shared_state::SharedState;
-use crate::stream::{MOST_BODY_BYTES, StreamKey};
+use crate::stream::{MAX_BODY_BYTES, StreamKey};
 use crate::transport::Transport;
 use crate::truth::Ending;
 
@@ -366,7 +366,7 @@ fn is_preface(bytes: &[u8]) -> bool {
 fn read_body(body: &mut Body, kept: Option<&mut Vec<u8>>, bytes: &[u8]) -> Result<usize, Refusal> {
     let Some(kept) = kept else { return body.read(bytes, &mut |_| {}) };
     let length = body.read(bytes, &mut |data| kept.extend_from_slice(data))?;
-    if kept.len() > MOST_BODY_BYTES { Err(Refusal::BodyTooLarge) } else { Ok(length) }
+    if kept.len() > MAX_BODY_BYTES { Err(Refusal::BodyTooLarge) } else { Ok(length) }
 }
 
 /// Sends bytes of `exchange` before `end`. Returns false when the system takes no more for now.

@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use rustls::ServerConnection;
 
 /// Plaintext that is sealed and handed to the system before more is.
-const MOST_SEALED: usize = 64 * 1024;
+const MAX_SEALED: usize = 64 * 1024;
 
 /// A connection, whose socket does not block.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Tls {
 
     fn write(&mut self, stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
         if self.sealed == 0 {
-            self.sealed = self.session.writer().write(&bytes[..bytes.len().min(MOST_SEALED)])?;
+            self.sealed = self.session.writer().write(&bytes[..bytes.len().min(MAX_SEALED)])?;
         }
         self.flush(stream)?;
         if self.session.wants_write() {

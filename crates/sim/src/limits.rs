@@ -6,7 +6,7 @@ use truetail_model::workload::{LoadModel, Workload};
 use crate::SimError;
 
 /// The most requests of a simulation, with the events of their streams: some minutes and a few GiB at worst.
-const MOST_STEPS: u64 = 100_000_000;
+const MAX_STEPS: u64 = 100_000_000;
 
 /// Refuses a workload of more steps, as far as they are known in advance, and of as many users.
 ///
@@ -23,5 +23,5 @@ pub(crate) fn check(service: &Service, workload: &Workload) -> Result<(), SimErr
     let requests = requests.unwrap_or(u64::MAX);
     let events = service.stream.as_ref().map_or(0, |stream| stream.content.events);
     let steps = requests.saturating_mul(events.saturating_add(1));
-    if steps <= MOST_STEPS { Ok(()) } else { Err(SimError::TooLarge { requests, events, most: MOST_STEPS }) }
+    if steps <= MAX_STEPS { Ok(()) } else { Err(SimError::TooLarge { requests, events, most: MAX_STEPS }) }
 }

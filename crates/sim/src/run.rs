@@ -10,7 +10,7 @@ use truetail_run::{Facts, OfferedLoad, Run, RunSource, StripeFacts};
 use crate::{FaultClockStart, GeneratorFlaws, Sessions, SimError, Simulation, SimulationEnd, StreamBooks};
 
 /// The most seconds that are allocated before a run: a day.
-const MOST_SECONDS_ALLOCATED: u64 = 86_400;
+const MAX_ALLOCATED_SECONDS: u64 = 86_400;
 
 /// What a simulated run keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ impl SimOptions {
         let seconds = (Timestamp::ZERO + horizon + workload.limits.drain).second() as u64 + 1;
         Recorder::new(RecorderOptions {
             measure_from: Timestamp(workload.warmup.0),
-            expected_seconds: seconds.min(MOST_SECONDS_ALLOCATED) as usize,
+            expected_seconds: seconds.min(MAX_ALLOCATED_SECONDS) as usize,
             per_second: self.per_second,
             samples: self.samples,
         })

@@ -8,7 +8,7 @@ use serde_json::Value;
 use truetail_run::LlmApi;
 
 /// Bytes of one answer that are kept.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// The text of an answer, as far as it has come.
 #[derive(Default, Debug)]
@@ -32,7 +32,7 @@ impl AnswerText {
 
     /// Adds what an event says.
     pub(crate) fn event(&mut self, api: LlmApi, data: &[u8]) {
-        if !self.has_others && (!add_text(api, data, &mut self.text) || self.text.len() > MOST_BYTES) {
+        if !self.has_others && (!add_text(api, data, &mut self.text) || self.text.len() > MAX_BYTES) {
             self.give_up();
         }
     }

@@ -3,12 +3,12 @@
 use memchr::memchr2;
 
 /// Most bytes of the data of one event that are kept. Longer data is counted to its end.
-pub const MOST_DATA_BYTES: usize = 64 * 1024;
+pub const MAX_DATA_BYTES: usize = 64 * 1024;
 /// Room for data that is kept from one stream to the next.
 const DATA_ROOM_KEPT: usize = 4 * 1024;
 /// Most bytes of the name of a field that are kept: those of `retry`, the longest but one, and one more that tells a longer
 /// name from it.
-const MOST_NAME_BYTES: usize = 6;
+const MAX_NAME_BYTES: usize = 6;
 /// What may stand before the first line, and is no part of it.
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServerSentEvent<'a> {
     /// Its data: the values of its `data` fields with line feeds between them, as they were sent. The first
-    /// [`MOST_DATA_BYTES`] of it where it is longer. Bytes that are no UTF-8 are left as they are.
+    /// [`MAX_DATA_BYTES`] of it where it is longer. Bytes that are no UTF-8 are left as they are.
     pub data: &'a [u8],
     /// How many bytes of data it has, kept or not.
     pub data_bytes: u64,
@@ -49,14 +49,14 @@ enum At {
 
 /// Reads an event stream piece by piece. Any cut of a stream into pieces gives the same events.
 ///
-/// It keeps at most [`MOST_DATA_BYTES`] of the event under way, and allocates only until it has room for the longest data.
+/// It keeps at most [`MAX_DATA_BYTES`] of the event under way, and allocates only until it has room for the longest data.
 /// Nothing in a stream is an error: the standard gives a meaning to any bytes.
 #[derive(Debug)]
 pub struct EventParser {
     at: At,
     /// The last byte was a carriage return: a line feed that follows belongs to it.
     after_return: bool,
-    name: [u8; MOST_NAME_BYTES],
+    name: [u8; MAX_NAME_BYTES],
     data: Vec<u8>,
     /// Bytes of data, and a line feed behind each of its fields.
     data_bytes: u64,
@@ -71,13 +71,7 @@ impl Default for EventParser {
 impl EventParser {
     /// At the beginning of a stream.
     pub fn new() -> EventParser {
-        EventParser {
-            at: At::Mark(0),
-            after_return: false,
-            name: [0; MOST_NAME_BYTES],
-            data: Vec::new(),
-            data_bytes: 0,
-        }
+        EventParser { at: At::Mark(0), after_return: false, name: [0; MAX_NAME_BYTES], data: Vec::new(), data_bytes: 0 }
     }
 
     /// At the beginning of another stream. The room for data is kept.
@@ -126,7 +120,7 @@ impl EventParser {
     /// Takes a byte that may belong to a byte order mark. One that breaks off is the beginning of a name that nobody knows.
     fn mark(&mut self, seen: usize, byte: u8) -> usize {
         if byte != BYTE_ORDER_MARK[seen] {
-            self.at = if seen == 0 { At::LineStart } else { At::Name(MOST_NAME_BYTES) };
+            self.at = if seen == 0 { At::LineStart } else { At::Name(MAX_NAME_BYTES) };
             return 0;
         }
         self.at = if seen + 1 < BYTE_ORDER_MARK.len() { At::Mark(seen + 1) } else { At::LineStart };
@@ -149,7 +143,7 @@ impl EventParser {
             }
             b':' if self.at == At::LineStart => self.at = At::Comment,
             b':' => self.end_of_name(length),
-            _ if length < MOST_NAME_BYTES => {
+            _ if length < MAX_NAME_BYTES => {
                 self.name[length] = byte;
                 self.at = At::Name(length + 1);
             }
@@ -185,7 +179,7 @@ impl EventParser {
     fn add(&mut self, bytes: &[u8]) {
         self.data_bytes += bytes.len() as u64;
         // One more than is kept: the last line feed is taken off again.
-        let room = (MOST_DATA_BYTES + 1).saturating_sub(self.data.len());
+        let room = (MAX_DATA_BYTES + 1).saturating_sub(self.data.len());
         self.data.extend_from_slice(&bytes[..room.min(bytes.len())]);
     }
 
@@ -196,7 +190,7 @@ impl EventParser {
         }
         // Without the line feed behind the last field.
         let data_bytes = self.data_bytes - 1;
-        let kept = data_bytes.min(MOST_DATA_BYTES as u64) as usize;
+        let kept = data_bytes.min(MAX_DATA_BYTES as u64) as usize;
         on_event(ServerSentEvent { data: &self.data[..kept], data_bytes });
         self.data.clear();
         self.data_bytes = 0;

@@ -10,7 +10,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{EventMarks, StreamFacts, StreamKind};
 
 use crate::found::Found;
-use crate::open_stream::{Arrived, Clocks, Head, MOST_MARKED, mark};
+use crate::open_stream::{Arrived, Clocks, Head, MAX_MARKED, mark};
 use crate::options::StreamOptions;
 
 /// An item that did not have to be waited for came together with the one before it, unless the generator took so long: it then
@@ -37,7 +37,7 @@ struct ItemStream {
     clocks: Clocks,
     /// When it yielded its last item.
     yielded: Timestamp,
-    /// When its items came; `None` where [`MOST_MARKED`] others were open when it began.
+    /// When its items came; `None` where [`MAX_MARKED`] others were open when it began.
     marks: Option<EventMarks>,
 }
 
@@ -52,7 +52,7 @@ impl ItemStreams {
     /// A generator is about to be started for this arrival.
     pub fn begin(&self, arrival: Arrival) {
         let mut books = self.lock();
-        let marks = (books.open.len() < MOST_MARKED).then(EventMarks::with_room);
+        let marks = (books.open.len() < MAX_MARKED).then(EventMarks::with_room);
         let clocks = books.clocks(arrival);
         books.open.insert(arrival.index, ItemStream { clocks, yielded: arrival.intended_start, marks });
     }

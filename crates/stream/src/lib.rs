@@ -35,7 +35,7 @@ mod tokenizer;
 mod uncounted;
 
 pub use chunk::{Chunk, Usage, read_chunk};
-pub use event_parser::{EventParser, MOST_DATA_BYTES, ServerSentEvent};
+pub use event_parser::{EventParser, MAX_DATA_BYTES, ServerSentEvent};
 pub use items::ItemStreams;
 pub use options::{LlmOptions, StreamOptions};
 pub use slo::Objective;

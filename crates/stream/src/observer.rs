@@ -15,7 +15,7 @@ use crate::event_parser::EventParser;
 use crate::found::Found;
 use crate::idle::{IdleWatch, Look};
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
-use crate::open_stream::{Arrived, Clocks, Head, MOST_MARKED, mark};
+use crate::open_stream::{Arrived, Clocks, Head, MAX_MARKED, mark};
 use crate::options::StreamOptions;
 use crate::uncounted::Uncounted;
 
@@ -29,14 +29,14 @@ struct Slot {
     answer: LlmAnswer,
     /// What it said, where a tokenizer wants that.
     text: AnswerText,
-    /// When its events came; `None` in the places beyond [`MOST_MARKED`].
+    /// When its events came; `None` in the places beyond [`MAX_MARKED`].
     marks: Option<EventMarks>,
     generation: u32,
 }
 
 impl Slot {
     fn new(is_asked: bool, clocks: Clocks, place: usize) -> Slot {
-        let marks = (place < MOST_MARKED).then(EventMarks::with_room);
+        let marks = (place < MAX_MARKED).then(EventMarks::with_room);
         let (parser, answer, text) = (EventParser::new(), LlmAnswer::default(), AnswerText::default());
         Slot { is_asked, clocks, parser, answer, text, marks, generation: 0 }
     }

@@ -9,7 +9,7 @@ use crate::found::Found;
 use crate::options::StreamOptions;
 
 /// Of the streams that are open at once in one place, so many may be sampled: each takes 4 KiB of memory.
-pub(crate) const MOST_MARKED: usize = 2_048;
+pub(crate) const MAX_MARKED: usize = 2_048;
 
 /// An event comes now of a stream with these clocks, which do not know of it yet.
 #[inline]

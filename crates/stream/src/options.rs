@@ -17,7 +17,7 @@ pub struct StreamOptions {
     /// A stream that brings no byte for this long is given up.
     pub idle_timeout: Option<Nanos>,
     /// The data of the event without which a stream is not complete; at most
-    /// [`MOST_DATA_BYTES`](crate::MOST_DATA_BYTES).
+    /// [`MAX_DATA_BYTES`](crate::MAX_DATA_BYTES).
     pub end_mark: Option<String>,
     /// The events are those of a language model; with [`StreamKind::Sse`] only.
     pub llm: Option<LlmOptions>,

@@ -6,7 +6,7 @@ use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::options::StreamOptions;
 
 /// Of each worker answers of so many bytes are kept.
-const MOST_BYTES: usize = 128 << 20;
+const MAX_BYTES: usize = 128 << 20;
 
 /// A complete answer that is counted later.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Uncounted {
         }
         let Some(text) = text.take() else { return false };
         let bytes = self.bytes + text.capacity() + size_of::<Waiting>();
-        if bytes > MOST_BYTES {
+        if bytes > MAX_BYTES {
             return false;
         }
         self.bytes = bytes;

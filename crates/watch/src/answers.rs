@@ -8,7 +8,7 @@ use crate::look::{Emphasis, Look};
 use crate::text::Labelled;
 
 /// The most targets that are shown.
-const MOST_TARGETS: usize = 30;
+const MAX_TARGETS: usize = 30;
 
 /// Statuses, and what went wrong with requests that have ended. Those in flight are neither.
 pub(crate) fn lines(state: &LiveState, look: Look, columns: u16) -> Labelled {
@@ -37,7 +37,7 @@ pub(crate) fn lines(state: &LiveState, look: Look, columns: u16) -> Labelled {
 
 /// A row a target, where there are several: requests, errors, quantiles. Names are cut at their beginning.
 pub(crate) fn targets(state: &LiveState, look: Look, columns: u16) -> Vec<Line<'static>> {
-    let rows = words::target_rows(&state.run, &state.findings, MOST_TARGETS);
+    let rows = words::target_rows(&state.run, &state.findings, MAX_TARGETS);
     if rows.is_empty() {
         return Vec::new();
     }

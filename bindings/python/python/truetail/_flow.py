@@ -19,7 +19,7 @@ from truetail._progress import shown
 from truetail._session import BodyTooLong, HeadersLike, Request, Response, Session, Sleep, StatusError, pairs
 from truetail._types import Path, Rate, Spacing, Time
 
-MOST_SLEEPS = 10_000
+MAX_SLEEPS = 10_000
 """Sleeps in a row, without a request between them."""
 LONGEST_THINK_NS = 10**18
 """Longer than any run."""
@@ -95,10 +95,10 @@ def _next_request(coroutine: Coroutine[Any, Any, object], answer: Optional[Respo
             asked = coroutine.throw(TypeError(_foreign(asked)))
             continue
         think, sleeps = min(think + asked.nanoseconds, LONGEST_THINK_NS), sleeps + 1
-        if sleeps > MOST_SLEEPS:
+        if sleeps > MAX_SLEEPS:
             coroutine.close()
             raise RuntimeError(
-                f"{MOST_SLEEPS} sleeps without a request between them; s.sleep plans think time and waits for nothing, so a "
+                f"{MAX_SLEEPS} sleeps without a request between them; s.sleep plans think time and waits for nothing, so a "
                 "loop around it has to make a request"
             )
         asked = coroutine.send(None)

@@ -31,12 +31,12 @@ fn corrected_up_to(histogram: &Histogram, expected_interval: Nanos, largest: Nan
 
 /// So many values are added for one value at most; where there would be more, they are added in larger steps with as many
 /// copies of each, so that the time a correction takes is bounded.
-const MOST_STEPS: u64 = 100_000;
+const MAX_STEPS: u64 = 100_000;
 /// Once so many values were added, each further value gets at most [`FEW_STEPS`].
 const MANY_STEPS: u64 = 100_000_000;
 const FEW_STEPS: u64 = 64;
 /// No more than so many requests are added to a file. Only a broken file could ask for more, and the counts would not hold them.
-const MOST_ADDED: u64 = 1 << 60;
+const MAX_ADDED: u64 = 1 << 60;
 
 /// What was added so far.
 #[derive(Clone, Copy, Default, Debug)]
@@ -50,13 +50,13 @@ struct Steps {
 impl Steps {
     fn add_missing(&mut self, to: &mut Histogram, value: Nanos, interval: Nanos, copies: u64) {
         let steps = (value.0 / interval.0).saturating_sub(1);
-        let most = if self.taken < MANY_STEPS { MOST_STEPS } else { FEW_STEPS };
+        let most = if self.taken < MANY_STEPS { MAX_STEPS } else { FEW_STEPS };
         let stride = steps.div_ceil(most).max(1);
         let mut step = 1;
         while step <= steps {
             let here = stride.min(steps - step + 1);
             let middle = step + (here - 1) / 2;
-            let count = copies.saturating_mul(here).min(MOST_ADDED - self.added);
+            let count = copies.saturating_mul(here).min(MAX_ADDED - self.added);
             to.record_n(Nanos(value.0 - middle * interval.0), count);
             step += here;
             self.taken += 1;
@@ -127,7 +127,7 @@ impl Correction {
 }
 
 /// The most intervals of requests; they are 1, 2, 4 … seconds long.
-const MOST_INTERVALS: usize = 32;
+const MAX_INTERVALS: usize = 32;
 const SECOND: u64 = 1_000_000_000;
 
 /// Corrects requests as they come, exactly and not to the resolution of buckets, as `recordValueWithExpectedInterval` does;
@@ -145,7 +145,7 @@ pub struct Corrector {
 impl Corrector {
     /// Nothing is recorded yet. An interval of zero adds nothing.
     pub fn new(expected_interval: Nanos) -> Corrector {
-        let (timed, untimed) = (Bins::new(MOST_INTERVALS, 0), Corrected::default());
+        let (timed, untimed) = (Bins::new(MAX_INTERVALS, 0), Corrected::default());
         Corrector { interval: expected_interval, timed, untimed, steps: Steps::default() }
     }
 
@@ -219,10 +219,10 @@ mod tests {
         let mut corrector = Corrector::new(Nanos(1));
         corrector.steps.taken = MANY_STEPS - 1;
         (0..3_000).for_each(|_| corrector.record(None, Nanos(u64::MAX)));
-        assert!(corrector.steps.taken <= MANY_STEPS + MOST_STEPS + 3_000 * FEW_STEPS);
+        assert!(corrector.steps.taken <= MANY_STEPS + MAX_STEPS + 3_000 * FEW_STEPS);
         let Corrected { before, after, added } = corrector.finish().whole;
-        assert_eq!((added, after.count()), (MOST_ADDED, before.count() + MOST_ADDED));
-        assert_eq!(corrected(&before, Nanos(1)).1, MOST_ADDED);
+        assert_eq!((added, after.count()), (MAX_ADDED, before.count() + MAX_ADDED));
+        assert_eq!(corrected(&before, Nanos(1)).1, MAX_ADDED);
     }
 
     /// Each interval is corrected as if it were alone, and together they are the whole.
@@ -235,7 +235,7 @@ mod tests {
         }
         let Correction { whole, intervals } = corrector.finish();
         assert_eq!((whole.before.count(), whole.added), (10_000, 99));
-        assert!((2..=MOST_INTERVALS).contains(&intervals.len()), "{}", intervals.len());
+        assert!((2..=MAX_INTERVALS).contains(&intervals.len()), "{}", intervals.len());
         let hit = intervals.iter().filter(|one| one.corrected.added > 0).collect::<Vec<_>>();
         assert_eq!((hit.len(), hit[0].corrected.added), (1, 99));
         let at = 1_700_000_055 * SECOND;

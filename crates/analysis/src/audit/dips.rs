@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::steps::{Step, Steps};
 
 /// So many steps divide a run, at most.
-const MOST_STEPS: u64 = 256;
+const MAX_STEPS: u64 = 256;
 /// In each step at least so many starts are usual.
 const STARTS_A_STEP: f64 = 20.0;
 /// So many steps on each side show what is usual.
@@ -77,7 +77,7 @@ pub(super) fn dips(axis: &Axis<'_>, resolution: u64) -> Vec<Dip> {
 fn steps(axis: &Axis<'_>, resolution: u64) -> Option<Steps> {
     let whole = axis.total_time();
     let for_starts = (STARTS_A_STEP * whole as f64 / axis.total().max(1) as f64) as u64;
-    let width = (whole / MOST_STEPS).max(for_starts).max(axis.events.width() * 4);
+    let width = (whole / MAX_STEPS).max(for_starts).max(axis.events.width() * 4);
     let steps = Steps::of(axis, width, resolution)?;
     // The first and the last step are not whole.
     (steps.steps.len() > SIDE).then_some(steps)

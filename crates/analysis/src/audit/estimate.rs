@@ -45,17 +45,17 @@ impl Missing {
 }
 
 /// So many values stand for the requests of one stretch at most.
-const MOST_VALUES: u64 = 1_000;
+const MAX_VALUES: u64 = 1_000;
 
 /// So many requests are added in all at most. Only a broken file could ask for more, and the counts would not hold them.
-const MOST_MISSING: f64 = (1u64 << 60) as f64;
+const MAX_MISSING: f64 = (1u64 << 60) as f64;
 
 /// `histogram` with the missing requests, in the variant `which` of their counts.
 fn with_missing(histogram: &Histogram, missing: &[Missing], which: usize) -> Histogram {
     let mut all = histogram.clone();
     for one in missing {
-        let count = one.counts[which].round().min(MOST_MISSING / missing.len() as f64) as u64;
-        let values = count.min(MOST_VALUES);
+        let count = one.counts[which].round().min(MAX_MISSING / missing.len() as f64) as u64;
+        let values = count.min(MAX_VALUES);
         for index in 0..values {
             // Value i stands for the requests count·i/values … count·(i + 1)/values.
             let before = |index: u64| u128::from(count) * u128::from(index) / u128::from(values);

@@ -13,11 +13,11 @@ use super::workers::Workers;
 pub(super) const MATERIAL: f64 = 0.0025;
 
 /// The most bins for starts and ends.
-const MOST_BINS: usize = 1 << 15;
+const MAX_BINS: usize = 1 << 15;
 /// Of bins of 2^25 ns, 33.6 ms, there may be four times as many, which suffice for 73 minutes: wider ones hide stops.
 const MORE_FROM: u32 = 25;
 /// The most bins for durations.
-const MOST_BLOCKS: usize = 1 << 9;
+const MAX_BLOCKS: usize = 1 << 9;
 /// log2 of the first width of a bin: 65.5 µs.
 const FIRST_SHIFT: u32 = 16;
 
@@ -56,8 +56,8 @@ pub(super) struct Rows {
 impl Default for Rows {
     fn default() -> Rows {
         Rows {
-            events: Bins::new(MOST_BINS, FIRST_SHIFT).more_from(MORE_FROM),
-            blocks: Bins::new(MOST_BLOCKS, FIRST_SHIFT + 6),
+            events: Bins::new(MAX_BINS, FIRST_SHIFT).more_from(MORE_FROM),
+            blocks: Bins::new(MAX_BLOCKS, FIRST_SHIFT + 6),
             durations: Histogram::new(),
             workers: Workers::default(),
             requests: 0,

@@ -9,7 +9,7 @@ use super::silence::Silence;
 use super::steps::Steps;
 
 /// So many columns divide a run, at most one more.
-const MOST_COLUMNS: u64 = 240;
+const MAX_COLUMNS: u64 = 240;
 /// In each column at least so many starts are usual.
 const STARTS_A_COLUMN: f64 = 20.0;
 
@@ -66,7 +66,7 @@ pub(super) fn timeline(rows: &Rows, resolution: u64) -> Option<AuditTimeline> {
     let used = used(&axis)?;
     let whole = axis.events.begins(used.1) - axis.events.begins(used.0);
     let for_starts = (STARTS_A_COLUMN * whole as f64 / axis.total().max(1) as f64) as u64;
-    let width = (whole / MOST_COLUMNS).max(for_starts.min(whole)).max(axis.events.width()).max(axis.blocks.width());
+    let width = (whole / MAX_COLUMNS).max(for_starts.min(whole)).max(axis.events.width()).max(axis.blocks.width());
     let steps = Steps::of(&axis, width, resolution)?;
     // Bins may reach beyond what was seen.
     let column = |bin: usize| (axis.events.begins(bin) / steps.width - steps.first) as usize;

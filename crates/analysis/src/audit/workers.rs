@@ -5,7 +5,7 @@ use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 
 /// Workers beyond so many are not followed one by one.
-const MOST_WORKERS: usize = 65_536;
+const MAX_WORKERS: usize = 65_536;
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Worker {
@@ -58,7 +58,7 @@ impl Workers {
         let index = number as usize;
         if index >= self.workers.len() {
             self.seen = self.seen.max(number.saturating_add(1));
-            if index >= MOST_WORKERS {
+            if index >= MAX_WORKERS {
                 return;
             }
             self.workers.resize(index + 1, Worker::default());

@@ -12,7 +12,7 @@ const CLOSEST: f64 = 0.2;
 /// would be harder still to prove.
 const FARTHER: f64 = 0.15;
 /// Confirmations become longer at most so often, twice as long each time.
-const MOST_LENGTHENED: u32 = 10;
+const MAX_LENGTHENINGS: u32 = 10;
 /// Two ends that are within this part of the resolution of each other are the same.
 const SAME: f64 = 0.05;
 
@@ -44,7 +44,7 @@ impl Confirmed {
         }
         if !self.failed.leaves_room(resolution) {
             self.failed = Failed::default();
-            self.lengthened = (self.lengthened + 1).min(MOST_LENGTHENED);
+            self.lengthened = (self.lengthened + 1).min(MAX_LENGTHENINGS);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::confidence_interval::less_rare;
 
 /// At most this many stretches: four for each cosine that is used.
-const MOST_STRETCHES: usize = 120;
+const MAX_STRETCHES: usize = 120;
 /// At least this many requests in a stretch.
 const SMALLEST_STRETCH: usize = 4;
 /// This part of a probe is left out at its beginning: the queues of the service have to fill first.
@@ -42,7 +42,7 @@ impl Sample {
         let lead_in = times.len() / LEAD_IN;
         let (times, surely) = (&times[lead_in..], &surely[lead_in.min(surely.len())..]);
         let near_from = near_level(times, allowed).min(bad_from);
-        let count = (times.len() / SMALLEST_STRETCH).min(MOST_STRETCHES);
+        let count = (times.len() / SMALLEST_STRETCH).min(MAX_STRETCHES);
         let mut stretches = vec![Stretch::default(); count];
         if count > 0 {
             for (i, (time, surely)) in times.iter().zip(surely).enumerate() {
@@ -59,7 +59,7 @@ impl Sample {
     /// Rows, one an interval of equal length, joined so that there are not too many. The first tenth is left out.
     pub fn of_rows(rows: &[Stretch]) -> Sample {
         let rows = &rows[rows.len() / LEAD_IN..];
-        let count = rows.len().min(MOST_STRETCHES);
+        let count = rows.len().min(MAX_STRETCHES);
         let mut stretches = vec![Stretch::default(); count];
         for (i, row) in rows.iter().enumerate() {
             stretches[i * count / rows.len()].add(row);

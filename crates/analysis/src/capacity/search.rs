@@ -31,7 +31,7 @@ const FIRST_PART: f64 = 0.6;
 /// An end that is probed again may take so many times the full length.
 const LONGEST_CONFIRMATION: u64 = 8;
 /// So often is the same rate probed while the generator spoils it.
-const MOST_SPOILT: u32 = 2;
+const MAX_SPOILT_PROBES: u32 = 2;
 /// The one-sided error probability of a probe that proves nothing, and only says where to probe next: a wrong answer costs time.
 const SEARCH_LEVEL: f64 = 0.1;
 /// A probe at full length counts as so many others where the limit is estimated.
@@ -39,7 +39,7 @@ const CONFIRMATION_WEIGHT: f64 = 4.0;
 /// The first look at a probe comes when so many bad requests were allowed, and its time is not up before so many.
 const ALLOWED_AT_LEAST: (f64, f64) = (5.0, 25.0);
 /// Probes become longer at most so often: each time four times as long, because twice as long would rarely be enough.
-const MOST_LENGTHENED: u32 = 10;
+const MAX_LENGTHENINGS: u32 = 10;
 
 /// What a search must keep to.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -177,7 +177,7 @@ impl Search {
             self.curve.extend(ratio.map(|ratio| Seen { rate: trial.rate, ratio, weight }));
         }
         match answer {
-            Answer::GeneratorLimit if made < MOST_SPOILT => self.again = Some((self.repeated(trial), made)),
+            Answer::GeneratorLimit if made < MAX_SPOILT_PROBES => self.again = Some((self.repeated(trial), made)),
             Answer::GeneratorLimit => {
                 let ceiling = self.ceiling.map_or(trial.rate, |ceiling| ceiling.min(trial.rate));
                 self.forget(ceiling);
@@ -269,7 +269,7 @@ impl Search {
             // Longer ones to aim with would take as long as those that prove.
             match self.limit() {
                 Some(_) if !self.is_aimed && self.lengthened > 0 => self.is_aimed = true,
-                _ => self.lengthened = (self.lengthened + 1).min(MOST_LENGTHENED),
+                _ => self.lengthened = (self.lengthened + 1).min(MAX_LENGTHENINGS),
             }
         }
     }

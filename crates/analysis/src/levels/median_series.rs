@@ -11,7 +11,7 @@ const ARRIVALS: u64 = 5;
 const SHORT_NS: u64 = 30 * NANOS_PER_SECOND;
 /// Parts of a second that a short run may be cut into, and about how many of them at most.
 const PARTS_NS: [u64; 5] = [50_000_000, 100_000_000, 200_000_000, 250_000_000, 500_000_000];
-const MOST_PARTS: u64 = 120;
+const MAX_PARTS: u64 = 120;
 
 /// Medians in stretches of equal length.
 #[derive(Clone, PartialEq, Debug)]
@@ -98,7 +98,7 @@ impl Extent {
 
     fn width_ns(&self, single_requests: bool) -> u64 {
         let enough_ns = self.length_ns.max(1).saturating_mul(ARRIVALS).div_ceil(self.arrivals);
-        let part = |width_ns: &&u64| **width_ns >= enough_ns && self.length_ns / **width_ns <= MOST_PARTS;
+        let part = |width_ns: &&u64| **width_ns >= enough_ns && self.length_ns / **width_ns <= MAX_PARTS;
         if single_requests
             && self.length_ns < SHORT_NS
             && let Some(width_ns) = PARTS_NS.iter().find(part)

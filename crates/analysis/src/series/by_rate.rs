@@ -17,7 +17,7 @@ use crate::fidelity::index;
 use crate::support::min_sample_size;
 
 /// At most this many bands.
-const MOST_BANDS: usize = 12;
+const MAX_BANDS: usize = 12;
 /// The rate moved if its extremes differ by more than this share of the larger.
 const LEAST_MOVE: f64 = 0.2;
 /// A trace moved if the variance of its counts is this many times that of independent arrivals.
@@ -48,7 +48,7 @@ pub(super) fn by_rate(
     let (axis, counted) = (grid.axis(), counts(run, every, grid));
     let rates = rates(run, &axis, &counted);
     let Some(band_of) = bands(&rates) else { return Vec::new() };
-    let mut bands: Vec<Band<'_>> = (0..MOST_BANDS).map(|_| Band::default()).collect();
+    let mut bands: Vec<Band<'_>> = (0..MAX_BANDS).map(|_| Band::default()).collect();
     for (i, rates) in rates.iter().enumerate() {
         if let Some(band) = rates.as_ref().and_then(&band_of) {
             bands[band].add(axis.length_s(i), &counted[i], &response_times[i], unanswered[i]);
@@ -90,7 +90,7 @@ fn bands(rates: &[Option<Rates>]) -> Option<impl Fn(&Rates) -> Option<usize> + u
     let means = || rates.iter().flatten().map(|rates| rates.mean).filter(|mean| mean.is_finite());
     let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
     let band_of =
-        move |rate: f64| (((rate - low) / (high - low) * MOST_BANDS as f64).max(0.0) as usize).min(MOST_BANDS - 1);
+        move |rate: f64| (((rate - low) / (high - low) * MAX_BANDS as f64).max(0.0) as usize).min(MAX_BANDS - 1);
     let moved = high > 0.0 && low.is_finite() && high - low > LEAST_MOVE * high;
     moved.then_some(move |rates: &Rates| {
         (band_of(rates.begin).abs_diff(band_of(rates.end)) <= 1).then(|| band_of(rates.mean))

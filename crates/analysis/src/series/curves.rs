@@ -16,7 +16,7 @@ const PER_NINE: i32 = 40;
 /// One of so many points has an interval, and so has each quantile of the table: about eight for each further nine.
 const INTERVAL_EVERY: i32 = 5;
 /// A curve never goes further than 1 − 10⁻⁹.
-const MOST_NINES: i32 = 9;
+const MAX_NINES: i32 = 9;
 
 /// A quantile of a curve.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -45,7 +45,7 @@ fn places() -> Vec<Place> {
         Place { q: (q * decimals).round() / decimals, has_interval: k % INTERVAL_EVERY == 0 }
     };
     let of_table = QUANTILES.iter().filter(|q| **q < 1.0).map(|q| Place { q: *q, has_interval: true });
-    let mut places: Vec<Place> = (1..=PER_NINE * MOST_NINES).map(nth).chain(of_table).collect();
+    let mut places: Vec<Place> = (1..=PER_NINE * MAX_NINES).map(nth).chain(of_table).collect();
     // Of two that are equal, the one of the table stays.
     places.sort_by(|a, b| a.q.total_cmp(&b.q).then(b.has_interval.cmp(&a.has_interval)));
     places.dedup_by(|later, kept| later.q == kept.q);

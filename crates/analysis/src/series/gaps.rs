@@ -9,7 +9,7 @@ use crate::fidelity::sorted_gaps;
 /// Fewer gaps make no picture.
 const FEWEST: usize = 100;
 /// At most this many bins.
-const MOST_BINS: usize = 60;
+const MAX_BINS: usize = 60;
 /// Gaps shorter than the mean gap by more than this factor are in the first bin: sends in one go.
 const SHORTEST: f64 = 1e-3;
 
@@ -25,7 +25,7 @@ pub(super) fn gaps(records: &[RequestRecord]) -> Option<GapSeries> {
     }
     let (shortest, longest) = (planned[0].min(sent[0]), planned.last().max(sent.last()).copied()?);
     let mean = planned.iter().map(|gap| *gap as f64).sum::<f64>() / planned.len() as f64;
-    let bins = LogBins::over(shortest.max((mean * SHORTEST) as u64).min(longest), longest, MOST_BINS);
+    let bins = LogBins::over(shortest.max((mean * SHORTEST) as u64).min(longest), longest, MAX_BINS);
     let (planned, sent) = (shares(&planned, &bins), shares(&sent, &bins));
     Some(GapSeries { lowest_ns: bins.lowest(), bin_factor: bins.factor(), planned, sent })
 }

@@ -5,7 +5,7 @@ use super::data::HeatMap;
 use super::log_bins::LogBins;
 
 /// At most this many rows.
-const MOST_ROWS: usize = 48;
+const MAX_ROWS: usize = 48;
 
 /// The answered arrivals of each column by response time, beside those without an answer. Empty where nothing is known by
 /// column.
@@ -16,7 +16,7 @@ pub(super) fn heat_map(response_times: &[Values<'_>], unanswered: &[u64]) -> Hea
         let cells = vec![Vec::new(); response_times.len()];
         return HeatMap { cells, unanswered: unanswered.to_vec(), ..HeatMap::default() };
     };
-    let rows = LogBins::over(lowest, highest, MOST_ROWS);
+    let rows = LogBins::over(lowest, highest, MAX_ROWS);
     let cells: Vec<Vec<(u16, u64)>> = response_times.iter().map(|values| cells(values, &rows)).collect();
     HeatMap {
         lowest_ns: rows.lowest(),
@@ -29,7 +29,7 @@ pub(super) fn heat_map(response_times: &[Values<'_>], unanswered: &[u64]) -> Hea
 }
 
 fn cells(values: &Values<'_>, rows: &LogBins) -> Vec<(u16, u64)> {
-    let mut counts = [0; MOST_ROWS];
+    let mut counts = [0; MAX_ROWS];
     values.each(|value, count| counts[rows.bin_of(value)] += count);
     let used = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
     used.map(|(row, count)| (row as u16, count)).collect()

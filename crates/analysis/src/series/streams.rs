@@ -8,7 +8,7 @@ use super::shown::shown;
 use super::time_axis::TimeAxis;
 
 /// At most this many rows.
-const MOST_ROWS: usize = 48;
+const MAX_ROWS: usize = 48;
 
 /// The series of the streams of a run; `None` where answers were not read as such.
 pub(super) fn streams(run: &Run) -> Option<StreamSeries> {
@@ -71,7 +71,7 @@ fn gaps(map: &GapMap, measure_from: Timestamp, last_end: Timestamp) -> (TimeAxis
         return (time, HeatMap { cells, unanswered, ..HeatMap::default() });
     };
     let step =
-        (0..).map(|power| 1 << power).find(|step| usize::from(high / step - low / step) < MOST_ROWS).unwrap_or(256);
+        (0..).map(|power| 1 << power).find(|step| usize::from(high / step - low / step) < MAX_ROWS).unwrap_or(256);
     let cells: Vec<Vec<(u16, u64)>> = columns.iter().map(|(cells, _)| joined(cells, low / step, step)).collect();
     let map = HeatMap {
         lowest_ns: GapMap::edge_ns(low / step * step),

@@ -12,7 +12,7 @@ pub struct TimeAxis {
     pub from_s: f64,
     /// How wide a column is, in seconds.
     pub column_s: f64,
-    /// How many there are, at most [`TimeAxis::MOST_COLUMNS`].
+    /// How many there are, at most [`TimeAxis::MAX_COLUMNS`].
     pub columns: usize,
     /// What comes before was warm-up. In the first column, and mostly where it begins.
     pub measured_from_s: f64,
@@ -23,7 +23,7 @@ pub struct TimeAxis {
 
 impl TimeAxis {
     /// A run has at most this many columns, however long it was.
-    pub const MOST_COLUMNS: usize = 600;
+    pub const MAX_COLUMNS: usize = 600;
 
     /// Where column `i` begins, in seconds since the origin. What was not measured of the first column is left out.
     pub fn begin_s(&self, i: usize) -> f64 {
@@ -42,7 +42,7 @@ impl TimeAxis {
 }
 
 /// Where every single request is known: at most this many columns …
-const MOST_FINE_COLUMNS: u64 = 240;
+const MAX_FINE_COLUMNS: u64 = 240;
 /// … of which those shorter than a second hold this many arrivals on average.
 const ARRIVALS_IN_FINE_COLUMN: u64 = 10;
 /// A last piece is a column of its own if it is half as long as the others, or a tenth as long and this many arrivals can be
@@ -89,7 +89,7 @@ impl Grid {
             .map(|(rows, row_ns)| end_of(rows as u64, row_ns, last_ns));
         let to_ns = to_ns[0].max(to_ns[1]).max(from_ns.saturating_add(1));
         let intervals = (to_ns - from_ns).div_ceil(interval_ns);
-        let width_ns = interval_ns.saturating_mul(intervals.div_ceil(TimeAxis::MOST_COLUMNS as u64));
+        let width_ns = interval_ns.saturating_mul(intervals.div_ceil(TimeAxis::MAX_COLUMNS as u64));
         let is_within = (from_ns..to_ns.min(from_ns.saturating_add(width_ns))).contains(&measure_from.0);
         let measured_from_ns = if is_within { measure_from.0 } else { from_ns };
         Some(Grid::new(from_ns, width_ns, measured_from_ns, to_ns, snapshot.tally.planned))
@@ -162,7 +162,7 @@ fn nice_width_ns(length_ns: u64, arrivals: u64) -> u64 {
     let fits = |width_ns: u64| {
         let is_filled =
             u128::from(arrivals) * u128::from(width_ns) >= u128::from(ARRIVALS_IN_FINE_COLUMN) * u128::from(length_ns);
-        length_ns.div_ceil(width_ns) <= MOST_FINE_COLUMNS && (is_filled || width_ns >= NANOS_PER_SECOND)
+        length_ns.div_ceil(width_ns) <= MAX_FINE_COLUMNS && (is_filled || width_ns >= NANOS_PER_SECOND)
     };
     let powers = (0..19).map(|power| 10u64.pow(power));
     powers.flat_map(|power| [1, 2, 5].map(|by| by * power)).find(|width| fits(*width)).unwrap_or(u64::MAX)
@@ -222,7 +222,7 @@ mod tests {
             let width_ns = length.div_ceil(width);
             let grid = Grid::new(from, width_ns, from, from + length, arrivals);
             let axis = grid.axis();
-            prop_assert!(axis.columns >= 1 && axis.columns <= TimeAxis::MOST_COLUMNS);
+            prop_assert!(axis.columns >= 1 && axis.columns <= TimeAxis::MAX_COLUMNS);
             prop_assert_eq!(grid.column_of(Timestamp(from + length)), axis.columns - 1);
             prop_assert_eq!(grid.column_of(Timestamp(0)), 0);
             for i in 0..axis.columns {

@@ -35,7 +35,7 @@ fn assert_near(got: f64, expected: u64, what: &str) {
 /// All that must hold for the series of any run.
 fn assert_sound(run: &Run, series: &RunSeries) {
     let (time, tally) = (&series.time, &run.snapshot.tally);
-    assert!(time.columns <= TimeAxis::MOST_COLUMNS);
+    assert!(time.columns <= TimeAxis::MAX_COLUMNS);
     let lists = [series.heat_map.cells.len(), series.heat_map.unanswered.len()];
     let lists = lists.into_iter().chain([series.load.planned_per_s.len(), series.load.backlog.len()]);
     let lists = lists.chain(series.response_time.iter().chain(&series.generator_lag).map(|one| one.values_ns.len()));

@@ -95,12 +95,12 @@ fn bodies_are_kept_as_far_as_they_are_needed() {
     assert_eq!((kept.body.len(), kept.body_bytes), (KEPT_BODY_BYTES, long.len() as u64));
 
     let (mut of_body, found) = observer(&["body endsWith x"]);
-    let longest = vec![b'x'; MOST_BODY_BYTES];
+    let longest = vec![b'x'; MAX_BODY_BYTES];
     answer(&mut of_body, 10, 200, &longest, 60_000);
     of_body.head(3, AnswerHead::without_fields(200));
     longest.chunks(60_000).for_each(|part| of_body.body(3, part));
     of_body.body(3, b"x");
-    assert!(of_body.partial(3).body.len() == MOST_BODY_BYTES);
+    assert!(of_body.partial(3).body.len() == MAX_BODY_BYTES);
     of_body.end(3, ended(11, OK));
     assert!(of_body.partial(3).body.capacity() <= BODY_ROOM_KEPT);
     assert_eq!(counts(&mut of_body, &found), [(1, 1)]);

@@ -46,7 +46,7 @@ impl LiveView {
 
     /// Open files that it needs during the run.
     pub fn files(&self) -> u64 {
-        if self.listener.is_some() { Server::MOST_FILES } else { 0 }
+        if self.listener.is_some() { Server::MAX_FILES } else { 0 }
     }
 
     /// Begins to show the run of `source`; costs nothing if nobody wants to see it.

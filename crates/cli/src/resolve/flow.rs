@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use truetail_engine::{HttpVersion, Plan};
-use truetail_flow::{Flow, FlowError, FlowRun, Flows, MOST_FLOW_BYTES, SessionRows};
+use truetail_flow::{Flow, FlowError, FlowRun, Flows, MAX_FLOW_BYTES, SessionRows};
 use truetail_model::time::Timestamp;
 
 use super::load::DEFAULT_SEED;
@@ -61,8 +61,8 @@ pub fn read(
     rows: impl FnOnce(&str) -> Result<Option<SessionRows>>,
 ) -> Result<Flow> {
     let text = input::text(file)?;
-    if text.len() > MOST_FLOW_BYTES {
-        let (name, limit) = (file.display(), MOST_FLOW_BYTES >> 20);
+    if text.len() > MAX_FLOW_BYTES {
+        let (name, limit) = (file.display(), MAX_FLOW_BYTES >> 20);
         return Err(runtime_error(format!("{name} is larger than {limit} MiB, the limit")));
     }
     let variables: Vec<_> = variables.iter().map(|variable| (variable.name.clone(), variable.value.clone())).collect();

@@ -8,7 +8,7 @@ use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream};
 use truetail_run::StreamKind;
-use truetail_stream::{LlmOptions, MOST_DATA_BYTES, Objective, StreamOptions, StreamRun, Tokenizer};
+use truetail_stream::{LlmOptions, MAX_DATA_BYTES, Objective, StreamOptions, StreamRun, Tokenizer};
 
 use super::input;
 use crate::args::stream::{StreamArgs, StreamName};
@@ -61,9 +61,9 @@ pub fn options(
     if args.end_mark.is_some() && kind == StreamKind::Chunks {
         return Err(usage_error("--end-mark is the data of a server-sent event; use it with --stream sse"));
     }
-    if let Some(mark) = args.end_mark.as_ref().filter(|mark| mark.len() > MOST_DATA_BYTES) {
+    if let Some(mark) = args.end_mark.as_ref().filter(|mark| mark.len() > MAX_DATA_BYTES) {
         let bytes = mark.len();
-        return Err(usage_error(format!("--end-mark has {bytes} bytes; at most {MOST_DATA_BYTES} are compared")));
+        return Err(usage_error(format!("--end-mark has {bytes} bytes; at most {MAX_DATA_BYTES} are compared")));
     }
     let plain = match args.llm {
         Some(llm) => {

@@ -180,12 +180,12 @@ pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
 }
 
 /// The most bytes of a packed run. Kubernetes keeps 10 MiB of a log, and what is before the run counts too.
-const MOST_PACKED: usize = 8 << 20;
+const MAX_PACKED: usize = 8 << 20;
 
 /// Prints the run with all that a folder would hold.
 fn print_packed(run: &Run, findings: &Findings) -> Result<()> {
     let name = run.facts.stripe.as_ref().map_or("run".to_owned(), |stripe| format!("stripe-{}", stripe.index));
-    let packed = folder::pack(run, findings, &name, MOST_PACKED);
+    let packed = folder::pack(run, findings, &name, MAX_PACKED);
     let (text, whole) = packed.map_err(|error| runtime_error(format!("cannot print the run: {error}")))?;
     if !whole {
         output::note("the single requests of samples.csv are left out: with them the run is longer than a log may be");

@@ -29,10 +29,10 @@ const ARRIVALS: &str = "300";
 /// Most connections at once.
 const CONNECTIONS: u64 = 6;
 /// Requests after which a server that is output to closes a connection.
-const MOST_ON_ONE: u32 = 7;
+const MAX_REQUESTS_PER_CONNECTION: u32 = 7;
 
 /// The same in HTTP/2, where more requests are under way when it happens.
-const MOST_STREAMS_ON_ONE: u32 = 100;
+const MAX_STREAMS_PER_CONNECTION: u32 = 100;
 
 /// How connections are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,7 +59,7 @@ fn in_each_way(start: impl Fn(&TestDir, Option<u32>) -> ServerProcess) {
                 continue;
             }
             let dir = TestDir::new();
-            let served = start(&dir, (way == ConnectionUse::AFewTimes).then_some(MOST_ON_ONE));
+            let served = start(&dir, (way == ConnectionUse::AFewTimes).then_some(MAX_REQUESTS_PER_CONNECTION));
             let run = offer(&dir, served.origin(protocol), way, is_http2, ("1000", CONNECTIONS));
             let log = served.stop();
             assert_balanced(&run);
@@ -110,7 +110,9 @@ fn check_connections(run: &Value, log: &[Logged], way: ConnectionUse) {
             assert!(opened <= CONNECTIONS + broken, "{opened} connections were opened");
         }
         ConnectionUse::Once => assert_eq!((opened, most), (log.len() as u64, 1)),
-        ConnectionUse::AFewTimes => assert!(most <= u64::from(MOST_ON_ONE), "{most} requests on one connection"),
+        ConnectionUse::AFewTimes => {
+            assert!(most <= u64::from(MAX_REQUESTS_PER_CONNECTION), "{most} requests on one connection")
+        }
     }
 }
 
@@ -130,7 +132,7 @@ fn nginx_goes_away_from_connections_of_http2() {
     let Some(program) = nginx::find() else { return };
     for (protocol, rate) in [("h2c", "300"), ("h2", "300"), ("h2c", "20000")] {
         let dir = TestDir::new();
-        let served = nginx::start(&program, &dir, Some(MOST_STREAMS_ON_ONE));
+        let served = nginx::start(&program, &dir, Some(MAX_STREAMS_PER_CONNECTION));
         let run = offer(&dir, served.origin(protocol), ConnectionUse::Kept, true, (rate, 1));
         let log = served.stop();
         assert_balanced(&run);
@@ -140,7 +142,10 @@ fn nginx_goes_away_from_connections_of_http2() {
         assert_eq!(answered + gone, of(&run["tally"]["planned"]), "{} {}", run["tally"], run["causes"]);
         let on_each = requests_on_each(&log);
         // It allows 128 requests at once, and so no more than 228 can have been sent on the first.
-        assert!(on_each.len() > 1 && on_each.values().all(|n| *n <= u64::from(MOST_STREAMS_ON_ONE)), "{on_each:?}");
+        assert!(
+            on_each.len() > 1 && on_each.values().all(|n| *n <= u64::from(MAX_STREAMS_PER_CONNECTION)),
+            "{on_each:?}"
+        );
     }
 }
 

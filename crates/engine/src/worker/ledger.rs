@@ -14,7 +14,7 @@ use crate::live::Live;
 use crate::target::request_set::{RequestId, RequestSet};
 
 /// So many ends are written down at once at most: a few microseconds.
-const MOST_AT_ONCE: usize = 64;
+const MAX_ENTRIES_PER_TURN: usize = 64;
 
 /// The buckets that a batch of records falls into are read before they are written: a processor fetches many places at once
 /// where nothing depends on what is there. Gained 2.5 % of the CPU of a request at 50 000/s in batches.
@@ -49,8 +49,8 @@ impl Ledger {
             target_tallies: TargetTallies::new(requests, workload),
             live,
             mailbox,
-            planned: Vec::with_capacity(MOST_AT_ONCE),
-            ended: vec![place; MOST_AT_ONCE].into_boxed_slice(),
+            planned: Vec::with_capacity(MAX_ENTRIES_PER_TURN),
+            ended: vec![place; MAX_ENTRIES_PER_TURN].into_boxed_slice(),
             ended_count: 0,
         }
     }
@@ -59,7 +59,7 @@ impl Ledger {
     #[inline]
     pub(crate) fn plan(&mut self, request: RequestId, intended_start: Timestamp) {
         self.planned.push((request, intended_start));
-        if self.planned.len() == MOST_AT_ONCE {
+        if self.planned.len() == MAX_ENTRIES_PER_TURN {
             self.write();
         }
     }
@@ -67,7 +67,7 @@ impl Ledger {
     /// A place for what became of an arrival, to be overwritten whole.
     #[inline(always)]
     pub(crate) fn record(&mut self, request: RequestId) -> &mut RequestRecord {
-        if self.ended_count == MOST_AT_ONCE {
+        if self.ended_count == MAX_ENTRIES_PER_TURN {
             self.write();
         }
         let place = &mut self.ended[self.ended_count];

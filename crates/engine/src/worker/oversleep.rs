@@ -16,7 +16,7 @@ pub(super) struct OversleepEstimator {
 }
 
 /// More is no lateness of a timer but a machine that stood still; nobody spins for as long.
-const MOST_NS: u64 = 100_000;
+const MAX_NS: u64 = 100_000;
 const FIRST_STEPS: u64 = 32;
 
 impl OversleepEstimator {
@@ -42,7 +42,7 @@ impl OversleepEstimator {
         } else {
             self.estimate_ns.saturating_sub(self.down_ns * self.haste)
         };
-        self.estimate_ns = self.estimate_ns.clamp(self.least_ns, MOST_NS);
+        self.estimate_ns = self.estimate_ns.clamp(self.least_ns, MAX_NS);
         self.haste = (self.haste - 1).max(1);
     }
 }
@@ -82,7 +82,7 @@ mod tests {
             for late in sleeps(seed).take(n) {
                 exceeded += usize::from(late > rare.estimate());
                 rare.note(late);
-                assert!((30_000..=MOST_NS).contains(&rare.estimate().0));
+                assert!((30_000..=MAX_NS).contains(&rare.estimate().0));
             }
             assert!(exceeded * 66 < n, "seed {seed}: {exceeded} of {n}");
         }
@@ -96,7 +96,7 @@ mod tests {
         typical.note(Nanos::from_secs(3));
         assert!(typical.estimate() <= before + Nanos(100));
         (0..10_000).for_each(|_| typical.note(Nanos::from_secs(3)));
-        assert_eq!(typical.estimate(), Nanos(MOST_NS));
+        assert_eq!(typical.estimate(), Nanos(MAX_NS));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use truetail_run::{Ticks, Timing};
 /// What a sleep is taken to cost until one was measured.
 const FIRST_COST: Nanos = Nanos::from_micros(20);
 /// A sleep that seems to cost more was disturbed.
-const MOST_COST: Nanos = Nanos::from_micros(100);
+const MAX_COST: Nanos = Nanos::from_micros(100);
 /// One sleep in so many is measured: to read the clock of the thread's own processor time is a system call.
 const MEASURED: u32 = 16;
 /// The weight of a measurement in the mean is 1 / 8.
@@ -107,7 +107,7 @@ impl Pace {
 
     /// A sleep took so much of the processor.
     pub(super) fn measured(&mut self, cost: Nanos) {
-        let mean = (self.cost.0 * (WEIGHT - 1) + cost.0.min(MOST_COST.0)) / WEIGHT;
+        let mean = (self.cost.0 * (WEIGHT - 1) + cost.0.min(MAX_COST.0)) / WEIGHT;
         self.cost = Nanos(mean.max(1));
     }
 

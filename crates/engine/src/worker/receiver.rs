@@ -16,7 +16,7 @@ pub(super) const LONGEST_TURN: Nanos = Nanos::from_millis(2);
 /// Of the run, one part in this many may go into last reads from connections that are given up.
 const LAST_READS_ONE_IN: u64 = 5;
 /// The longest that last reads may take in a row: what a pause of this machine leaves to be read of many connections.
-const MOST_LAST_READS: Nanos = Nanos::from_millis(100);
+const MAX_LAST_READS: Nanos = Nanos::from_millis(100);
 /// The longest that last reads may take when the run is over.
 const LAST_READS_AT_END: Nanos = Nanos::from_millis(500);
 
@@ -59,7 +59,7 @@ impl Receiver {
             is_behind: false,
             turn_ends: Timestamp::NEVER,
             read_at: Timestamp::ZERO,
-            last_reads: LastReads { credit: MOST_LAST_READS, as_of: Timestamp::ZERO },
+            last_reads: LastReads { credit: MAX_LAST_READS, as_of: Timestamp::ZERO },
             may_have_missed: false,
             stray_answers: 0,
             unstamped: 0,
@@ -120,7 +120,7 @@ struct LastReads {
 impl LastReads {
     fn refill(&mut self, now: Timestamp) {
         let earned = Nanos(now.since(self.as_of).0 / LAST_READS_ONE_IN);
-        let most = MOST_LAST_READS.max(self.credit);
+        let most = MAX_LAST_READS.max(self.credit);
         self.credit = Nanos(self.credit.0.saturating_add(earned.0)).min(most);
         self.as_of = now;
     }

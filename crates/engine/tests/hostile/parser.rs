@@ -11,7 +11,7 @@ use crate::table::{Sent, table};
 /// So much is fed of what has no end.
 const ENOUGH: usize = 1 << 20;
 /// Memory of one connection for a head without an end: the head, and as much again for its growth.
-const MOST_HELD: usize = 2 * (HEAD_LIMIT + 1);
+const MAX_HELD: usize = 2 * (HEAD_LIMIT + 1);
 
 /// What a parser made of some bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ fn feed_with<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [
         fed += piece.len() as u64;
         let result = parser.feed(piece, last, &mut |_| {});
         assert_eq!(parser.received(), fed);
-        assert!(parser.held() <= MOST_HELD, "{} bytes after {fed}", parser.held());
+        assert!(parser.held() <= MAX_HELD, "{} bytes after {fed}", parser.held());
         match result {
             Ok(Parsed::Incomplete) => {}
             Ok(Parsed::Complete(end)) => finished = Some(end),

@@ -13,7 +13,7 @@ use crate::value::Value;
 const URL_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// Most bytes that a replacement may make: a text may be replaced in another as often as that has characters.
-const MOST_MADE_BYTES: usize = 8 << 20;
+const MAX_MADE_BYTES: usize = 8 << 20;
 
 type Converted = Result<Value, String>;
 type Found = Result<Option<Value>, String>;
@@ -146,7 +146,7 @@ pub(crate) fn replace_regex(text: &str, regex: &Regex, new: &str) -> Converted {
 
 /// Refuses to make texts that are absurdly long.
 fn bounded(bytes: usize) -> Result<(), String> {
-    if bytes <= MOST_MADE_BYTES { Ok(()) } else { Err("what would be made is too long".to_owned()) }
+    if bytes <= MAX_MADE_BYTES { Ok(()) } else { Err("what would be made is too long".to_owned()) }
 }
 
 pub(crate) fn split(text: &str, by: &str) -> Converted {

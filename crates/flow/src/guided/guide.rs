@@ -86,7 +86,7 @@ pub struct GuidedAnswer<'a> {
     pub version: &'static str,
     /// Its header fields.
     pub fields: &'a FieldList,
-    /// Its body, or the first [`MOST_BODY_BYTES`](crate::MOST_BODY_BYTES) of it.
+    /// Its body, or the first [`MAX_BODY_BYTES`](crate::MAX_BODY_BYTES) of it.
     pub body: &'a [u8],
     /// That is all of the body.
     pub is_whole: bool,

@@ -12,7 +12,7 @@ use crate::course::Course;
 use crate::request::path_of;
 
 /// Most requests of a session, as in a flow.
-const MOST_REQUESTS: u32 = 100_000;
+const MAX_REQUESTS: u32 = 100_000;
 
 /// A session. Its room is used again by the next one.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl GuidedSession {
         let maker = Maker { origins: &plan.origins, is_http2: plan.is_http2, jar: &self.jar, due };
         let made = match self.course.issued() {
             _ if step as usize >= plan.step_count() => Err(format!("there is no step {step}")),
-            MOST_REQUESTS.. => Err(format!("a session has more than {MOST_REQUESTS} requests, the limit")),
+            MAX_REQUESTS.. => Err(format!("a session has more than {MAX_REQUESTS} requests, the limit")),
             _ => maker.make(asked),
         };
         match made {

@@ -32,9 +32,9 @@ use crate::syntax::{Body, Entry, Field, FlowFile};
 use cursor::Cursor;
 
 /// Most bytes of a file.
-pub const MOST_FLOW_BYTES: usize = 4 << 20;
+pub const MAX_FLOW_BYTES: usize = 4 << 20;
 /// Most requests of a file.
-const MOST_ENTRIES: usize = 1000;
+const MAX_ENTRIES: usize = 1000;
 
 type Result<T> = std::result::Result<T, FlowError>;
 
@@ -60,8 +60,8 @@ const COOKIE_REMARKS: [&str; 2] = ["@cookie_storage_set:", "@cookie_storage_clea
 
 /// Reads a file.
 pub(crate) fn parse(text: &str) -> Result<FlowFile> {
-    if text.len() > MOST_FLOW_BYTES {
-        return Err(FlowError::new(1, format!("the file is larger than {} MiB, the limit", MOST_FLOW_BYTES >> 20)));
+    if text.len() > MAX_FLOW_BYTES {
+        return Err(FlowError::new(1, format!("the file is larger than {} MiB, the limit", MAX_FLOW_BYTES >> 20)));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut parser =
@@ -73,8 +73,8 @@ pub(crate) fn parse(text: &str) -> Result<FlowFile> {
         if parser.at.is_at_end() {
             break;
         }
-        if entries.len() == MOST_ENTRIES {
-            return Err(parser.at.error(format!("there are more than {MOST_ENTRIES} requests, the limit")));
+        if entries.len() == MAX_ENTRIES {
+            return Err(parser.at.error(format!("there are more than {MAX_ENTRIES} requests, the limit")));
         }
         entries.push(parser.entry()?);
     }

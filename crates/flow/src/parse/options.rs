@@ -11,16 +11,16 @@ use crate::template::{Piece, Template};
 use crate::value::Value;
 
 /// Most times that a request is repeated.
-const MOST_REPEATS: u32 = 10_000;
+const MAX_REPEATS: u32 = 10_000;
 
 /// Most redirects that may be asked for.
-const MOST_REDIRECTS: u32 = 10_000;
+const MAX_REDIRECTS: u32 = 10_000;
 
 /// Most times that a request that failed is tried again.
-const MOST_RETRIES: u32 = 10_000;
+const MAX_RETRIES: u32 = 10_000;
 
 /// The largest weight of a flow.
-const MOST_WEIGHT: u32 = 1_000_000;
+const MAX_WEIGHT: u32 = 1_000_000;
 
 /// Options that change nothing of what is measured here: what they say is so anyway, or is only shown.
 const HARMLESS: [&str; 3] = ["verbose", "very-verbose", "verbosity"];
@@ -106,7 +106,7 @@ impl Parser<'_> {
         self.remarks = others;
         for (line, remark) in weights {
             let value = remark["weight".len()..].trim();
-            let number = value.parse().ok().filter(|number| (1..=MOST_WEIGHT).contains(number));
+            let number = value.parse().ok().filter(|number| (1..=MAX_WEIGHT).contains(number));
             let help = "write a whole number from 1 to 1000000, as in '# truetail: weight 3'";
             let number =
                 number.ok_or_else(|| FlowError::new(line, format!("the weight '{}': {help}", shortened(value))))?;
@@ -172,8 +172,8 @@ fn time_in(text: &str, unit: &str) -> std::result::Result<Nanos, String> {
 fn repeats(text: &str) -> std::result::Result<u32, String> {
     match text.parse::<u32>() {
         Ok(0) => Err("repeat: 0 is a request that is never sent; use skip: true".to_owned()),
-        Ok(n) if n <= MOST_REPEATS => Ok(n),
-        Ok(_) => Err(format!("at most {MOST_REPEATS} repetitions are supported")),
+        Ok(n) if n <= MAX_REPEATS => Ok(n),
+        Ok(_) => Err(format!("at most {MAX_REPEATS} repetitions are supported")),
         Err(_) if text == "-1" => {
             Err("endless repetition is not supported: a session has an end; write repeat: N".to_owned())
         }
@@ -183,8 +183,8 @@ fn repeats(text: &str) -> std::result::Result<u32, String> {
 
 fn retries(text: &str) -> std::result::Result<u32, String> {
     match text.parse::<u32>() {
-        Ok(n) if n <= MOST_RETRIES => Ok(n),
-        Ok(_) => Err(format!("at most {MOST_RETRIES} retries are supported")),
+        Ok(n) if n <= MAX_RETRIES => Ok(n),
+        Ok(_) => Err(format!("at most {MAX_RETRIES} retries are supported")),
         Err(_) if text == "-1" => {
             Err("endless retries are not supported: a session has an end; write retry: N".to_owned())
         }
@@ -194,8 +194,8 @@ fn retries(text: &str) -> std::result::Result<u32, String> {
 
 fn redirects(text: &str) -> std::result::Result<u32, String> {
     match text.parse::<u32>() {
-        Ok(n) if n <= MOST_REDIRECTS => Ok(n),
-        Ok(_) => Err(format!("at most {MOST_REDIRECTS} redirects are supported")),
+        Ok(n) if n <= MAX_REDIRECTS => Ok(n),
+        Ok(_) => Err(format!("at most {MAX_REDIRECTS} redirects are supported")),
         Err(_) if text == "-1" => {
             Err("redirects without a limit are not supported: a session has an end; write max-redirs: N".to_owned())
         }

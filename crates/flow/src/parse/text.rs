@@ -7,7 +7,7 @@ use crate::template::{Expression, Piece, Source, Template};
 /// Templates may be so deep inside each other.
 const DEEPEST: usize = 4;
 /// Most bytes of the name of a variable.
-const MOST_NAME_BYTES: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 
 impl Parser<'_> {
     /// A text up to a character that `ends` it, or to the end of the line. `is_raw`: a backslash is a character like others.
@@ -120,7 +120,7 @@ impl Parser<'_> {
                     start.error(format!("the function {name} is not supported; set a variable with --variable"))
                 );
             }
-            name if name.len() > MOST_NAME_BYTES => return Err(start.error("the name of a variable is too long")),
+            name if name.len() > MAX_NAME_BYTES => return Err(start.error("the name of a variable is too long")),
             name => Source::Variable(self.variable(name)),
         };
         let mut filters = Vec::new();

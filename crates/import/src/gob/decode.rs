@@ -5,7 +5,7 @@ const YEAR_1_TO_1970: u64 = 62_135_596_800;
 /// The number of `StructT` among the fields of a definition.
 const STRUCT: u64 = 3;
 /// More fields make no sense in a definition.
-const MOST_FIELDS: u64 = 100;
+const MAX_FIELDS: u64 = 100;
 
 /// Where the fields of a result are. Their order differs between versions of Vegeta.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ impl Layout {
         (decoder.uint()? == 1 && decoder.uint()? == 1 && decoder.bytes()? == b"Result").then_some(())?;
         (decoder.uint()? == 1 && decoder.int()? == type_id && decoder.uint()? == 0).then_some(())?;
         (decoder.uint()? == 1).then_some(())?;
-        let count = decoder.uint().filter(|count| *count <= MOST_FIELDS)?;
+        let count = decoder.uint().filter(|count| *count <= MAX_FIELDS)?;
         let fields = (0..count).map(|_| decoder.field()).collect::<Option<Vec<_>>>()?;
         let has = |role| fields.iter().any(|field| field.role == role);
         (has(Role::Timestamp) && has(Role::Latency) && has(Role::Code)).then_some(Layout { type_id, fields })

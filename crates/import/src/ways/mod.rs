@@ -11,8 +11,8 @@ pub use openapi::{OpenApiOptions, OpenApiTargets, targets_of_openapi};
 use crate::rows::instant::instant;
 
 /// Most names that a remark lists, and most characters of each.
-const MOST_NAMES: usize = 5;
-const MOST_NAME_CHARS: usize = 60;
+const MAX_NAMES: usize = 5;
+const MAX_NAME_CHARS: usize = 60;
 
 /// A remark as it can be shown: names in a recording may hold what moves the cursor of a terminal.
 fn shown(remark: &str) -> String {
@@ -21,13 +21,13 @@ fn shown(remark: &str) -> String {
 
 /// The first of these names, separated by commas.
 fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
-    let more = if names.len() > MOST_NAMES { ", …" } else { "" };
-    let first: Vec<String> = names.take(MOST_NAMES).map(shortened).collect();
+    let more = if names.len() > MAX_NAMES { ", …" } else { "" };
+    let first: Vec<String> = names.take(MAX_NAMES).map(shortened).collect();
     format!("{}{more}", first.join(", "))
 }
 
 fn shortened(name: String) -> String {
-    match name.char_indices().nth(MOST_NAME_CHARS) {
+    match name.char_indices().nth(MAX_NAME_CHARS) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name,
     }

@@ -8,7 +8,7 @@ use truetail_run::FilePlace;
 use super::file::line_ends;
 
 /// The longest token, bytes: JMeter may save whole answers.
-const MOST_OF_A_TOKEN: u64 = 64 << 20;
+const MAX_TOKEN_BYTES: u64 = 64 << 20;
 
 /// How far a parser has read.
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub(super) struct Bounded<'a> {
 
 impl<'a> Bounded<'a> {
     pub fn new(input: &'a mut dyn BufRead, progress: &'a Progress) -> Bounded<'a> {
-        Bounded { input, progress, most: MOST_OF_A_TOKEN }
+        Bounded { input, progress, most: MAX_TOKEN_BYTES }
     }
 }
 

@@ -11,9 +11,9 @@ use truetail_tools::{ParseError, ReportedRequest, ToolReport};
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
 /// The longest file that is read whole, bytes.
-pub const MOST_BYTES: u64 = 512 << 20;
+pub const MAX_BYTES: u64 = 512 << 20;
 /// The most memory that the values of a file may take, bytes.
-const MOST_VALUE_BYTES: u64 = 2 << 30;
+const MAX_VALUE_BYTES: u64 = 2 << 30;
 /// What a value of JSON takes, and what an object with a field takes beside it.
 const BYTES_OF_A_VALUE: u64 = 32;
 const BYTES_OF_AN_OBJECT: u64 = 640;
@@ -63,9 +63,9 @@ impl Format for WholeFile {
 /// # Errors
 /// [`ImportError`], if it does not, if it is too long, or cannot be read.
 pub(super) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Result<Vec<u8>, ImportError> {
-    let bytes = all_bytes(input, MOST_BYTES)?;
+    let bytes = all_bytes(input, MAX_BYTES)?;
     check(format, &bytes)?;
-    check_values(&bytes, MOST_VALUE_BYTES)?;
+    check_values(&bytes, MAX_VALUE_BYTES)?;
     Ok(bytes)
 }
 

@@ -27,7 +27,7 @@ const INFO: &FormatInfo = &FormatInfo { name: "jmeter-xml", about: "JMeter resul
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// The most names of threads that are kept. Requests of later threads have no number.
-const MOST_THREADS: usize = 1 << 20;
+const MAX_THREADS: usize = 1 << 20;
 
 impl Format for JMeterXml {
     fn info(&self) -> &'static FormatInfo {
@@ -150,7 +150,7 @@ impl Samples {
     /// The number of a thread, in the order in which they appear.
     fn number_of(&mut self, thread: Box<[u8]>) -> Option<u32> {
         let next = self.threads.len();
-        if next >= MOST_THREADS {
+        if next >= MAX_THREADS {
             return self.threads.get(&thread).copied();
         }
         Some(*self.threads.entry(thread).or_insert(next as u32))

@@ -1,5 +1,5 @@
 //! Formats that are read whole, because they are small or because a part of them makes no sense: at most
-//! [`file::MOST_BYTES`]. The XML of JMeter, which can be as long as its CSV, is streamed.
+//! [`file::MAX_BYTES`]. The XML of JMeter, which can be as long as its CSV, is streamed.
 
 mod ab;
 mod autocannon;

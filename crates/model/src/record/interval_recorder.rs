@@ -1,7 +1,7 @@
 //! Records by interval, in bounded memory however long the run is.
 //!
-//! Intervals are one second long at first. When there are [`MOST_INTERVALS`] of them, or their distributions take
-//! [`MOST_BYTES`], all become twice as long. Two are merged each second, so the run never stops for it.
+//! Intervals are one second long at first. When there are [`MAX_INTERVALS`] of them, or their distributions take
+//! [`MAX_BYTES`], all become twice as long. Two are merged each second, so the run never stops for it.
 
 use std::array;
 
@@ -13,13 +13,13 @@ use super::{Histogram, IntervalBooks, Metric, RequestRecord};
 use crate::time::{Nanos, Timestamp};
 
 /// At this many intervals their number is halved. The analysis of dependence needs four intervals for each of its stretches.
-const MOST_INTERVALS: usize = 512;
+const MAX_INTERVALS: usize = 512;
 /// At this many bytes of distributions their number is halved. They may take more while they are merged.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 /// The newest intervals, which are kept in dense form.
 const HOT: usize = 2;
 /// Records that surely fit in dense form: a bucket counts in 32 bits.
-const MOST_HOT: u32 = u32::MAX;
+const MAX_DENSE_RECORDS: u32 = u32::MAX;
 /// Intervals that are merged each second.
 const FOLDED_AT_ONCE: usize = 2;
 
@@ -44,13 +44,13 @@ pub(super) struct IntervalRecorder {
 impl IntervalRecorder {
     /// With room for as many intervals as `expected` seconds make, and in the hot ones for times up to `highest`.
     pub(super) fn new(expected: usize, highest: Nanos) -> IntervalRecorder {
-        let room = expected.min(MOST_INTERVALS);
+        let room = expected.min(MAX_INTERVALS);
         IntervalRecorder {
             distributions: CoarseningIntervals::with_room_for(room),
             books: CoarseningIntervals::with_room_for(room),
             hot: array::from_fn(|_| array::from_fn(|_| HotHistogram::with_room_for(highest))),
             totals: [ExactStatistics::default(); Metric::COUNT],
-            until_cooled: MOST_HOT,
+            until_cooled: MAX_DENSE_RECORDS,
             newest: 0,
             next_second: 1,
             bytes: 0,
@@ -129,13 +129,13 @@ impl IntervalRecorder {
         self.next_second = second + 1;
         self.make_newest(self.books.interval_of(second));
         (0..FOLDED_AT_ONCE).for_each(|_| self.fold_one());
-        while self.newest >= MOST_INTERVALS || self.takes_too_much() {
+        while self.newest >= MAX_INTERVALS || self.takes_too_much() {
             self.double();
         }
     }
 
     fn takes_too_much(&self) -> bool {
-        self.bytes > MOST_BYTES && self.newest > 0 && self.distributions.is_folded()
+        self.bytes > MAX_BYTES && self.newest > 0 && self.distributions.is_folded()
     }
 
     fn make_newest(&mut self, newest: usize) {
@@ -172,7 +172,7 @@ impl IntervalRecorder {
     #[inline(never)]
     fn cool_all(&mut self) {
         self.hot_intervals().for_each(|interval| self.cool(interval));
-        self.until_cooled = MOST_HOT;
+        self.until_cooled = MAX_DENSE_RECORDS;
     }
 
     fn double(&mut self) {
@@ -214,7 +214,7 @@ mod tests {
         recorder.record(&record);
         // As if so many had been recorded since then that three more fit.
         let interval = recorder.newest;
-        recorder.hot[interval % HOT][Metric::Censored as usize].record_n(time, MOST_HOT - 4);
+        recorder.hot[interval % HOT][Metric::Censored as usize].record_n(time, MAX_DENSE_RECORDS - 4);
         recorder.until_cooled = 3;
         let emptied = [(); 5].map(|()| {
             recorder.record(&record);
@@ -222,6 +222,6 @@ mod tests {
         });
         assert_eq!(emptied, [false, false, true, false, false]);
         let (distributions, _, _) = recorder.finish();
-        assert_eq!(distributions.rows()[interval].metric(Metric::Censored).count(), u64::from(MOST_HOT) + 2);
+        assert_eq!(distributions.rows()[interval].metric(Metric::Censored).count(), u64::from(MAX_DENSE_RECORDS) + 2);
     }
 }

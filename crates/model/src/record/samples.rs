@@ -26,7 +26,7 @@ impl Default for SamplesOptions {
 }
 
 /// So often the even part may be halved, that [`Samples::one_in`] fits in 64 bits.
-const MOST_HALVINGS: u32 = u64::BITS - 1;
+const MAX_HALVINGS: u32 = u64::BITS - 1;
 
 /// Single requests of a run.
 ///
@@ -94,7 +94,7 @@ impl Samples {
     /// Replaces a request that no longer belongs by `record`. A halving is thus spread over many requests; done at once it
     /// would take milliseconds in the middle of a run.
     fn replace(&mut self, record: &RequestRecord) {
-        while self.halvings < MOST_HALVINGS && belongs(record.index, self.halvings) {
+        while self.halvings < MAX_HALVINGS && belongs(record.index, self.halvings) {
             let rest = &self.even[self.halved_up_to..];
             match rest.iter().position(|kept| !belongs(kept.index, self.halvings)) {
                 Some(steps) => {

@@ -37,19 +37,19 @@ pub(super) fn merge(mine: &mut Vec<SecondCounts>, theirs: &[SecondCounts]) {
 }
 
 /// A run has at most this many rows (twelve days). Later events count in the last one.
-const MOST_ROWS: usize = 1 << 20;
+const MAX_ROWS: usize = 1 << 20;
 
 /// Room is reserved for at most this many rows (a day).
-const MOST_ROWS_MADE_READY: usize = 86_400;
+const MAX_RESERVED_ROWS: usize = 86_400;
 
 /// The row of a second.
 pub(super) const fn row_of(second: usize) -> usize {
-    if second < MOST_ROWS { second } else { MOST_ROWS - 1 }
+    if second < MAX_ROWS { second } else { MAX_ROWS - 1 }
 }
 
 /// No rows, with room for `expected` seconds.
 pub(super) fn rows_for(expected: usize) -> Vec<SecondCounts> {
-    Vec::with_capacity(expected.min(MOST_ROWS_MADE_READY))
+    Vec::with_capacity(expected.min(MAX_RESERVED_ROWS))
 }
 
 fn row(rows: &mut Vec<SecondCounts>, second: usize) -> &mut SecondCounts {

@@ -4,7 +4,7 @@ use super::ScenarioError;
 use super::fields::Section;
 use super::keys::Keys;
 use crate::service::{
-    Batch, MOST_EVENTS, StreamContent, StreamDescription, StreamEnd, StreamPace, StreamTiming, UsageReport,
+    Batch, MAX_EVENTS, StreamContent, StreamDescription, StreamEnd, StreamPace, StreamTiming, UsageReport,
 };
 
 type Result<T> = std::result::Result<T, ScenarioError>;
@@ -41,20 +41,20 @@ pub(super) fn read(stream: Option<&Section<'_>>, batch: Option<&Section<'_>>) ->
 fn content(section: &Section<'_>) -> Result<StreamContent> {
     let mut content = StreamContent::default();
     if let Some(events) = section.get("events") {
-        content.events = events.whole(0..=MOST_EVENTS, EVENT)?;
+        content.events = events.whole(0..=MAX_EVENTS, EVENT)?;
     }
     if let Some(tokens) = section.get("tokens") {
-        content.tokens = tokens.whole(1..=MOST_EVENTS, FROM_1)?;
+        content.tokens = tokens.whole(1..=MAX_EVENTS, FROM_1)?;
     }
     if let Some(bytes) = section.get("bytes") {
-        content.bytes = bytes.whole(0..=MOST_EVENTS, "a whole number of bytes from 0 to 100000")?;
+        content.bytes = bytes.whole(0..=MAX_EVENTS, "a whole number of bytes from 0 to 100000")?;
     }
     if content.events > content.most_events() {
         let (events, most) = (content.events, content.most_events());
         let kept = "an answer is kept whole, and is at most 16 MiB; use smaller or fewer events";
         return Err(section.error(format!("{events} events of this size are more than {most}: {kept}")));
     }
-    content.cut = section.get("cut").map(|cut| cut.whole(0..=MOST_EVENTS, EVENT)).transpose()?;
+    content.cut = section.get("cut").map(|cut| cut.whole(0..=MAX_EVENTS, EVENT)).transpose()?;
     content.end = section.get("end").map(|end| end.choice(&ENDS)).transpose()?;
     content.usage = section.get("usage").map_or(Ok(UsageReport::Right), |usage| usage.choice(&USAGES))?;
     Ok(content)
@@ -77,14 +77,14 @@ fn timing(section: &Section<'_>) -> Result<StreamTiming> {
         "only gaps with variation = \"exponential\" need it",
     )?;
     if let Some(burst) = section.get("burst") {
-        timing.burst = burst.whole(1..=MOST_EVENTS, FROM_1)?;
+        timing.burst = burst.whole(1..=MAX_EVENTS, FROM_1)?;
     }
     if let Some(trickle) = section.get("trickle") {
         timing.trickle = trickle.duration()?;
     }
     timing.stall = match (section.get("stall-event"), section.get("stall-for")) {
         (None, None) => None,
-        (Some(event), Some(length)) => Some((event.whole(0..=MOST_EVENTS, EVENT)?, length.length()?)),
+        (Some(event), Some(length)) => Some((event.whole(0..=MAX_EVENTS, EVENT)?, length.length()?)),
         (Some(alone), None) => return Err(alone.error("needs stall-for, for example stall-for = \"600ms\"")),
         (None, Some(alone)) => return Err(alone.error("needs stall-event, for example stall-event = 40")),
     };

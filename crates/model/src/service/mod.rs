@@ -22,7 +22,7 @@ pub use route::{Route, RouteId};
 pub use selector::Selector;
 pub use state::{ResponsePlan, ServiceState};
 pub use stream::{
-    Batch, MOST_EVENTS, StreamContent, StreamDescription, StreamEnd, StreamFormat, StreamOutline, StreamPace,
+    Batch, MAX_EVENTS, StreamContent, StreamDescription, StreamEnd, StreamFormat, StreamOutline, StreamPace,
     StreamRequest, StreamTiming, StreamWrite, UsageReport,
 };
 pub use virtual_service::{VirtualAnswer, VirtualService};

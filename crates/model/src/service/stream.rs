@@ -4,9 +4,9 @@ use crate::random::Random;
 use crate::time::{Nanos, Timestamp};
 
 /// Most events of a stream, tokens of an event, and bytes of the data of one.
-pub const MOST_EVENTS: u64 = 100_000;
+pub const MAX_EVENTS: u64 = 100_000;
 /// Most bytes of data in all events of a stream.
-const MOST_STREAM_BYTES: u64 = 16 << 20;
+const MAX_STREAM_BYTES: u64 = 16 << 20;
 /// What keeps the gaps of streams apart from other random numbers.
 const PURPOSE: u64 = 0x0073_7472_6561_6d73;
 
@@ -55,7 +55,7 @@ impl Default for StreamPace {
 /// What is in a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamContent {
-    /// Events with content, unless the request says how many tokens it wants; at most [`MOST_EVENTS`].
+    /// Events with content, unless the request says how many tokens it wants; at most [`MAX_EVENTS`].
     pub events: u64,
     /// Tokens in each of them, from 1; the last may have fewer.
     pub tokens: u64,
@@ -162,7 +162,7 @@ impl StreamContent {
     /// Most events that a stream may have: an answer is kept whole, and a token takes up to eight bytes.
     pub fn most_events(&self) -> u64 {
         let bytes_each = self.bytes.max(self.tokens.saturating_mul(8));
-        MOST_STREAM_BYTES.checked_div(bytes_each).unwrap_or(MOST_EVENTS).min(MOST_EVENTS)
+        MAX_STREAM_BYTES.checked_div(bytes_each).unwrap_or(MAX_EVENTS).min(MAX_EVENTS)
     }
 
     /// The events of a stream that answers `request`.

@@ -13,10 +13,10 @@ use truetail_report::number;
 use truetail_run::{Quantile, Run, Verdict};
 
 use super::backend::SimulatedLoops;
-use super::settings::{MOST_REQUESTS, SimulationPlan};
+use super::settings::{MAX_REQUESTS, SimulationPlan};
 
 /// Stalls in the timeline are marked up to this many.
-const MOST_STALLS: usize = 200;
+const MAX_STALLS: usize = 200;
 /// How much of the time around a stall the timeline shows, as a part of the stall: as much before it, and twice as much
 /// after.
 const LEAST_AROUND: Nanos = Nanos::from_millis(20);
@@ -62,7 +62,7 @@ pub(super) enum TimelineView {
 struct Timeline {
     #[serde(flatten)]
     requests: RequestTimeline,
-    /// When the service stalls: (from, to) in seconds, at most [`MOST_STALLS`].
+    /// When the service stalls: (from, to) in seconds, at most [`MAX_STALLS`].
     stalls: Vec<(f64, f64)>,
 }
 
@@ -167,7 +167,7 @@ fn quantiles(name: &'static str, run: &Run, times: &ExactTimes) -> LoopQuantiles
 fn notes(plan: &SimulationPlan, loops: &SimulatedLoops) -> Vec<String> {
     let mut notes = plan.notes.clone();
     let sent = loops.closed.snapshot.tally.planned;
-    if sent == MOST_REQUESTS && plan.closed.model.horizon().duration.is_some() {
+    if sent == MAX_REQUESTS && plan.closed.model.horizon().duration.is_some() {
         notes.push(format!("The closed loop is cut off after {} requests.", number::count(sent)));
     }
     let measured = loops.corrected.snapshot.tally.planned - loops.reconstructed;
@@ -253,5 +253,5 @@ fn stalls(plan: &SimulationPlan, (from, to): (Timestamp, Timestamp)) -> Vec<(f64
         let spans = (0..times).map(move |n| (begins(n), begins(n) + stall.length));
         spans.take_while(move |(begin, _)| *begin < to).filter(move |(_, end)| *end > from)
     });
-    spans.take(MOST_STALLS).map(|(begin, end)| (begin.as_secs_f64(), end.as_secs_f64())).collect()
+    spans.take(MAX_STALLS).map(|(begin, end)| (begin.as_secs_f64(), end.as_secs_f64())).collect()
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::backend::Preset;
 use super::settings::field::{Field, FieldSpec, Scale, Unit};
-use super::settings::{MOST_REAL_RATE, MOST_SECONDS};
+use super::settings::{MAX_REAL_RATE, MAX_SECONDS};
 use crate::script;
 
 const STYLES: [&str; 2] = [include_str!("../../assets/page.css"), include_str!("../../assets/explore.css")];
@@ -164,7 +164,7 @@ fn real() -> Markup {
             h2 id="real-heading" { "Run it for real" }
             p {
                 "Starts a server that misbehaves like this on 127.0.0.1, sends it the load, and lays the measured curve over "
-                "the simulated one. A run may send up to " (MOST_REAL_RATE) " requests per second for up to " (MOST_SECONDS)
+                "the simulated one. A run may send up to " (MAX_REAL_RATE) " requests per second for up to " (MAX_SECONDS)
                 " s, and waits at most 30 s for late answers."
             }
             p {

@@ -13,13 +13,13 @@ use crate::table::Table;
 use crate::text::clipped;
 
 /// The most answers that are shown; their file has them all.
-const MOST_FAILED_ANSWERS: usize = 20;
+const MAX_FAILED_ANSWERS: usize = 20;
 /// The most that is shown of a header or a body, in characters.
 const LONGEST_TEXT: usize = 4_096;
 /// So many bytes of a body are kept.
 const KEPT_OF_A_BODY: u64 = 4_096;
 /// The most header fields that are shown of an answer.
-const MOST_HEADERS: usize = 50;
+const MAX_HEADERS: usize = 50;
 
 pub(super) fn section(page: &RunPage<'_>) -> Section {
     Section { id: "answers", heading: "Answers and errors", content: content(page) }
@@ -64,9 +64,9 @@ fn failed_answers(answers: &[FailedAnswer]) -> Markup {
     html! {
         @if !answers.is_empty() {
             h3 { "The first answers that failed a check" }
-            @for answer in answers.iter().take(MOST_FAILED_ANSWERS) { (failed_answer(answer)) }
-            @if answers.len() > MOST_FAILED_ANSWERS {
-                p { "and " (answers.len() - MOST_FAILED_ANSWERS) " more, in failed-answers.jsonl" }
+            @for answer in answers.iter().take(MAX_FAILED_ANSWERS) { (failed_answer(answer)) }
+            @if answers.len() > MAX_FAILED_ANSWERS {
+                p { "and " (answers.len() - MAX_FAILED_ANSWERS) " more, in failed-answers.jsonl" }
             }
         }
     }
@@ -84,8 +84,8 @@ fn failed_answer(answer: &FailedAnswer) -> Markup {
                 }
             }
             @if !answer.headers.is_empty() {
-                p { "Header fields" @if answer.headers.len() > MOST_HEADERS { ", the first " (MOST_HEADERS) } ":" }
-                pre { code { @for header in answer.headers.iter().take(MOST_HEADERS) { (clipped(header, LONGEST_TEXT)) "\n" } } }
+                p { "Header fields" @if answer.headers.len() > MAX_HEADERS { ", the first " (MAX_HEADERS) } ":" }
+                pre { code { @for header in answer.headers.iter().take(MAX_HEADERS) { (clipped(header, LONGEST_TEXT)) "\n" } } }
             }
             @if answer.body.is_empty() {
                 p { "Its body was empty." }

@@ -15,7 +15,7 @@ use crate::pictures;
 use crate::table::Table;
 
 /// The most pauses in the table; the picture has more.
-const MOST_PAUSES: usize = 20;
+const MAX_PAUSES: usize = 20;
 
 pub(super) fn section(page: &RunPage<'_>) -> Section {
     Section { id: "over-time", heading: "The run over time", content: content(page) }
@@ -123,7 +123,7 @@ fn pauses(pauses: &[PauseSpan]) -> Table {
     let row = |span: &PauseSpan| [side(span.side).to_owned(), seconds(span.from_s), length(span)];
     let mut longest: Vec<&PauseSpan> = pauses.iter().collect();
     longest.sort_by(|a, b| (b.to_s - b.from_s).total_cmp(&(a.to_s - a.from_s)));
-    let caption = if longest.len() > MOST_PAUSES { "The longest pauses" } else { "Pauses, longest first" };
-    longest.truncate(MOST_PAUSES);
+    let caption = if longest.len() > MAX_PAUSES { "The longest pauses" } else { "Pauses, longest first" };
+    longest.truncate(MAX_PAUSES);
     Table::new(caption, ["what", "at, s", "length"]).with_rows(longest.into_iter().map(row))
 }

@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::text::clipped;
 
 /// The most steps and flows that are shown; `run.json` has them all.
-const MOST_STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 /// The longest name of a step, in characters, in a table that names it once, and in one that repeats it.
 const LONGEST_NAME: usize = 200;
 const SHORT_NAME: usize = 40;
@@ -30,11 +30,11 @@ fn content(page: &RunPage<'_>, facts: &SessionFacts, series: &SessionSeries) -> 
         (labelled(words::sessions(page.run)))
         (books(facts).markup())
         @if !facts.flows.is_empty() { (flows(facts).markup()) }
-        @if facts.flows.len() > MOST_STEPS { p { "and " (facts.flows.len() - MOST_STEPS) " more flows, in run.json" } }
+        @if facts.flows.len() > MAX_STEPS { p { "and " (facts.flows.len() - MAX_STEPS) " more flows, in run.json" } }
         (times(page))
         h3 { "Step by step" }
         (steps(page, facts).markup())
-        @if facts.steps.len() > MOST_STEPS { p { "and " (facts.steps.len() - MOST_STEPS) " more steps, in run.json" } }
+        @if facts.steps.len() > MAX_STEPS { p { "and " (facts.steps.len() - MAX_STEPS) " more steps, in run.json" } }
         p.faint {
             "The load is partly open: sessions arrive on the schedule, and inside one each request follows the answer before it. A step \
              has no arrival of its own. Its response time runs from the end of the step before, plus the think time, so a step that a \
@@ -50,8 +50,8 @@ fn content(page: &RunPage<'_>, facts: &SessionFacts, series: &SessionSeries) -> 
                           expects, or that gets none.",
                 table: early_ends(series),
             }.markup())
-            @if series.early_ends.len() > MOST_STEPS {
-                p { "and " (series.early_ends.len() - MOST_STEPS) " more, in run.json" }
+            @if series.early_ends.len() > MAX_STEPS {
+                p { "and " (series.early_ends.len() - MAX_STEPS) " more, in run.json" }
             }
         }
         @if !series.sampled.is_empty() {
@@ -96,7 +96,7 @@ fn flows(facts: &SessionFacts) -> Table {
     };
     let heads = ["flow", "weight", "planned", "begun", "never begun", "completed", "ended early", "in flight at end"];
     Table::new("The sessions of each flow, which are drawn by the weights", heads)
-        .with_rows(facts.flows.iter().take(MOST_STEPS).map(row))
+        .with_rows(facts.flows.iter().take(MAX_STEPS).map(row))
 }
 
 fn times(page: &RunPage<'_>) -> Markup {
@@ -133,7 +133,7 @@ fn steps(page: &RunPage<'_>, facts: &SessionFacts) -> Table {
         .chain(["ended sessions here"]);
     let heads = heads.map(str::to_owned).chain(words::step_quantile_names());
     Table::new("Steps: how often each was reached and was not, and step response times", heads)
-        .with_rows(facts.steps.iter().enumerate().take(MOST_STEPS).map(row))
+        .with_rows(facts.steps.iter().enumerate().take(MAX_STEPS).map(row))
 }
 
 fn early_ends(series: &SessionSeries) -> Table {
@@ -143,7 +143,7 @@ fn early_ends(series: &SessionSeries) -> Table {
     };
     Table::new("Sessions that ended early", ["step", "why", "sessions", "of begun"])
         .with_words(2)
-        .with_rows(series.early_ends.iter().take(MOST_STEPS).map(row))
+        .with_rows(series.early_ends.iter().take(MAX_STEPS).map(row))
 }
 
 fn name(series: &SessionSeries, step: usize, longest: usize) -> String {

@@ -11,7 +11,7 @@ use crate::table::Table;
 use crate::text::clipped;
 
 /// The most targets that are shown; `run.json` has them all.
-const MOST_TARGETS: usize = 200;
+const MAX_TARGETS: usize = 200;
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 200;
 
@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 200;
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     let (run, findings) = (page.run, page.findings);
     let all = run.facts.by_target.len().max(findings.targets.len());
-    let mut rows = words::target_rows(run, findings, MOST_TARGETS);
+    let mut rows = words::target_rows(run, findings, MAX_TARGETS);
     if rows.is_empty() {
         return None;
     }
@@ -28,7 +28,7 @@ pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     let content = html! {
         p { "A request counts as an error where it got no answer, or an answer with a status from 400." }
         (table.markup())
-        @if all > MOST_TARGETS { p { "and " (all - MOST_TARGETS) " more targets, in run.json" } }
+        @if all > MAX_TARGETS { p { "and " (all - MAX_TARGETS) " more targets, in run.json" } }
         @if let Some(picture) = pictures::targets(page) {
             (Figure {
                 name: "targets",

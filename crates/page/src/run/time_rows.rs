@@ -8,7 +8,7 @@ use truetail_report::number;
 use super::wording::seconds;
 
 /// A table over time has at most this many rows.
-const MOST_ROWS: usize = 60;
+const MAX_ROWS: usize = 60;
 
 /// The columns of each row.
 pub(super) fn rows(series: &RunSeries) -> impl Iterator<Item = Range<usize>> + use<> {
@@ -17,7 +17,7 @@ pub(super) fn rows(series: &RunSeries) -> impl Iterator<Item = Range<usize>> + u
 }
 
 fn step(series: &RunSeries) -> usize {
-    series.time.columns.div_ceil(MOST_ROWS).max(1)
+    series.time.columns.div_ceil(MAX_ROWS).max(1)
 }
 
 /// When a row begins.
@@ -75,7 +75,7 @@ mod tests {
             let time = TimeAxis { columns, column_s: 0.25, to_s: columns as f64 / 4.0, ..TimeAxis::default() };
             let series = RunSeries { time, ..RunSeries::default() };
             let rows: Vec<_> = rows(&series).collect();
-            assert!(rows.len() <= MOST_ROWS);
+            assert!(rows.len() <= MAX_ROWS);
             assert_eq!(rows.iter().cloned().flatten().collect::<Vec<_>>(), (0..columns).collect::<Vec<_>>());
             let per_s = vec![8.0; columns];
             assert!(rows.iter().all(|row| mean_rate(&series, &per_s, row) == number::rate(8.0)));

@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::text::clipped;
 
 /// The most notes that are shown; `run.json` has them all.
-const MOST_NOTES: usize = 100;
+const MAX_NOTES: usize = 100;
 /// The longest note, in characters.
 const LONGEST_NOTE: usize = 2_000;
 
@@ -119,8 +119,8 @@ fn notes(page: &RunPage<'_>) -> Markup {
         @if !notes.is_empty() {
             h3 { "Notes" }
             ul.notes {
-                @for note in notes.iter().take(MOST_NOTES) { li { (clipped(note, LONGEST_NOTE)) } }
-                @if notes.len() > MOST_NOTES { li { "and " (notes.len() - MOST_NOTES) " more, in run.json" } }
+                @for note in notes.iter().take(MAX_NOTES) { li { (clipped(note, LONGEST_NOTE)) } }
+                @if notes.len() > MAX_NOTES { li { "and " (notes.len() - MAX_NOTES) " more, in run.json" } }
             }
         }
     }

@@ -9,7 +9,7 @@ const LONGEST_HEAD: usize = 16 << 10;
 /// The longest body that is read, in bytes.
 const LONGEST_BODY: usize = 1 << 20;
 /// The most header fields of a request.
-const MOST_HEADERS: usize = 64;
+const MAX_HEADERS: usize = 64;
 /// The longest time from the first byte of a request to its last one, and the longest time a connection may be idle.
 pub(super) const REQUEST_TIME: Duration = Duration::from_secs(10);
 
@@ -99,7 +99,7 @@ fn more(mut stream: &TcpStream, pending: &mut Vec<u8>, deadline: Instant) -> Res
 
 /// The head as a request without a body, its length in bytes, and that of the body; `None` if there is more of it to come.
 fn parse_head(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, NoRequest> {
-    let mut fields = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut fields = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut fields);
     let head = match parsed.parse(bytes) {
         Ok(httparse::Status::Complete(head)) if head <= LONGEST_HEAD => head,

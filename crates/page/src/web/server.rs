@@ -29,7 +29,7 @@ pub struct Server {
 
 impl Server {
     /// The most files that a server has open besides its listener: its connections, one that is being refused, and a pipe.
-    pub const MOST_FILES: u64 = MOST as u64 + 3;
+    pub const MAX_FILES: u64 = MOST as u64 + 3;
 
     /// Answers requests on `listener` by `handler`, with a thread for each connection. Requests may name an address or
     /// `localhost` in `Host`.

@@ -60,14 +60,14 @@ fn whole_table(before: &Histogram, after: &Histogram) -> TextTable {
 }
 
 /// More intervals are printed several in a row.
-const MOST_ROWS: usize = 32;
+const MAX_ROWS: usize = 32;
 
 /// A table of the intervals; nothing where the file is not divided into any.
 fn by_interval(intervals: &[CorrectedInterval], style: Style) -> Vec<String> {
     let Some(first) = intervals.first() else { return Vec::new() };
     let heads = ["from", "to", "requests", "added", "p99", "corrected", "max"].map(|head| (head, Align::Right));
     let mut table = TextTable::new(&heads);
-    let each = intervals.len().div_ceil(MOST_ROWS);
+    let each = intervals.len().div_ceil(MAX_ROWS);
     for some in intervals.chunks(each) {
         table.row(interval_row(some, first.from_ns));
     }

@@ -12,7 +12,7 @@ use crate::number;
 
 const TITLE: &str = "Answers and errors";
 /// At most so many rows; the rest is added up in the last one.
-const MOST_ROWS: usize = 14;
+const MAX_ROWS: usize = 14;
 const ROW: f64 = 28.0;
 
 struct Row {
@@ -72,8 +72,8 @@ fn rows(snapshot: &Snapshot) -> Vec<Row> {
     others.retain(|row| row.count > 0);
     others.sort_by_key(|row| std::cmp::Reverse(row.count));
     rows.extend(others);
-    if rows.len() > MOST_ROWS {
-        let rest: u64 = rows.drain(MOST_ROWS - 1..).map(|row| row.count).sum();
+    if rows.len() > MAX_ROWS {
+        let rest: u64 = rows.drain(MAX_ROWS - 1..).map(|row| row.count).sum();
         rows.push(Row { name: "others".to_owned(), count: rest, look: Look::Planned });
     }
     rows

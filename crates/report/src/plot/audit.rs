@@ -19,7 +19,7 @@ const OVER_TIME: &str = "The file over time";
 const PERCENTILES: &str = "Percentiles";
 const HEIGHT: f64 = 680.0;
 /// More stretches than this could not be told apart; the longest are marked.
-const MOST_STOPS: usize = 500;
+const MAX_STOPS: usize = 500;
 /// The room for the name of a percentile, and the height of its row.
 const NAME: f64 = 70.0;
 const ROW: f64 = 34.0;
@@ -49,7 +49,7 @@ pub fn audit_timeline(audit: &Audit) -> Picture {
 fn marked(stops: &[AuditStop]) -> Vec<AuditStop> {
     let mut longest = stops.to_vec();
     longest.sort_by_key(|stop| std::cmp::Reverse(stop.length_ns()));
-    longest.truncate(MOST_STOPS);
+    longest.truncate(MAX_STOPS);
     longest
 }
 

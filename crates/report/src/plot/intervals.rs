@@ -52,7 +52,7 @@ pub struct Shade {
 }
 
 /// The most intervals that are drawn as bars.
-const MOST_BARS: usize = 16;
+const MAX_BARS: usize = 16;
 /// Narrower bars have no value above them.
 const NARROWEST_WITH_FIGURE: f64 = 26.0;
 const FIGURE: f64 = 15.0;
@@ -86,7 +86,7 @@ pub fn intervals(plot: &IntervalPlot) -> Picture {
 
 impl IntervalPlot {
     fn as_bars(&self) -> bool {
-        self.ends.len() <= MOST_BARS
+        self.ends.len() <= MAX_BARS
     }
 
     fn end(&self) -> f64 {

@@ -19,7 +19,7 @@ const BAR: f64 = 20.0;
 const WIDEST_NAME: f64 = 340.0;
 const COUNT: f64 = 150.0;
 /// At most so many rows are drawn, those with the most sessions.
-const MOST_ROWS: usize = 12;
+const MAX_ROWS: usize = 12;
 
 /// A bar for each step and cause, in the order of the steps.
 pub fn session_ends(series: &SessionSeries) -> Picture {
@@ -29,7 +29,7 @@ pub fn session_ends(series: &SessionSeries) -> Picture {
     };
     let mut subtitle = format!("Shares are of the {} sessions that were begun.", number::count(series.begun));
     if rows.len() < series.early_ends.len() {
-        subtitle = format!("{subtitle} The {MOST_ROWS} most frequent ends; the others are in run.json.");
+        subtitle = format!("{subtitle} The {MAX_ROWS} most frequent ends; the others are in run.json.");
     }
     let mut sheet = Sheet::new(TITLE, &subtitle, AROUND + rows.len() as f64 * ROW, &[]);
     let names: Vec<String> =
@@ -59,7 +59,7 @@ fn name(series: &SessionSeries, ends: &EarlyEnds) -> String {
 fn most_frequent(ends: &[EarlyEnds]) -> Vec<EarlyEnds> {
     let mut rows: Vec<(usize, EarlyEnds)> = ends.iter().copied().enumerate().collect();
     rows.sort_by_key(|(at, ends)| (std::cmp::Reverse(ends.sessions), *at));
-    rows.truncate(MOST_ROWS);
+    rows.truncate(MAX_ROWS);
     rows.sort_by_key(|(at, _)| *at);
     rows.into_iter().map(|(_, ends)| ends).collect()
 }

@@ -14,7 +14,7 @@ use crate::number;
 
 const TITLE: &str = "Response time by target";
 /// At most so many targets are drawn, in the order in which they were given.
-const MOST_ROWS: usize = 24;
+const MAX_ROWS: usize = 24;
 const ROW: f64 = 30.0;
 /// The widest a name is drawn.
 const WIDEST_NAME: f64 = 300.0;
@@ -23,7 +23,7 @@ const QUANTILES: [(f64, &str, Look); 4] =
 
 /// Percentiles of the response time of each target, below each other.
 pub fn targets(findings: &Findings) -> Picture {
-    let targets = &findings.targets[..findings.targets.len().min(MOST_ROWS)];
+    let targets = &findings.targets[..findings.targets.len().min(MAX_ROWS)];
     let values = || targets.iter().flat_map(|target| points(target).into_iter().map(|(_, value)| value));
     if targets.is_empty() {
         return Sheet::nothing(TITLE, "The run has one target.");
@@ -35,7 +35,7 @@ pub fn targets(findings: &Findings) -> Picture {
     let left_out = findings.targets.len() - targets.len();
     let subtitle = match left_out {
         0 => "Over all planned arrivals of each target.".to_owned(),
-        n => format!("The first {MOST_ROWS} targets; {n} more are in run.json."),
+        n => format!("The first {MAX_ROWS} targets; {n} more are in run.json."),
     };
     let mut sheet = Sheet::new(TITLE, &subtitle, 210.0 + ROW * targets.len() as f64, &legend);
     let name = |target: &TargetFindings| text_width::fitted(&target.name, 14.0, WIDEST_NAME);

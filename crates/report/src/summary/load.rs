@@ -118,8 +118,8 @@ fn schedule(offered: &OfferedLoad) -> String {
 
 /// A constant rate with many digits, such as a third of something, is rounded for reading.
 fn readable(profile: &str) -> String {
-    const MOST_DIGITS: usize = 8;
-    let constant = profile.strip_suffix("/s").filter(|digits| digits.len() > MOST_DIGITS);
+    const MAX_DIGITS: usize = 8;
+    let constant = profile.strip_suffix("/s").filter(|digits| digits.len() > MAX_DIGITS);
     constant.and_then(|digits| digits.parse().ok()).map_or_else(|| profile.to_owned(), number::rate)
 }
 

@@ -8,7 +8,7 @@ use crate::style::Style;
 use crate::table::{Align, TextTable};
 
 /// At most so many machines have a row; all are in run.json.
-const MOST_ROWS: usize = 16;
+const MAX_ROWS: usize = 16;
 
 /// A row each, the worst first where there are too many, and how far their starts are apart.
 pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
@@ -25,7 +25,7 @@ pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
     ]);
     shown(shards).into_iter().for_each(|shard| table.row(cells(shard, shards.of)));
     let mut lines = table.lines(4, style);
-    let hidden = shards.by_stripe.len().saturating_sub(MOST_ROWS);
+    let hidden = shards.by_stripe.len().saturating_sub(MAX_ROWS);
     if hidden > 0 {
         lines.push(format!("    and {hidden} more, whose lag is no larger; all are in run.json"));
     }
@@ -36,9 +36,9 @@ pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
 /// By number; where there are too many, those with the worst verdict and the largest lag.
 fn shown(shards: &Shards) -> Vec<&Shard> {
     let mut all: Vec<&Shard> = shards.by_stripe.iter().collect();
-    if all.len() > MOST_ROWS {
+    if all.len() > MAX_ROWS {
         all.sort_by_key(|shard| std::cmp::Reverse((shard.verdict, shard.generator_lag_p99_ns)));
-        all.truncate(MOST_ROWS);
+        all.truncate(MAX_ROWS);
     }
     all
 }

@@ -59,7 +59,7 @@ pub struct FailedCheck {
 }
 
 /// So many answers that failed are kept of a run, and beyond them the first one for each check that has none by then.
-pub const MOST_FAILED_ANSWERS: usize = 5;
+pub const MAX_FAILED_ANSWERS: usize = 5;
 
 /// The answers that are kept of a run that has all of these, in the order of their arrivals.
 pub fn first_failed(mut answers: Vec<FailedAnswer>) -> Vec<FailedAnswer> {
@@ -67,7 +67,7 @@ pub fn first_failed(mut answers: Vec<FailedAnswer>) -> Vec<FailedAnswer> {
     let (mut count, mut with_example) = (0, HashSet::new());
     answers.retain(|answer| {
         let has_new = answer.failed.iter().any(|failed| !with_example.contains(&failed.check));
-        let is_kept = count < MOST_FAILED_ANSWERS || has_new;
+        let is_kept = count < MAX_FAILED_ANSWERS || has_new;
         if is_kept {
             count += 1;
             with_example.extend(answer.failed.iter().map(|failed| failed.check.clone()));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::time::Timestamp;
 
 /// At most this many marks are kept of a stream.
-pub(super) const MOST_MARKS: usize = 128;
+pub(super) const MAX_MARKS: usize = 128;
 /// Where there are more, those closer to each other than this part of the whole become one: at most this many and one remain.
 const MARKS_LEFT: u64 = 64;
 
@@ -56,7 +56,7 @@ pub struct EventMarks {
 impl EventMarks {
     /// None, with room for all that are kept, so that [`event`](EventMarks::event) allocates nothing.
     pub fn with_room() -> EventMarks {
-        EventMarks { marks: Vec::with_capacity(MOST_MARKS), ..EventMarks::default() }
+        EventMarks { marks: Vec::with_capacity(MAX_MARKS), ..EventMarks::default() }
     }
 
     /// Forgets all.
@@ -73,7 +73,7 @@ impl EventMarks {
         if self.joins(&mark) {
             return;
         }
-        while self.marks.len() >= MOST_MARKS {
+        while self.marks.len() >= MAX_MARKS {
             self.coarsen();
             if self.joins(&mark) {
                 return;
@@ -138,7 +138,7 @@ mod tests {
                 longest = longest.max(if i == 0 { 0 } else { gap });
                 marks.event(Timestamp(at), *together);
             }
-            prop_assert!(marks.all().len() <= MOST_MARKS);
+            prop_assert!(marks.all().len() <= MAX_MARKS);
             prop_assert_eq!(marks.all().iter().map(|mark| mark.events).sum::<u64>(), gaps.len() as u64);
             let coalesced = gaps.iter().filter(|(_, together)| *together).count() as u64;
             prop_assert_eq!(marks.all().iter().map(|mark| mark.coalesced).sum::<u64>(), coalesced);

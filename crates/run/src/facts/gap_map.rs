@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::time::{Nanos, Timestamp};
 
 /// A map has at most this many columns: where a run outlasts them, two become one.
-const MOST_COLUMNS: usize = 240;
+const MAX_COLUMNS: usize = 240;
 /// The width of a column at first, in nanoseconds.
 const FIRST_WIDTH_NS: u64 = 250_000_000;
 /// Four rows for each factor of two. `u64` has 64 of these, and the first row is cut.
@@ -46,7 +46,7 @@ impl GapMap {
 
     /// An empty map with room for all of its columns, so that [`record`](GapMap::record) allocates nothing.
     pub fn with_room() -> GapMap {
-        GapMap { columns: Vec::with_capacity(MOST_COLUMNS), ..GapMap::default() }
+        GapMap { columns: Vec::with_capacity(MAX_COLUMNS), ..GapMap::default() }
     }
 
     /// An event came at `at`, so long after the one before.
@@ -61,7 +61,7 @@ impl GapMap {
     }
 
     fn column(&mut self, at: Timestamp) -> &mut Column {
-        while at.0 / self.width_ns >= MOST_COLUMNS as u64 {
+        while at.0 / self.width_ns >= MAX_COLUMNS as u64 {
             self.widen();
         }
         let column = (at.0 / self.width_ns) as usize;
@@ -177,8 +177,8 @@ impl TryFrom<GapMapFile> for GapMap {
         if !width_ns.is_multiple_of(FIRST_WIDTH_NS) || !doubled.is_power_of_two() || doubled > 1 << 32 {
             return Err(format!("a column is {FIRST_WIDTH_NS} ns or that doubled some times, not {width_ns} ns"));
         }
-        if file.columns.len() > MOST_COLUMNS {
-            return Err(format!("it has {} columns, and at most {MOST_COLUMNS} are written", file.columns.len()));
+        if file.columns.len() > MAX_COLUMNS {
+            return Err(format!("it has {} columns, and at most {MAX_COLUMNS} are written", file.columns.len()));
         }
         let column = |file: ColumnFile| {
             let mut column = Column { open: file.open, ..EMPTY };
@@ -232,7 +232,7 @@ mod tests {
             map.record(Timestamp(second * 1_000_000_000), Nanos::from_millis(10));
         }
         map.record_open(Timestamp(1 << 62));
-        assert!(map.columns.len() <= MOST_COLUMNS);
+        assert!(map.columns.len() <= MAX_COLUMNS);
         assert_eq!((map.gaps(), map.open()), (100_000, 1));
         let rows: Vec<u16> = map.columns().flat_map(|(cells, _)| cells).map(|(row, _)| row).collect();
         let row = rows[0];

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::driver::Stripe;
 
 pub use checkpoint::CheckpointFacts;
-pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS, first_failed};
+pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MAX_FAILED_ANSWERS, first_failed};
 pub use event_marks::{EventMark, EventMarks};
 pub use gap_map::GapMap;
 pub use generator::{

@@ -8,7 +8,7 @@ use super::session_part::SessionPart;
 use crate::limits::LONGEST_NS;
 
 /// Of so many requests of a session, instants are kept: the first ones, and the last.
-const MOST_REQUESTS: usize = 50;
+const MAX_REQUESTS: usize = 50;
 
 /// How a session ended that was begun.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -90,10 +90,10 @@ impl SampledSession {
             }
         };
         let is_open = last.end_ns.is_none();
-        let is_cut = self.left_out > 0 && self.requests.len() < MOST_REQUESTS;
+        let is_cut = self.left_out > 0 && self.requests.len() < MAX_REQUESTS;
         let most = steps.iter().fold(0u64, |sum, step| sum.saturating_add(step.most_in_session()));
         let is_too_long = self.left_out.saturating_add(self.requests.len() as u64) > most;
-        if self.requests.len() > MOST_REQUESTS || is_cut || is_too_long {
+        if self.requests.len() > MAX_REQUESTS || is_cut || is_too_long {
             Some("a session has another number of requests than are kept")
         } else if others.iter().any(|request| flow.step(request.step).is_none()) {
             Some("the requests of a session are not all of steps of one flow")
@@ -180,7 +180,7 @@ impl SessionTrail {
     /// Its next request, of this step, goes out, and was due at `due_ns`.
     pub fn issue(&mut self, step: u32, due_ns: u64) {
         self.latest_ns = self.latest_ns.max(due_ns);
-        if self.requests.len() == MOST_REQUESTS {
+        if self.requests.len() == MAX_REQUESTS {
             self.requests.pop();
             self.left_out += 1;
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::event_marks::{EventMark, MOST_MARKS};
+use super::event_marks::{EventMark, MAX_MARKS};
 use super::sampled::{Sampleable, Sampled};
 use super::stream_ending::StreamEnding;
 use crate::limits::LONGEST_NS;
@@ -55,7 +55,7 @@ impl SampledStream {
         let is_mark =
             |mark: &EventMark| mark.from_ns <= mark.to_ns && mark.events >= 1 && mark.coalesced <= mark.events;
         let ascend = |pair: &[EventMark]| pair[0].to_ns <= pair[1].from_ns;
-        if self.marks.len() > MOST_MARKS {
+        if self.marks.len() > MAX_MARKS {
             Some("a stream has more marks than are kept")
         } else if !self.marks.iter().all(is_mark) || !self.marks.windows(2).all(ascend) {
             Some("the marks of a stream are not in order")

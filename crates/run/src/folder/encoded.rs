@@ -20,11 +20,11 @@ const INFLATED: u32 = 0x1c84_9313;
 /// Bytes before the counts: kind, length of the counts, and what is the same in every histogram of a run.
 const HEAD_BYTES: usize = 40;
 /// Bytes of the longest number.
-const MOST_BYTES_OF_A_NUMBER: usize = 9;
+const MAX_NUMBER_BYTES: usize = 9;
 /// No histogram of three digits takes more: each count is at most nine bytes.
-const MOST_INFLATED_BYTES: usize = 1 << 19;
+const MAX_INFLATED_BYTES: usize = 1 << 19;
 
-const _: () = assert!(HEAD_BYTES + BUCKETS * MOST_BYTES_OF_A_NUMBER <= MOST_INFLATED_BYTES);
+const _: () = assert!(HEAD_BYTES + BUCKETS * MAX_NUMBER_BYTES <= MAX_INFLATED_BYTES);
 
 /// The buckets in use of an encoded histogram: (lowest value, count), ascending.
 pub(super) fn buckets(text: &str) -> Result<Vec<(Nanos, u64)>, String> {
@@ -48,13 +48,13 @@ fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
         return Err("it is no deflated histogram of version 2".to_owned());
     };
     let mut inflated = Vec::new();
-    let read = ZlibDecoder::new(deflated).take(MOST_INFLATED_BYTES as u64 + 1).read_to_end(&mut inflated);
+    let read = ZlibDecoder::new(deflated).take(MAX_INFLATED_BYTES as u64 + 1).read_to_end(&mut inflated);
     read.map_err(|error| error.to_string())?;
     let said = inflated.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
     let counts = inflated.len().saturating_sub(HEAD_BYTES);
     match said {
-        _ if inflated.len() > MOST_INFLATED_BYTES => {
-            Err(format!("it is longer than {MOST_INFLATED_BYTES} bytes, which no histogram of a run is"))
+        _ if inflated.len() > MAX_INFLATED_BYTES => {
+            Err(format!("it is longer than {MAX_INFLATED_BYTES} bytes, which no histogram of a run is"))
         }
         Some(said) if said as usize <= counts => Ok(inflated),
         _ => Err(format!("it says that {} bytes of counts follow, but {counts} do", said.unwrap_or(0))),
@@ -127,8 +127,8 @@ fn counted(mut bytes: &[u8]) -> Result<Vec<(Nanos, u64)>, String> {
 /// there are more; of the ninth byte all eight. The lowest bit of all is the sign.
 fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let mut number = 0u64;
-    for (i, byte) in bytes.iter().take(MOST_BYTES_OF_A_NUMBER).enumerate() {
-        let is_last_possible = i + 1 == MOST_BYTES_OF_A_NUMBER;
+    for (i, byte) in bytes.iter().take(MAX_NUMBER_BYTES).enumerate() {
+        let is_last_possible = i + 1 == MAX_NUMBER_BYTES;
         let bits = if is_last_possible { *byte } else { byte & 0x7f };
         number |= u64::from(bits) << (7 * i);
         if is_last_possible || byte & 0x80 == 0 {

@@ -20,7 +20,7 @@ use truetail_model::time::Nanos;
 use super::LineError;
 use super::encoded::{self, DIGITS};
 use super::target_tag::TargetTag;
-use crate::limits::MOST_ARRIVALS;
+use crate::limits::MAX_ARRIVALS;
 use crate::wire::v1::{self, IntervalWidth};
 use crate::{Facts, StreamFacts};
 
@@ -272,7 +272,7 @@ fn add_compact(to: &mut CompactHistogram, line: &Line, values: u64) -> Result<()
 
 /// Records the buckets of a line of so many `values` where `held` are already.
 fn add_to(held: u64, values: u64, line: &Line, mut record: impl FnMut(Nanos, u64)) -> Result<(), String> {
-    if held.saturating_add(values) > MOST_ARRIVALS {
+    if held.saturating_add(values) > MAX_ARRIVALS {
         return Err(format!(
             "with the lines before it, {} has {} values, more than a run can have",
             line.tag,

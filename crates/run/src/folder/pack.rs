@@ -34,7 +34,7 @@ const END: &str = "truetail.pack/1 end";
 /// Bytes of the archive in a line: a multiple of 3, so that only the last line is padded.
 const BYTES_A_LINE: usize = 720;
 /// An archive that unpacks to more is refused: no run is so large, and a small text must not fill the memory.
-const MOST_UNPACKED: u64 = 256 << 20;
+const MAX_UNPACKED: u64 = 256 << 20;
 
 /// The run as text. Where that takes more than `most_bytes`, single requests are left out; `false` says so.
 ///
@@ -90,7 +90,7 @@ pub(super) fn unpack(text: &str) -> Result<BTreeMap<String, Vec<u8>>, PackError>
     let archive = archive_in(text)?;
     let damaged = |error: io::Error| PackError::Damaged(error.to_string());
     let mut files = BTreeMap::new();
-    let mut tar = tar::Archive::new(AtMost::new(GzDecoder::new(archive.as_slice()), MOST_UNPACKED));
+    let mut tar = tar::Archive::new(AtMost::new(GzDecoder::new(archive.as_slice()), MAX_UNPACKED));
     for entry in tar.entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;
         let name = entry.path().map_err(damaged)?.to_string_lossy().into_owned();
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn an_archive_that_unpacks_to_too_much_is_refused() {
         let mut header = tar::Header::new_gnu();
-        header.set_size(MOST_UNPACKED + 1);
-        let error = refused(&mut header, io::repeat(0).take(MOST_UNPACKED + 1));
+        header.set_size(MAX_UNPACKED + 1);
+        let error = refused(&mut header, io::repeat(0).take(MAX_UNPACKED + 1));
         assert!(error.ends_with("it holds more than 268435456 bytes, the most that are read"), "{error}");
     }
 }

@@ -5,7 +5,7 @@
 
 use truetail_model::record::{Metric, MetricPopulation, Tally, Unbalanced};
 
-use crate::limits::{LONGEST_NS, MOST_ARRIVALS};
+use crate::limits::{LONGEST_NS, MAX_ARRIVALS};
 use crate::wire::v1::{Exact, RunFile};
 use crate::{GeneratorStats, LONGEST_PAUSES, TargetBooks};
 
@@ -33,7 +33,7 @@ fn check_tally(name: &str, tally: &Tally) -> Result<(), String> {
             "its {name} does not balance: {planned} arrivals were planned and {accounted} have an outcome, or issued does not match"
         )
     })?;
-    if tally.planned > MOST_ARRIVALS {
+    if tally.planned > MAX_ARRIVALS {
         return Err(format!("its {name} plans {} arrivals, more than a run can have", tally.planned));
     }
     Ok(())
@@ -85,7 +85,7 @@ fn check_count(metric: Metric, run_file: &RunFile) -> Result<(), String> {
 }
 
 fn check_exact(tag: &str, exact: &Exact) -> Result<(), String> {
-    if exact.count > MOST_ARRIVALS {
+    if exact.count > MAX_ARRIVALS {
         return Err(format!("its recorded.exact.{tag} counts {}, more than a run can have", exact.count));
     }
     not_longer(&format!("recorded.exact.{tag}.max_ns"), exact.max_ns)

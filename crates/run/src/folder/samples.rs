@@ -29,7 +29,7 @@ use truetail_model::record::{Cause, Outcome, RequestRecord, Samples, SamplesOpti
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::LineError;
-use crate::limits::{LONGEST_NS, MOST_BYTES};
+use crate::limits::{LONGEST_NS, MAX_BYTES};
 use crate::wire::v1::SampleFacts;
 
 const ALL: &str = "all";
@@ -164,7 +164,7 @@ fn check_sizes(record: &RequestRecord, bytes_in: u64) -> Result<(), String> {
     if let Some((name, ns)) = times.into_iter().find(|(_, ns)| *ns > LONGEST_NS) {
         return Err(format!("{name} is {ns}, but no run is longer than {LONGEST_NS} ns"));
     }
-    if bytes_in > MOST_BYTES {
+    if bytes_in > MAX_BYTES {
         return Err("up to this line bytes_in adds up to more than a run can have".to_owned());
     }
     Ok(())

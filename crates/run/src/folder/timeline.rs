@@ -29,7 +29,7 @@ use truetail_model::record::{Distributions, Metric, SecondCounts, Snapshot, rank
 use truetail_model::time::Nanos;
 
 use super::LineError;
-use crate::limits::MOST_ARRIVALS;
+use crate::limits::MAX_ARRIVALS;
 use crate::wire::v1::IntervalWidth;
 
 /// The counts of a row, in order.
@@ -178,7 +178,7 @@ impl Counts {
             [("planned", self.planned), ("sent", self.sent), ("completed", self.completed), ("failed", self.failed)];
         for ((name, count), sum) in counts.into_iter().zip(sums) {
             *sum = sum.saturating_add(count);
-            if *sum > MOST_ARRIVALS {
+            if *sum > MAX_ARRIVALS {
                 return Some(format!("up to this line {name} adds up to {sum}, more than a run can have"));
             }
         }

@@ -2,7 +2,7 @@
 
 use truetail_model::driver::Stripe;
 
-use crate::limits::{MOST_ARRIVALS, MOST_BYTES};
+use crate::limits::{MAX_ARRIVALS, MAX_BYTES};
 
 /// Why runs cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -103,16 +103,14 @@ pub enum MergeError {
         run: usize,
     },
     /// Together they have more arrivals than a run can have.
-    #[error(
-        "these runs cannot be merged: together they plan {planned} arrivals, and a run has at most {MOST_ARRIVALS}"
-    )]
+    #[error("these runs cannot be merged: together they plan {planned} arrivals, and a run has at most {MAX_ARRIVALS}")]
     TooMany {
         /// How many, warm-up included.
         planned: u128,
     },
     /// Together their answers have more bytes than those of a run can have.
     #[error(
-        "these runs cannot be merged: together their answers have {bytes} bytes, and those of a run have at most {MOST_BYTES}"
+        "these runs cannot be merged: together their answers have {bytes} bytes, and those of a run have at most {MAX_BYTES}"
     )]
     TooManyBytes {
         /// How many.

@@ -18,7 +18,7 @@ use truetail_model::time::Timestamp;
 
 pub use error::{MergeError, ranges};
 
-use crate::limits::{MOST_ARRIVALS, MOST_BYTES, too_large};
+use crate::limits::{MAX_ARRIVALS, MAX_BYTES, too_large};
 use crate::wire::v1::IntervalWidth;
 use crate::{Run, Verdict};
 use facts::{add_facts, add_note};
@@ -164,10 +164,10 @@ impl Merger {
         let (tally, warmup) = (&part.snapshot.tally, &part.snapshot.warmup);
         let planned = self.planned + u128::from(tally.planned) + u128::from(warmup.planned);
         let bytes = self.sample_bytes + bytes_of_samples(&part.snapshot.samples);
-        if self.whole.is_some() && planned > u128::from(MOST_ARRIVALS) {
+        if self.whole.is_some() && planned > u128::from(MAX_ARRIVALS) {
             return Err(MergeError::TooMany { planned });
         }
-        if self.whole.is_some() && bytes > u128::from(MOST_BYTES) {
+        if self.whole.is_some() && bytes > u128::from(MAX_BYTES) {
             return Err(MergeError::TooManyBytes { bytes });
         }
         Ok((planned, bytes))

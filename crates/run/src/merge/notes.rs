@@ -71,16 +71,16 @@ fn described(host: &HostInfo) -> String {
 }
 
 /// At most so many of them are named.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
 fn listed<T>(counts: &[(T, usize)], text: impl Fn(&T) -> String) -> String {
     let mut all = String::new();
-    for (place, (value, runs)) in counts.iter().take(MOST_LISTED).enumerate() {
+    for (place, (value, runs)) in counts.iter().take(MAX_LISTED).enumerate() {
         let comma = if place > 0 { ", " } else { "" };
         let times = if *runs > 1 { format!(" ({runs} runs)") } else { String::new() };
         write!(all, "{comma}{}{times}", text(value)).expect("a text grows");
     }
-    let rest = counts.len().saturating_sub(MOST_LISTED);
+    let rest = counts.len().saturating_sub(MAX_LISTED);
     if rest > 0 {
         write!(all, " and {rest} more").expect("a text grows");
     }

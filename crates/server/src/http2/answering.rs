@@ -10,12 +10,12 @@ use truetail_model::time::Timestamp;
 
 use crate::exchange::{AfterResponse, NextSend, ServerExchange};
 use crate::http::Responses;
-use crate::stream::MOST_BODY_BYTES;
+use crate::stream::MAX_BODY_BYTES;
 
 /// Bytes of one answer that are sent before other streams have their turn.
-const MOST_AT_ONCE: u64 = 64 * 1024;
+const MAX_TURN_BYTES: u64 = 64 * 1024;
 /// Fields of a head that is sent, at most.
-const MOST_FIELDS: usize = 16;
+const MAX_FIELDS: usize = 16;
 
 /// How far a stream has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,7 +81,7 @@ impl Answering {
                     let _ = self.request.flow_control().release_capacity(data.len());
                     let Some(kept) = &mut self.kept else { continue };
                     kept.extend_from_slice(&data);
-                    if kept.len() > MOST_BODY_BYTES {
+                    if kept.len() > MAX_BODY_BYTES {
                         return RequestBody::TooLarge;
                     }
                 }
@@ -137,7 +137,7 @@ impl Answering {
             from = head;
         }
         let Some(body) = &mut self.body else { return Ok(Progress::Gone) };
-        let end = end.min(from + MOST_AT_ONCE);
+        let end = end.min(from + MAX_TURN_BYTES);
         while from < end {
             let piece = self.exchange.piece(responses, from, end);
             body.reserve_capacity(piece.len());
@@ -177,7 +177,7 @@ impl Answering {
 
 /// A head of HTTP/1 as one of HTTP/2, without what is about the connection.
 fn head_of(bytes: &[u8]) -> Response<()> {
-    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut parsed = httparse::Response::new(&mut fields);
     let is_head = parsed.parse(bytes).is_ok_and(|status| status.is_complete());
     debug_assert!(is_head, "the heads of answers are ours");

@@ -27,13 +27,13 @@ use crate::transport::Transport;
 use crate::truth::Ending;
 
 /// Streams that a client may have open at once.
-const MOST_STREAMS: u32 = 4096;
+const MAX_STREAMS: u32 = 4096;
 /// Bytes of bodies of requests that a client may send before they are read, of a stream and of a connection.
 const WINDOW: u32 = 1024 * 1024;
 /// Heads that are longer are refused, as in HTTP/1.
-const MOST_HEAD_BYTES: u32 = 32 * 1024;
+const MAX_HEAD_BYTES: u32 = 32 * 1024;
 /// Bytes of bodies that are kept for all requests of a connection.
-const MOST_KEPT: usize = 64 * 1024 * 1024;
+const MAX_KEPT: usize = 64 * 1024 * 1024;
 /// Streams that are served before what they sent is handed to the system.
 const STREAMS_AT_ONCE: usize = 16;
 /// How often that is done before the other connections have their turn.
@@ -79,10 +79,10 @@ impl Http2Connection {
     pub(crate) fn new(transport: Transport, token: u64, received: &[u8]) -> Http2Connection {
         let (wire, pipe) = Wire::new(transport, received);
         let handshake = Builder::new()
-            .max_concurrent_streams(MOST_STREAMS)
-            .max_header_list_size(MOST_HEAD_BYTES)
+            .max_concurrent_streams(MAX_STREAMS)
+            .max_header_list_size(MAX_HEAD_BYTES)
             // Otherwise a client that gives up what the server has not read yet would be taken for an attacker.
-            .max_pending_accept_reset_streams(MOST_STREAMS as usize)
+            .max_pending_accept_reset_streams(MAX_STREAMS as usize)
             .initial_window_size(WINDOW)
             .initial_connection_window_size(WINDOW)
             .handshake(pipe);
@@ -231,7 +231,7 @@ impl Http2Connection {
             let state = stream.read_body();
             kept += stream.kept_bytes();
             match state {
-                RequestBody::Unfinished if kept > MOST_KEPT => self.refuse(shared, id, Refusal::BodyTooLarge),
+                RequestBody::Unfinished if kept > MAX_KEPT => self.refuse(shared, id, Refusal::BodyTooLarge),
                 RequestBody::Unfinished => self.unread.push(id),
                 RequestBody::Whole => self.request_is_read(shared, id),
                 RequestBody::TooLarge => self.refuse(shared, id, Refusal::BodyTooLarge),
@@ -242,7 +242,7 @@ impl Http2Connection {
 
     /// Where there are more streams than may be open, the client has reset some, perhaps such as are never answered.
     fn forget_reset_streams(&mut self, shared: &mut SharedState) {
-        if self.streams.len() <= MOST_STREAMS as usize {
+        if self.streams.len() <= MAX_STREAMS as usize {
             return;
         }
         let gone = self.streams.iter_mut().filter_map(|(id, stream)| stream.is_reset().then_some(*id));

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Bytes that may wait to be sent before no more are taken: what a client gets that asks on and on and reads nothing. It is more than
 /// streams hand on at once, so that what they hand on is here after a poll.
-const MOST_UNSENT: usize = 4 * 1024 * 1024;
+const MAX_UNSENT: usize = 4 * 1024 * 1024;
 
 /// Bytes in memory, in both directions. Clones are of the same.
 #[derive(Clone, Default, Debug)]
@@ -58,7 +58,7 @@ impl AsyncRead for Pipe {
 impl AsyncWrite for Pipe {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let mut ends = self.ends();
-        if ends.unsent.len() >= MOST_UNSENT {
+        if ends.unsent.len() >= MAX_UNSENT {
             return Poll::Pending;
         }
         ends.unsent.extend_from_slice(bytes);

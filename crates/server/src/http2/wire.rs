@@ -8,7 +8,7 @@ use crate::close_reason::CloseReason;
 use crate::transport::Transport;
 
 /// Nothing is read while so many bytes wait for a client to read them.
-const MOST_UNREAD: usize = 1024 * 1024;
+const MAX_UNREAD: usize = 1024 * 1024;
 /// Reads of one connection before the other connections have their turn.
 const READS_PER_TURN: usize = 8;
 
@@ -87,7 +87,7 @@ impl Wire {
 
     /// The client does not read what it is sent.
     pub(super) fn is_unread(&self) -> bool {
-        self.leaving.len() - self.taken + self.pipe.unsent() >= MOST_UNREAD
+        self.leaving.len() - self.taken + self.pipe.unsent() >= MAX_UNREAD
     }
 
     /// Says that nothing more will be sent.

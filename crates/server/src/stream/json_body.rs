@@ -5,7 +5,7 @@ use serde_json::Value;
 use truetail_model::service::StreamFormat;
 
 /// Longer bodies are refused.
-pub(crate) const MOST_BODY_BYTES: usize = 4 << 20;
+pub(crate) const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// What a request asks of the model.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! The stream that a query such as `events=100&gap=10ms&stall=40:300ms` describes.
 
-use truetail_model::service::{MOST_EVENTS, StreamContent, StreamDescription, StreamEnd, StreamPace, StreamTiming};
+use truetail_model::service::{MAX_EVENTS, StreamContent, StreamDescription, StreamEnd, StreamPace, StreamTiming};
 
 /// Reads a query. `None` where it makes no sense.
 pub(crate) fn parse_query(query: &str) -> Option<StreamDescription> {
@@ -41,9 +41,9 @@ fn end(value: &str) -> Option<StreamEnd> {
     }
 }
 
-/// A number of at most [`MOST_EVENTS`].
+/// A number of at most [`MAX_EVENTS`].
 fn number(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|number| *number <= MOST_EVENTS)
+    text.parse().ok().filter(|number| *number <= MAX_EVENTS)
 }
 
 #[cfg(test)]

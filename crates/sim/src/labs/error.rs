@@ -30,9 +30,7 @@ pub enum LabError {
         every: Nanos,
     },
     /// More requests than anybody waits for.
-    #[error(
-        "that would be {requests} requests, and a lab does at most {MOST_REQUESTS}; lower the rate or the duration"
-    )]
+    #[error("that would be {requests} requests, and a lab does at most {MAX_REQUESTS}; lower the rate or the duration")]
     TooManyRequests {
         /// How many.
         requests: u64,
@@ -65,15 +63,15 @@ impl LabError {
 }
 
 /// The most requests in a series of a lab: about a minute of computing.
-pub const MOST_REQUESTS: u64 = 1_000_000_000;
+pub const MAX_REQUESTS: u64 = 1_000_000_000;
 
 /// Refuses an option that is zero.
 pub(super) fn above_zero(option: &'static str, value: u64) -> Result<(), LabError> {
     if value == 0 { Err(LabError::Zero { option }) } else { Ok(()) }
 }
 
-/// How many requests there are in `duration` at this rate; refused above [`MOST_REQUESTS`].
+/// How many requests there are in `duration` at this rate; refused above [`MAX_REQUESTS`].
 pub(super) fn requests_in(duration: Nanos, per_second: f64) -> Result<u64, LabError> {
     let requests = (duration.as_secs_f64() * per_second).round() as u64;
-    if requests > MOST_REQUESTS { Err(LabError::TooManyRequests { requests }) } else { Ok(requests) }
+    if requests > MAX_REQUESTS { Err(LabError::TooManyRequests { requests }) } else { Ok(requests) }
 }

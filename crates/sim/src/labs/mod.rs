@@ -17,7 +17,7 @@ pub mod order_router;
 mod series;
 
 pub use correction::CorrectedRecorder;
-pub use error::{LabError, MOST_REQUESTS};
+pub use error::{LabError, MAX_REQUESTS};
 pub use series::{LabQuantile, LabSeries, QUANTILES};
 
 use every_nth::{EveryNthOptions, EveryNthResult};

@@ -94,8 +94,8 @@ fn an_endless_event_takes_bounded_memory_and_is_counted_to_its_end() {
         parser.feed(&block, &mut |_| panic!("no event yet"));
     }
     parser.feed(b"\n\n", &mut |event| seen = Some((event.data.len(), event.data_bytes, event.is_whole())));
-    assert_eq!(seen, Some((MOST_DATA_BYTES, 1 << 26, false)));
-    assert!(parser.held() <= 4 * MOST_DATA_BYTES, "{}", parser.held());
+    assert_eq!(seen, Some((MAX_DATA_BYTES, 1 << 26, false)));
+    assert!(parser.held() <= 4 * MAX_DATA_BYTES, "{}", parser.held());
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_name_without_end_and_lines_without_end_take_no_memory() {
 
 #[test]
 fn data_of_exactly_the_limit_is_whole() {
-    for (length, whole) in [(MOST_DATA_BYTES, true), (MOST_DATA_BYTES + 1, false)] {
+    for (length, whole) in [(MAX_DATA_BYTES, true), (MAX_DATA_BYTES + 1, false)] {
         let stream = [b"data:", vec![b'x'; length].as_slice(), b"\n\n"].concat();
         let mut parser = EventParser::new();
         parser.feed(&stream, &mut |event| assert_eq!((event.is_whole(), event.data_bytes), (whole, length as u64)));

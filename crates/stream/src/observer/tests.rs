@@ -39,7 +39,7 @@ fn an_event_allocates_nothing() {
 #[test]
 fn streams_are_sampled_as_they_were() {
     let (mut observer, all) = observer(StreamKind::Sse);
-    let far = MOST_MARKED as u32;
+    let far = MAX_MARKED as u32;
     for (request, index) in [(0, 0), (1, 1), (far, 2)] {
         observer.begin(request, 0, Arrival { index, intended_start: Timestamp(index) });
         observer.head(request, AnswerHead::without_fields(200));

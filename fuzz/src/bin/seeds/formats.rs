@@ -9,7 +9,7 @@ use truetail_import::{Likeness, all, by_name};
 /// What the name of a target begins with, before the name of a format.
 pub const PREFIX: &str = "import-";
 /// The longest seed, bytes: longer ones slow the fuzzer down.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 
 /// The targets of all formats.
 pub fn targets() -> Vec<String> {
@@ -37,7 +37,7 @@ fn collect(folder: &Path, take: &mut dyn FnMut(Vec<u8>)) -> Result<(), Box<dyn E
         let facts = path.metadata()?;
         match facts.is_dir() {
             true => collect(&path, take)?,
-            false if facts.len() <= MOST_BYTES => take(fs::read(&path)?),
+            false if facts.len() <= MAX_BYTES => take(fs::read(&path)?),
             false => {}
         }
     }

@@ -22,7 +22,7 @@ use runner::Runner;
 /// Rounds, unless a number is given.
 const ROUNDS: u32 = 5;
 /// The most rounds until decided, unless a number is given. There are four looks at them.
-const MOST_ROUNDS: u32 = 12;
+const MAX_ROUNDS: u32 = 12;
 
 /// Runs A and B in turns, compares, prints, and appends to the history.
 ///
@@ -48,7 +48,7 @@ pub fn ab(args: AbArgs) -> Result<ExitCode> {
 
 fn ending(rounds: RoundsArgs) -> Ending {
     if rounds.until_decided {
-        Ending::Decided { most: rounds.max_rounds.unwrap_or(MOST_ROUNDS) }
+        Ending::Decided { most: rounds.max_rounds.unwrap_or(MAX_ROUNDS) }
     } else {
         Ending::After(rounds.rounds.unwrap_or(ROUNDS))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
-use truetail_cluster::{FILES_FOLDER, JobFile, MOST_FILE_BYTES};
+use truetail_cluster::{FILES_FOLDER, JobFile, MAX_FILE_BYTES};
 use truetail_requests::parse_targets;
 
 use crate::error::{CliError, Result, runtime_error, usage_error};
@@ -51,10 +51,10 @@ impl Carried {
             carried.words.extend([OsString::from(format!("--{option}")), there.unwrap_or(value)]);
         }
         let bytes: usize = carried.files.iter().map(|file| file.bytes.len()).sum();
-        if bytes > MOST_FILE_BYTES {
+        if bytes > MAX_FILE_BYTES {
             let help = "put the large ones into the image, and name them by their place there, or compress a recording with gzip";
             return Err(usage_error(format!(
-                "the files have {bytes} bytes, and a Secret holds {MOST_FILE_BYTES}; {help}"
+                "the files have {bytes} bytes, and a Secret holds {MAX_FILE_BYTES}; {help}"
             )));
         }
         Ok(carried)

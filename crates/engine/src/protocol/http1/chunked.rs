@@ -7,7 +7,7 @@ use super::part::Part;
 /// Most bytes of blanks and of extensions on the line of a chunk, each, and of all trailers together.
 const LINE_LIMIT: u32 = 16 * 1024;
 /// Hexadecimal digits of a chunk size that fit into 64 bits.
-const MOST_DIGITS: u8 = 16;
+const MAX_DIGITS: u8 = 16;
 
 /// Where in the coding the next byte is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,7 +102,7 @@ impl Chunked {
 
     fn size(&mut self, digits: u8, byte: u8) -> Result<At, Cause> {
         if let Some(value) = (byte as char).to_digit(16) {
-            if digits >= MOST_DIGITS {
+            if digits >= MAX_DIGITS {
                 return Err(Cause::BadChunk);
             }
             self.left = if digits == 0 { 0 } else { self.left << 4 } | u64::from(value);

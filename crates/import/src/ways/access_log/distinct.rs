@@ -6,7 +6,7 @@ use super::request::Asked;
 
 /// Most bytes of different requests: as many as one run can send. It is that of `truetail_engine`, on which this crate does not
 /// depend.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Different requests, with their numbers.
 pub(super) struct Distinct {
@@ -17,7 +17,7 @@ pub(super) struct Distinct {
 
 impl Distinct {
     pub(super) fn new() -> Distinct {
-        Distinct { numbers: HashMap::new(), bytes: 0, most: MOST_BYTES }
+        Distinct { numbers: HashMap::new(), bytes: 0, most: MAX_BYTES }
     }
 
     /// The number of a request.

@@ -35,7 +35,7 @@ pub use placement::Placement;
 pub use request::Asked;
 
 /// Most arrivals that are taken from a log.
-const MOST_ARRIVALS: usize = 50_000_000;
+const MAX_ARRIVALS: usize = 50_000_000;
 
 /// What is taken from a log.
 #[derive(Clone, Default, Debug)]
@@ -99,9 +99,9 @@ impl AccessLog {
                 };
                 taken.unwrap_or_else(|cause| self.left_out.count(cause, place.line));
             }
-            if self.lines.len() > MOST_ARRIVALS {
+            if self.lines.len() > MAX_ARRIVALS {
                 let help = "take a part of the log with --from and --to";
-                return Err(ImportError::content(place, format!("more than {MOST_ARRIVALS} requests; {help}")));
+                return Err(ImportError::content(place, format!("more than {MAX_ARRIVALS} requests; {help}")));
             }
             if let Some(why) = known.too_many() {
                 return Err(ImportError::content(place, why));

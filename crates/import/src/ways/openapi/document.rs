@@ -8,9 +8,9 @@ use truetail_requests::BaseUrl;
 use super::yaml;
 
 /// References that lead from one to the next.
-const MOST_REFERENCES: usize = 16;
+const MAX_REFERENCES: usize = 16;
 /// Parts of schemas that are looked at, and 16 bytes each of what is written.
-const MOST_STEPS: usize = 1_000_000;
+const MAX_STEPS: usize = 1_000_000;
 
 /// A description of an interface, of OpenAPI 3.
 pub(super) struct Document {
@@ -29,7 +29,7 @@ impl Document {
             yaml::read(text).map_err(|error| format!("this is no YAML: {}", first_line(&error)))?
         };
         match document.get("openapi").and_then(Value::as_str) {
-            Some(version) if version.starts_with("3.") => Ok(Document { root: document, steps: Cell::new(MOST_STEPS) }),
+            Some(version) if version.starts_with("3.") => Ok(Document { root: document, steps: Cell::new(MAX_STEPS) }),
             Some(version) => Err(format!("this is OpenAPI {version}; only version 3 is read")),
             None if document.get("swagger").is_some() => {
                 Err("this is Swagger 2; a converter to OpenAPI 3, such as swagger2openapi, helps".to_owned())
@@ -57,7 +57,7 @@ impl Document {
     /// The value, or what its reference leads to; `None` where that is outside of the document, or nowhere.
     pub(super) fn resolve<'a>(&'a self, value: &'a Value) -> Option<&'a Value> {
         let mut found = value;
-        for _ in 0..MOST_REFERENCES {
+        for _ in 0..MAX_REFERENCES {
             let Some(reference) = found.get("$ref") else { return Some(found) };
             found = self.target(reference)?;
         }

@@ -9,7 +9,7 @@ use super::document::Document;
 /// References and parts inside of parts.
 const DEEPEST: usize = 16;
 /// Parts of one schema.
-const MOST_PARTS: usize = 256;
+const MAX_PARTS: usize = 256;
 
 /// A schema: itself, what it refers to, all of its `allOf`, and the first of its `oneOf` and `anyOf` that is not null.
 pub(super) struct Schema<'a> {
@@ -39,7 +39,7 @@ impl<'a> Schema<'a> {
         if self.problem.is_some() || self.parts.iter().any(|part| std::ptr::eq(part.of, of)) {
             return;
         }
-        if deeper == 0 || self.parts.len() == MOST_PARTS || !self.document.spend(1) {
+        if deeper == 0 || self.parts.len() == MAX_PARTS || !self.document.spend(1) {
             self.problem = Some("the description has too many parts");
             return;
         }

@@ -6,7 +6,7 @@ use truetail_model::time::Nanos;
 use truetail_run::{ClaimedQuantile, Claims, Damage, ForeignClock, ForeignRun, LatencyFrom};
 use truetail_tools::units;
 
-use super::{HdrFile, MOST_VALUES};
+use super::{HdrFile, MAX_VALUES};
 use crate::whole::file::{all_marks, content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
 use crate::{FormatInfo, ImportError, Likeness};
@@ -95,7 +95,7 @@ impl Steps {
         if step.value < value || step.cumulative < before {
             return Err("less than in the line before".to_owned());
         }
-        if step.cumulative > MOST_VALUES {
+        if step.cumulative > MAX_VALUES {
             return Err(format!("a count of {}, more than a run can have", step.cumulative));
         }
         self.histogram.record_n(step.value, step.cumulative - before);

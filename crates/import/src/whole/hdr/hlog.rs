@@ -13,7 +13,7 @@ use truetail_model::time::Nanos;
 use truetail_run::{Claims, Damage, ForeignClock, ForeignInterval, ForeignRun, LatencyFrom};
 
 use super::intervals::Intervals;
-use super::{HdrFile, MOST_VALUES};
+use super::{HdrFile, MAX_VALUES};
 use crate::whole::file::{content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
 use crate::{FormatInfo, ImportError, Likeness};
@@ -134,7 +134,7 @@ impl Log {
         let tag = interval.tag().map(|tag| tag.to_string()).unwrap_or_default();
         let sum = self.tags.entry(tag).or_default();
         let values = counts.iter_recorded().fold(0, |sum: u64, one| sum.saturating_add(one.count_at_value()));
-        if sum.count().saturating_add(values) > MOST_VALUES {
+        if sum.count().saturating_add(values) > MAX_VALUES {
             return Err("with this line, the log has more values than a run can have".to_owned());
         }
         let mut histogram = Histogram::new();
@@ -159,7 +159,7 @@ const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
 /// Bytes before the counts.
 const HEAD_BYTES: usize = 40;
 /// More than a histogram of five digits over all of `u64` takes.
-const MOST_INFLATED_BYTES: u64 = 64 << 20;
+const MAX_INFLATED_BYTES: u64 = 64 << 20;
 
 /// The histogram without compression. Its length is checked here, because the deserializer reserves as much memory as the
 /// histogram says that it needs, before it has read as much.
@@ -167,9 +167,8 @@ fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
     let bytes = match payload.split_first_chunk::<4>() {
         Some((&COMPRESSED, rest)) => {
             let mut inflated = Vec::new();
-            let read = ZlibDecoder::new(rest.get(4..).unwrap_or_default())
-                .take(MOST_INFLATED_BYTES)
-                .read_to_end(&mut inflated);
+            let read =
+                ZlibDecoder::new(rest.get(4..).unwrap_or_default()).take(MAX_INFLATED_BYTES).read_to_end(&mut inflated);
             read.map_err(|error| format!("the histogram cannot be decompressed: {error}"))?;
             inflated
         }

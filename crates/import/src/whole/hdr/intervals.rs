@@ -3,7 +3,7 @@
 use truetail_run::{ForeignHistogram, ForeignInterval};
 
 /// Where a log has more intervals, neighbours become one.
-const MOST_INTERVALS: usize = 256;
+const MAX_INTERVALS: usize = 256;
 
 /// The intervals of a tag, and their sum.
 pub(super) struct Intervals {
@@ -44,13 +44,13 @@ impl Intervals {
                 self.lines_in_last = 1;
             }
         }
-        if self.sum.intervals.len() > MOST_INTERVALS {
+        if self.sum.intervals.len() > MAX_INTERVALS {
             self.halve();
         }
     }
 
     fn halve(&mut self) {
-        let mut pairs: Vec<ForeignInterval> = Vec::with_capacity(MOST_INTERVALS);
+        let mut pairs: Vec<ForeignInterval> = Vec::with_capacity(MAX_INTERVALS);
         for (index, interval) in std::mem::take(&mut self.sum.intervals).into_iter().enumerate() {
             match pairs.last_mut().filter(|_| index % 2 == 1) {
                 Some(last) => join(last, &interval),
@@ -99,8 +99,8 @@ mod tests {
             let whole = intervals.finish();
             assert_eq!(whole.count(), lines * (lines + 1) / 2 + lines);
             let list = &whole.intervals;
-            assert!(list.len() <= MOST_INTERVALS && (lines == 1) == list.is_empty(), "{lines}: {}", list.len());
-            assert!(lines < 256 || list.len() > MOST_INTERVALS / 2 - 1, "{lines}: {}", list.len());
+            assert!(list.len() <= MAX_INTERVALS && (lines == 1) == list.is_empty(), "{lines}: {}", list.len());
+            assert!(lines < 256 || list.len() > MAX_INTERVALS / 2 - 1, "{lines}: {}", list.len());
             assert!(list.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns), "{lines}");
             let parts: u64 = list.iter().map(|one| one.histogram.count()).sum();
             assert!(list.is_empty() || parts == whole.count(), "{lines}");

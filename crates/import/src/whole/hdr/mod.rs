@@ -49,4 +49,4 @@ impl Format for HdrFile {
 }
 
 /// More values than any run has; only a damaged file says so.
-const MOST_VALUES: u64 = 1 << 53;
+const MAX_VALUES: u64 = 1 << 53;

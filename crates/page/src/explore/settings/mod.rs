@@ -10,7 +10,7 @@ pub mod field;
 mod plan;
 mod query;
 
-pub use plan::{MOST_REAL_RATE, MOST_REQUESTS, MOST_SECONDS, RealPlan, SimulationPlan};
+pub use plan::{MAX_REAL_RATE, MAX_REQUESTS, MAX_SECONDS, RealPlan, SimulationPlan};
 pub use query::SettingsError;
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};

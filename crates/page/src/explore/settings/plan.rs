@@ -10,13 +10,13 @@ use super::Settings;
 use super::query::SettingsError;
 
 /// The most requests of a simulated loop, so that a change of a slider shows at once.
-pub const MOST_REQUESTS: u64 = 200_000;
+pub const MAX_REQUESTS: u64 = 200_000;
 /// The highest rate of a run on real sockets: server, load generator and browser share one machine.
-pub const MOST_REAL_RATE: f64 = 5_000.0;
+pub const MAX_REAL_RATE: f64 = 5_000.0;
 /// The longest run on real sockets, in seconds.
-pub const MOST_SECONDS: u64 = 60;
+pub const MAX_SECONDS: u64 = 60;
 /// The longest that a run on real sockets waits for answers after its last request.
-const MOST_DRAIN: Nanos = Nanos::from_secs(30);
+const MAX_DRAIN: Nanos = Nanos::from_secs(30);
 
 /// What is simulated.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,13 +41,13 @@ pub struct RealPlan {
 }
 
 impl Settings {
-    /// What is simulated of these settings: all, but no more than [`MOST_REQUESTS`] in a loop.
+    /// What is simulated of these settings: all, but no more than [`MAX_REQUESTS`] in a loop.
     pub fn simulation(&self) -> SimulationPlan {
         let mut notes = Vec::new();
         let simulated = Settings { duration: self.simulated_duration(&mut notes), ..self.clone() };
         let mut closed = simulated.closed_loop();
         if let LoadModel::Closed { horizon, .. } = &mut closed.model {
-            horizon.requests = Some(horizon.requests.unwrap_or(MOST_REQUESTS).min(MOST_REQUESTS));
+            horizon.requests = Some(horizon.requests.unwrap_or(MAX_REQUESTS).min(MAX_REQUESTS));
         }
         let late = self.service.faults.iter().filter_map(begins).filter(|from| *from >= simulated.duration);
         notes.extend(late.map(|from| {
@@ -59,7 +59,7 @@ impl Settings {
     }
 
     fn simulated_duration(&self, notes: &mut Vec<String>) -> Nanos {
-        let most = Nanos::from_secs_f64(MOST_REQUESTS as f64 / self.rate.as_per_second());
+        let most = Nanos::from_secs_f64(MAX_REQUESTS as f64 / self.rate.as_per_second());
         if self.duration <= most {
             return self.duration;
         }
@@ -67,7 +67,7 @@ impl Settings {
             "Only the first {} of {} are simulated: {} requests, the most that this page computes for a change.",
             number::round_time(most.0),
             number::round_time(self.duration.0),
-            number::count(MOST_REQUESTS)
+            number::count(MAX_REQUESTS)
         ));
         most
     }
@@ -75,12 +75,12 @@ impl Settings {
     /// What is run on real sockets of these settings, with the closed loop if it `is_closed_too`.
     ///
     /// # Errors
-    /// A rate above [`MOST_REAL_RATE`] or a duration above [`MOST_SECONDS`].
+    /// A rate above [`MAX_REAL_RATE`] or a duration above [`MAX_SECONDS`].
     pub fn real(&self, is_closed_too: bool) -> Result<RealPlan, SettingsError> {
         let refused = |key: &str, message: String| Err(SettingsError { key: key.to_owned(), message });
-        let most_rate = Rate::per_second(MOST_REAL_RATE).expect("it is above zero");
+        let most_rate = Rate::per_second(MAX_REAL_RATE).expect("it is above zero");
         if self.rate > most_rate {
-            let (most, asked) = (number::rate(MOST_REAL_RATE), number::rate(self.rate.as_per_second()));
+            let (most, asked) = (number::rate(MAX_REAL_RATE), number::rate(self.rate.as_per_second()));
             return refused(
                 "rate",
                 format!(
@@ -89,19 +89,19 @@ impl Settings {
                 ),
             );
         }
-        if self.duration > Nanos::from_secs(MOST_SECONDS) {
+        if self.duration > Nanos::from_secs(MAX_SECONDS) {
             let asked = number::round_time(self.duration.0);
             return refused(
                 "duration",
-                format!("a real run lasts at most {MOST_SECONDS}s; shorten the duration, which is {asked}"),
+                format!("a real run lasts at most {MAX_SECONDS}s; shorten the duration, which is {asked}"),
             );
         }
         let mut bounded = self.clone();
-        bounded.limits.drain = self.limits.drain.min(MOST_DRAIN);
+        bounded.limits.drain = self.limits.drain.min(MAX_DRAIN);
         let closed = is_closed_too.then(|| {
             let mut closed = bounded.closed_loop();
             if let LoadModel::Closed { horizon, .. } = &mut closed.model {
-                horizon.duration = Some(horizon.duration.unwrap_or(Nanos::from_secs(MOST_SECONDS)));
+                horizon.duration = Some(horizon.duration.unwrap_or(Nanos::from_secs(MAX_SECONDS)));
             }
             closed
         });

@@ -12,7 +12,7 @@ use super::field::{Field, Unit};
 use super::{ClosedEnd, Settings};
 
 /// A link longer than this is none of ours.
-const MOST_BYTES: usize = 2_000;
+const MAX_BYTES: usize = 2_000;
 
 /// The words of each choice: key, and the values with their words.
 const SPACING: (&str, [(&str, Spacing); 2]) = ("spacing", [("even", Spacing::Even), ("poisson", Spacing::Poisson)]);
@@ -142,8 +142,8 @@ struct Given<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Given<'a> {
     fn read(text: &'a str) -> Result<Given<'a>> {
-        if text.len() > MOST_BYTES {
-            return Err(error("", format!("a link of {} bytes is too long; at most {MOST_BYTES}", text.len())));
+        if text.len() > MAX_BYTES {
+            return Err(error("", format!("a link of {} bytes is too long; at most {MAX_BYTES}", text.len())));
         }
         let mut given = BTreeMap::new();
         for part in text.split('&').filter(|part| !part.is_empty()) {

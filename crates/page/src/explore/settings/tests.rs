@@ -76,7 +76,7 @@ fn simulations_are_bounded_and_say_so() {
     let plan = settings.simulation();
     assert_eq!(plan.scenario.workload.model.horizon().duration, Some(Nanos::from_secs(10)));
     assert!(plan.notes[0].contains("first 10s of 60s"), "{:?}", plan.notes);
-    assert_eq!(plan.closed.model.horizon().requests, Some(MOST_REQUESTS));
+    assert_eq!(plan.closed.model.horizon().requests, Some(MAX_REQUESTS));
     let late = format!("{PLAIN}&stall-at=70&stall-for=500&stall-gate=answers");
     let notes = Settings::parse(&late).unwrap().simulation().notes;
     assert!(notes[0].contains("begins at 70s"), "{notes:?}");

@@ -6,7 +6,7 @@ use super::table::STATIC;
 use crate::protocol::fields::FieldList;
 
 /// Most bytes that are kept of one block: what is larger is refused as a head.
-const MOST_KEPT: usize = 64 * 1024;
+const MAX_KEPT: usize = 64 * 1024;
 
 /// The texts of one connection's dynamic table and of its last block.
 #[derive(Default, Debug)]
@@ -79,7 +79,7 @@ fn at(added: &VecDeque<(Vec<u8>, Vec<u8>)>, index: usize) -> (&[u8], &[u8]) {
 }
 
 fn push(block: &mut FieldList, name: &[u8], value: &[u8]) {
-    if !name.starts_with(b":") && block.size() + name.len() + value.len() <= MOST_KEPT {
+    if !name.starts_with(b":") && block.size() + name.len() + value.len() <= MAX_KEPT {
         block.push(name, value);
     }
 }
