@@ -1,4 +1,4 @@
-//! `truetail certify`: what kind of load generator a command is.
+//! `truetail certify`: tells what kind of load generator a command is.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,17 +23,16 @@ use crate::{output, signals};
 const SCENARIOS: [&str; 3] = ["01-healthy", "02-single-hiccup", "04-gc-pauses"];
 /// A language model.
 const MODEL: &str = "06-model-that-stalls";
-/// The same where it never stalls.
+/// Name of the variant of [`MODEL`] that never stalls.
 const HEALTHY_MODEL: &str = "06-without-stalls";
-/// The default folder.
 const FOLDER: &str = "truetail-lab/certify";
-/// How long each run is where nothing else is said; that of a language model is as long as its scenario.
+/// Default length of each run. A run against a language model is as long as its scenario.
 const USUAL_DURATION: Nanos = Nanos::from_secs(20);
 
-/// Runs the command through all scenarios, and prints the certificate.
+/// Runs the command through all scenarios and prints the certificate.
 ///
 /// # Errors
-/// If the command has neither `{url}` nor `{origin}` or is not found, no server can be started, or files cannot be written.
+/// If the command has no `{url}` or `{origin}` or is not found, no server can be started, or files cannot be written.
 pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
     let command = CommandTemplate::new(args.command.clone());
     if !command.names_the_server() {
@@ -85,7 +84,7 @@ fn stopped() -> CliError {
     runtime_error("stopped before all scenarios had run")
 }
 
-/// What the command is put through.
+/// Returns the scenarios that the command goes through.
 fn plans(args: &CertifyArgs) -> Result<Vec<TrialPlan>> {
     let found = |name: &str| builtin::find(name).map_err(usage_error);
     let scenarios = if args.llm {
@@ -147,7 +146,7 @@ fn text(args: &CertifyArgs, command: &CommandTemplate, certificate: &Certificate
     format!("{words}\n  {parser}\n  saved in {}\n", folder.display())
 }
 
-/// `--json`.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct CertificateJson<'a> {
     command: &'a [String],
@@ -158,7 +157,7 @@ struct CertificateJson<'a> {
 }
 
 fn json(args: &CertifyArgs, plans: &[TrialPlan], certificate: &Certificate) -> String {
-    // All trials have the rate and the length of the first.
+    // All trials have the rate and duration of the first.
     let printed = CertificateJson {
         command: &args.command,
         rate_per_second: plans[0].rate.as_per_second(),

@@ -1,4 +1,4 @@
-//! `truetail compare`: did it get slower?
+//! `truetail compare`: tests whether a service became slower.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::args::compare::{CompareArgs, CompareAs};
 use crate::command_line;
 use crate::error::{ExitCode, Result, usage_error};
 
-/// Compares, prints, and appends to the history.
+/// Compares the runs, prints the result, and appends to the history.
 ///
 /// # Errors
 /// If a folder is no run, or something cannot be written.
@@ -51,7 +51,7 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     steps.end(exit_code(&report))
 }
 
-/// The runs of A and of B: two runs without `--against` are one of each.
+/// Returns the runs of A and of B. Without `--against`, two runs are one of each.
 fn sides(mut runs: Vec<PathBuf>, against: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     if !against.is_empty() {
         return Ok((runs, against));

@@ -1,14 +1,10 @@
-//! `truetail completions`: the completion script of a shell.
+//! `truetail completions`: prints the completion script of a shell.
 
 use crate::args::completions::CompletionsArgs;
 use crate::args::definition;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
-/// Prints the script.
-///
-/// # Errors
-/// If it cannot be printed.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut definition(), "truetail", &mut script);

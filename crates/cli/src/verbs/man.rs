@@ -1,4 +1,4 @@
-//! `truetail man`: the man pages.
+//! `truetail man`: writes the man pages.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::args::man::ManArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
-/// Writes truetail.1 and one page per verb.
+/// Writes `truetail.1` and one page per verb.
 ///
 /// # Errors
 /// If the folder cannot be created, or a page cannot be written.

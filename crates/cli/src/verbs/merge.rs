@@ -14,7 +14,7 @@ use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
 use crate::output_folder::{OutputFolder, SaveTo};
 use crate::resolve::{load, replay};
 
-/// Merges, saves and prints.
+/// Merges runs, saves the result, and prints it.
 ///
 /// # Errors
 /// If `--out` is one of the runs, a folder is no run, the runs have different workloads, or the result cannot be saved.
@@ -37,10 +37,10 @@ fn recording(args: &MergeArgs) -> Result<Option<Trace>> {
     Ok(trace.map(|trace| replay::at_speed(trace, args.speed)))
 }
 
-/// Adds one run after the other, so that no more than one is held beside their sum.
+/// Merges the runs one after the other, so that memory holds only their sum and one of them.
 ///
 /// # Errors
-/// If one cannot be read, or they are no parts of one load.
+/// If a run cannot be read, or the runs are not parts of one load.
 pub(super) fn merged(runs: &[PathBuf], holes: Holes) -> Result<Run> {
     let mut merger = Merger::default();
     for path in runs {
@@ -50,7 +50,7 @@ pub(super) fn merged(runs: &[PathBuf], holes: Holes) -> Result<Run> {
     merger.finish(holes).map_err(|error| refused(&error, runs))
 }
 
-/// The error, and which runs it numbers.
+/// Adds the paths of the runs whose numbers the error mentions.
 fn refused(error: &MergeError, runs: &[PathBuf]) -> CliError {
     let named = |number: &usize| Some(format!("run {number} is {}", runs.get(number - 1)?.display()));
     let named: Vec<_> = error.runs().iter().filter_map(named).collect();
@@ -58,7 +58,7 @@ fn refused(error: &MergeError, runs: &[PathBuf]) -> CliError {
     runtime_error(format!("{error}{which}"))
 }
 
-/// Refuses one of the runs as `--out`: it would be lost, and the next merge would count the others twice.
+/// Refuses an input run as `--out`. It would be overwritten, and the next merge would count the other runs twice.
 fn check_out(args: &MergeArgs) -> Result<()> {
     let Ok(out) = args.out.canonicalize() else { return Ok(()) };
     let is_out = |run: &&PathBuf| run.canonicalize().is_ok_and(|run| run == out);

@@ -1,4 +1,4 @@
-//! What each verb does.
+//! Implementation of each verb.
 
 mod ab;
 mod capacity;
@@ -25,10 +25,7 @@ use crate::args::{CliAction, Command};
 use crate::error::{ExitCode, Result};
 use crate::output;
 
-/// Carries out a command line.
-///
-/// # Errors
-/// Why it could not be done.
+/// Executes a parsed command line.
 pub fn execute(action: CliAction) -> Result<ExitCode> {
     match action {
         CliAction::Show(text) => output::print(&text).map(|()| ExitCode::Success),

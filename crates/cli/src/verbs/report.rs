@@ -1,4 +1,4 @@
-//! `truetail report`: the result of a saved run.
+//! `truetail report`: prints the result of a saved run.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,7 @@ use crate::output;
 use crate::page;
 use crate::vllm;
 
-/// Prints a saved run. The findings are computed again from what was recorded; so are the gates, which are those of the
-/// command line, or else those that the run was judged by.
+/// Prints a saved run. Computes its findings again, and judges the gates of the command line or else those of the run.
 ///
 /// # Errors
 /// If the folder is no run, or something cannot be written.
@@ -46,7 +45,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     steps.end(gating::exit_code(&run, &findings, None))
 }
 
-/// Loads the run in a folder, with a note on each optional file that is missing.
+/// Loads the run in a folder, and prints a note on each optional file that is missing.
 ///
 /// # Errors
 /// If the folder is no run.
@@ -54,7 +53,7 @@ pub fn load(path: &Path) -> Result<Run> {
     load_all(path).map(|loaded| loaded.run)
 }
 
-/// The same with what was found when it was saved.
+/// Loads the run in a folder with its saved verdict and gates, and prints a note on each optional file that is missing.
 ///
 /// # Errors
 /// If the folder is no run.

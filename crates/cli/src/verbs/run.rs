@@ -1,4 +1,4 @@
-//! `truetail run`: offer load, measure, judge, report.
+//! `truetail run`: offers load, measures, judges, and reports.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ use crate::start::{self, Told};
 use crate::supervisor::not_reached;
 use crate::vllm;
 
-/// Runs the load, judges the gates, and saves and prints the result.
+/// Offers the load, judges the gates, and saves and prints the result.
 ///
 /// # Errors
 /// If the load cannot be offered, or the result cannot be saved or printed.
@@ -37,33 +37,32 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     steps.end(code)
 }
 
-/// What several runs that are made in turn share.
+/// State that consecutive runs share.
 pub struct Turns<'a> {
-    /// Who hears of signals.
+    /// Handler of the signals that stop a run.
     pub signals: &'a SignalHandler,
     /// The run that a signal stops.
     pub current: &'a CurrentRun,
 }
 
-/// A load that was offered.
+/// Outcome of an attempt to offer a load.
 pub struct Offered {
-    /// The exit code, if every step was done.
+    /// Exit code if no step after the load fails.
     pub code: ExitCode,
-    /// The steps after the load.
+    /// Results of the steps after the load.
     pub steps: AfterLoad,
-    /// What came of it; `None` if it was stopped before it began.
+    /// Result; `None` if the load was stopped before it began, or if the run was printed as packed.
     pub result: Option<RunResult>,
 }
 
-/// What came of a run.
+/// Result of a run.
 pub struct RunResult {
-    /// The run.
     pub run: Run,
-    /// Its findings, gates included.
+    /// Findings, including gates.
     pub findings: Findings,
-    /// How it compares with its baseline.
+    /// Comparison with the baseline.
     pub compared: Option<CompareReport>,
-    /// The folder that it is saved in.
+    /// Folder of the saved run.
     pub saved: Option<PathBuf>,
 }
 
@@ -73,7 +72,7 @@ impl Offered {
     }
 }
 
-/// Runs the load, judges the gates, saves the result, and prints it unless it is one of several and is to be JSON.
+/// Offers the load, judges the gates, saves the result, and prints it. With `turns`, JSON is left to the caller.
 ///
 /// # Errors
 /// If the load cannot be offered.
@@ -85,7 +84,7 @@ pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
     OutputFolder::check(&resolved.save_to)?;
     let view = LiveView::prepare(&resolved.live)?;
     resolved.plan.other_files = view.files();
-    // A signal during this request simply ends the process: nothing was created by then.
+    // A signal during this request ends the process, which has created nothing yet.
     let mut notes = preflight(&mut resolved.plan, resolved.trial, resolved.observed.checks.as_ref())?;
     if let Some(file) = &resolved.start_file {
         match start::told(file, packed)? {
@@ -126,7 +125,7 @@ pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
         None => measure(&resolved.plan, context),
         Some(turns) => {
             turns.current.set(context.control.clone());
-            // A signal that came before this stopped nothing.
+            // A signal that came before the run was set as current did not stop it.
             if let Some(signal) = turns.signals.first_signal() {
                 return Ok(Offered::stopped_before(signal));
             }
@@ -153,7 +152,7 @@ pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
         steps.tried(print_packed(&run, &findings));
         view.end();
         let code = match run.facts.stripe {
-            // A part of a whole, which is judged when it is there.
+            // A stripe is judged when it is merged.
             Some(_) => signal.map_or(ExitCode::Success, ExitCode::Signal),
             None => gating::exit_code(&run, &findings, signal),
         };
@@ -179,10 +178,10 @@ pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
     Ok(Offered { code, steps, result: Some(RunResult { run, findings, compared, saved }) })
 }
 
-/// The most bytes of a packed run. Kubernetes keeps 10 MiB of a log, and what is before the run counts too.
+/// Most bytes of a packed run. Kubernetes keeps 10 MiB of a log, which also holds the lines before the run.
 const MAX_PACKED: usize = 8 << 20;
 
-/// Prints the run with all that a folder would hold.
+/// Prints the run as text with everything that its folder would hold.
 fn print_packed(run: &Run, findings: &Findings) -> Result<()> {
     let name = run.facts.stripe.as_ref().map_or("run".to_owned(), |stripe| format!("stripe-{}", stripe.index));
     let packed = folder::pack(run, findings, &name, MAX_PACKED);
@@ -208,7 +207,7 @@ pub fn show(
     }
 }
 
-/// The text for standard output: the summary, or `run.json`.
+/// Returns the text for standard output: the summary, or `run.json`.
 pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool, screen: ScreenArgs) -> String {
     if json {
         return wire::v1::run_file(run, findings).to_json();
@@ -218,17 +217,17 @@ pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool, 
     summary(run, findings, options, output::stdout_style())
 }
 
-/// What a folder for runs against `target` is called.
+/// Returns the name of the folder for runs against `target`.
 pub fn name_of(target: &Target) -> String {
     let origin = target.origin();
     let port = if origin.has_default_port() { String::new() } else { format!("-{}", origin.port) };
     format!("{}{port}", origin.host)
 }
 
-/// Tries what is to be tried before the load, and returns notes for the run.
+/// Tries the connection or a request before the load, as `trial` says, and returns notes for the run.
 ///
 /// # Errors
-/// If the server cannot be reached, or there is no answer.
+/// If the server cannot be reached, or does not answer.
 pub fn preflight(plan: &mut Plan, trial: Trial, checks: Option<&CheckRun>) -> Result<Vec<String>> {
     match trial {
         Trial::Nothing => Ok(Vec::new()),
@@ -270,7 +269,7 @@ fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
     runtime_error(format!("{}: {error}; {help}", error.asked_for(target)))
 }
 
-/// The server runs and sent something, which was no answer.
+/// Returns true if the server sent something that was no valid answer.
 fn has_answered(cause: Cause) -> bool {
     matches!(
         cause,

@@ -1,4 +1,4 @@
-//! `truetail serve`: a server that misbehaves as a scenario says.
+//! `truetail serve`: runs a server that misbehaves as a scenario says.
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -17,7 +17,7 @@ use crate::{output, signals};
 /// Serves until SIGINT, SIGTERM or SIGHUP.
 ///
 /// # Errors
-/// If there is no such scenario, the address cannot be bound, or the truth log cannot be written.
+/// If the scenario does not exist, the address cannot be bound, or the truth log cannot be written.
 pub fn serve(args: ServeArgs) -> Result<ExitCode> {
     let scenario = scenario(&args.scenario)?;
     let listen = address(&args.listen)?;
@@ -36,7 +36,7 @@ pub fn serve(args: ServeArgs) -> Result<ExitCode> {
         keep_truth: false,
         ..ServerOptions::new(scenario.service.clone(), listen)
     };
-    // Captured before the address is printed: whoever reads it may send a signal at once.
+    // Captured before the address is printed: its reader may send a signal at once.
     let signal = signals::TerminationSignal::capture()
         .map_err(|error| runtime_error(format!("cannot watch for signals: {error}")))?;
     let server = Server::start(options).map_err(runtime_error)?;
@@ -58,7 +58,7 @@ fn log(path: Option<&Path>) -> Option<Box<dyn Write + Send>> {
     path.map(|path| Box::new(LogFile::at(path)) as Box<dyn Write + Send>)
 }
 
-/// The address that `--listen` names.
+/// Resolves the address of `--listen`.
 pub(super) fn address(text: &str) -> Result<SocketAddr> {
     let wrong = |problem: String| {
         usage_error(format!(

@@ -1,4 +1,4 @@
-//! `truetail run --all` and `truetail run api orders`: runs of truetail.toml, one after another.
+//! `truetail run --all` and `truetail run api orders`: makes runs of truetail.toml in turn.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,11 +21,10 @@ use crate::resolve;
 use crate::setup;
 use crate::signals::{CurrentRun, stop_runs_on_signal};
 
-/// Makes the runs in turn, and prints a table of them. A run that cannot be made does not keep the others from being made; a signal
-/// does.
+/// Makes the runs in turn and prints a table. A failed run does not stop the next ones; a signal does.
 ///
 /// # Errors
-/// If something is wrong with one of them, which is found before the first. If something cannot be written.
+/// If a run is not valid, which is found before the first run; or if something cannot be written.
 pub fn several(args: &RunArgs) -> Result<ExitCode> {
     let runs = config::complete_several(args)?;
     check(&runs)?;
@@ -49,7 +48,7 @@ pub fn several(args: &RunArgs) -> Result<ExitCode> {
     done.end(signals.first_signal())
 }
 
-/// Finds what is wrong with any of them before the first is made. Nothing is sent.
+/// Checks all runs before the first is made. Sends nothing.
 fn check(runs: &[(String, RunArgs)]) -> Result<()> {
     for (name, run) in runs {
         let of_run = |error: CliError| CliError { message: format!("[run.{name}]: {}", error.message), ..error };
@@ -82,7 +81,7 @@ fn check(runs: &[(String, RunArgs)]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what belongs to a single run.
+/// Refuses options that only a single run can have.
 fn one_at_a_time(run: &RunArgs) -> Result<()> {
     let machines = &run.machines;
     let is_dealt_out = machines.stripe.is_some() || machines.start_at.is_some() || run.pack;
@@ -97,13 +96,13 @@ fn one_at_a_time(run: &RunArgs) -> Result<()> {
     Ok(())
 }
 
-/// Files that all runs share that name them.
+/// Files that several runs may write together.
 struct Files {
     junit: Option<PathBuf>,
     markdown: Option<PathBuf>,
 }
 
-/// The runs so far.
+/// Results of the runs made.
 #[derive(Default)]
 struct Done {
     json: bool,
@@ -134,7 +133,7 @@ impl Done {
                 (JunitSuite::without_result(name, &why), format!("{why}\n"))
             }
         };
-        // Written after each run, so that whatever becomes of the next one loses nothing.
+        // Written after each run, so that a failure of the next run loses nothing.
         if let Some(file) = &files.junit {
             let suites = self.suites.entry(file.clone()).or_default();
             suites.push(suite);
@@ -187,7 +186,7 @@ impl Done {
         });
     }
 
-    /// Prints the table, and returns the worst exit code. `signal` stopped the runs, if one did.
+    /// Prints the table and returns the worst exit code. `signal` is the signal that stopped the runs, if any.
     fn end(mut self, signal: Option<i32>) -> Result<ExitCode> {
         self.codes.extend(signal.map(ExitCode::Signal));
         let worst = worst(&self.codes);
@@ -209,7 +208,7 @@ fn write(file: &Path, content: &str) -> Result<()> {
     fs::write(file, content).map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))
 }
 
-/// The worst of several exit codes: what could not be done, a gate that failed, a signal, an open question.
+/// Returns the worst exit code: an error, then a failed gate, a signal, an open question.
 fn worst(codes: &[ExitCode]) -> ExitCode {
     let badness = |code: &ExitCode| match code {
         ExitCode::Success => 0,

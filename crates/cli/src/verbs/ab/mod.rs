@@ -1,8 +1,4 @@
-//! `truetail ab`: is B slower than A? Runs in turns.
-//!
-//! | module | content |
-//! |---|---|
-//! | `runner` | runs a side once, on sockets, and saves it |
+//! `truetail ab`: runs A and B in turns and tests whether B is slower. Module `runner` makes and saves the single runs.
 
 mod runner;
 
@@ -19,15 +15,15 @@ use crate::command_line;
 use crate::error::{CliError, ExitCode, Result};
 use runner::Runner;
 
-/// Rounds, unless a number is given.
+/// Default number of rounds.
 const ROUNDS: u32 = 5;
-/// The most rounds until decided, unless a number is given. There are four looks at them.
+/// Default limit of rounds with `--until-decided`, which gives four looks.
 const MAX_ROUNDS: u32 = 12;
 
-/// Runs A and B in turns, compares, prints, and appends to the history.
+/// Runs A and B in turns, compares them, prints the result, and appends to the history.
 ///
 /// # Errors
-/// If a run cannot be made; what was measured until then is printed first. If something cannot be written.
+/// If a run cannot be made, after printing what was measured before; or if something cannot be written.
 pub fn ab(args: AbArgs) -> Result<ExitCode> {
     check_places(&args.result)?;
     let plan = AbPlan { ending: ending(args.rounds), gates: args.result.fail_if.clone() };
@@ -54,7 +50,7 @@ fn ending(rounds: RoundsArgs) -> Ending {
     }
 }
 
-/// A gate that failed stays failed. Anything else is what the signal says.
+/// Returns the exit code after a signal. A failed gate stays failed; anything else gives way to the signal.
 fn after_signal(code: ExitCode, signal: Option<i32>) -> ExitCode {
     match signal {
         Some(signal) if code != ExitCode::GateFailed => ExitCode::Signal(signal),

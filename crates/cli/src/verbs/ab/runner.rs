@@ -1,4 +1,4 @@
-//! Runs a side once, on sockets, and saves it.
+//! Runs of one side on sockets, saved in the folder of the comparison.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ use crate::verbs::comparison;
 use crate::verbs::named_run::Named;
 use crate::verbs::run::{name_of, preflight};
 
-/// Runs sides, and keeps what they gave.
+/// Makes the runs of both sides and keeps their results.
 pub(super) struct Runner<'a> {
     args: &'a AbArgs,
     most: u32,
@@ -35,14 +35,14 @@ pub(super) struct Runner<'a> {
     current: CurrentRun,
     a: Vec<Named>,
     b: Vec<Named>,
-    /// There is a run in the folder, if only one that was spoilt or stopped.
+    /// True if the folder holds at least one run, even a spoilt or stopped one.
     has_saved: bool,
-    /// Runs that were begun, and the name of the latest: a side that is run again in its round has a name of its own.
+    /// Number of repeats and the name of the latest run: a side that is run again in the same round gets a new name.
     begun: (u32, String),
 }
 
 impl<'a> Runner<'a> {
-    /// Checks both sides, so that what is wrong is said before anything is sent, and makes the folder for their runs.
+    /// Checks both sides, so that mistakes show before anything is sent, and creates the folder for their runs.
     pub(super) fn start(args: &'a AbArgs, most: u32) -> Result<Runner<'a>> {
         if args.run.value_of("data-file").is_some_and(|file| file == "-") {
             return Err(usage_error("--data-file - can be read once only, and every run needs it; write it to a file"));
@@ -60,7 +60,7 @@ impl<'a> Runner<'a> {
             ..PlannedRun::of(&first.plan.workload, &offered, false, Reading::Whole)
         };
         baseline::refuse_undecidable("--fail-if", &args.result.fail_if, &planned)?;
-        // Each run asks its side anew. Here B is asked before all runs of A.
+        // Each run has its own preflight. B has one here as well, so that its mistakes show before A runs.
         preflight(&mut second.plan, second.trial, None)?;
         let save_to = args.out.clone().map_or(SaveTo::NewFolder, SaveTo::Folder);
         let name = format!("ab-{}", name_of(&first.plan.target));
@@ -72,27 +72,25 @@ impl<'a> Runner<'a> {
         Ok(Runner { args, most, seed, folder, signals, current, a, b, has_saved: false, begun })
     }
 
-    /// The runs of each side that count, and those that nothing can be compared with.
+    /// Returns the runs that count, of A and of B. Runs that cannot be compared are included.
     pub(super) fn sides(&self) -> (&[Named], &[Named]) {
         (&self.a, &self.b)
     }
 
-    /// Whether there is a run in its folder.
     pub(super) fn has_saved(&self) -> bool {
         self.has_saved
     }
 
-    /// What holds the folders of the runs.
+    /// Returns the folder that holds the folders of the runs.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The first signal that came.
     pub(super) fn signal(&self) -> Option<i32> {
         self.signals.first_signal()
     }
 
-    /// Each round has a seed of its own, which both sides share.
+    /// Arguments of one run. Each round has a different seed, and both sides of a round share it.
     fn run_args(&self, side: Side, round: u32, folder: &Path) -> Result<RunArgs> {
         let seed = self.seed.wrapping_add(u64::from(round)).to_string();
         let more = [("seed", seed), ("out", folder.display().to_string())];
@@ -112,7 +110,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// `round-2-b`, or `round-2-b-again-1` for a side that runs once more in its round.
+    /// Returns the name of the next run: `round-2-b`, or `round-2-b-again-1` if the side is run again in its round.
     fn name(&mut self, side: Side, round: u32) -> String {
         let letter = if side == Side::A { "a" } else { "b" };
         let name = format!("round-{}-{letter}", round + 1);
@@ -120,8 +118,8 @@ impl<'a> Runner<'a> {
         if self.begun.0 == 0 { name } else { format!("{name}-again-{}", self.begun.0) }
     }
 
-    /// Keeps what is asked for at the end. All that was recorded is only needed of runs that a page draws; the rest of it is in
-    /// the folder of the run, and many runs would fill the memory.
+    /// Keeps a run for the final comparison. Only runs that a page draws keep all their data: many runs would fill the
+    /// memory, and the folder of each run has everything.
     fn keep(&mut self, side: Side, mut named: Named) {
         let kept = match side {
             Side::A => &mut self.a,
@@ -134,14 +132,14 @@ impl<'a> Runner<'a> {
         kept.push(named);
     }
 
-    /// Offers the load of a side, and saves what comes of it.
+    /// Offers the load of a side and saves the run.
     fn measure(&mut self, mut resolved: ResolvedRun, saved: &Path) -> Result<Measured> {
         let mut notes = preflight(&mut resolved.plan, resolved.trial, None)?;
         let folder = OutputFolder::prepare(&resolved.save_to, "")?;
         notes.append(&mut resolved.notes);
         let control = Control::new();
         self.current.set(control.clone());
-        // A signal that came before this did not stop the run, because there was none.
+        // A signal that came before the control was set did not stop the run.
         if self.signal().is_some() {
             return Ok(Measured::Stopped);
         }

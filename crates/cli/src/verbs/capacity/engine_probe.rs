@@ -1,4 +1,4 @@
-//! Probes of a real server, by the engine.
+//! Probes of a real server with the engine.
 
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
@@ -20,43 +20,41 @@ use super::stop::SearchStop;
 use crate::output_folder::{OutputFolder, SaveTo};
 use crate::progress::ProgressReporter;
 
-/// Requests that find out how fast the server is without load, and their rate per second.
+/// Number and rate per second of the requests that measure the server without load.
 const UNLOADED: (u64, f64) = (10, 20.0);
-/// How long the answers to these are waited for.
+/// Time that each of these requests may take.
 const UNLOADED_WAIT: Nanos = Nanos::from_secs(2);
-/// The server is back at its unloaded level when its median is at most this many times the first one, and this much more:
-/// the noise of ten requests.
+/// The server has recovered at this factor times its first median, plus this time: the noise of ten requests.
 const BACK_WITHIN: (f64, Nanos) = (1.25, Nanos::from_millis(1));
-/// A cool-down takes at most this long.
+/// Longest cool-down.
 const LONGEST_COOL_DOWN: Duration = Duration::from_secs(30);
-/// A server that answers nothing for this long is gone.
+/// A server that has not answered for this long counts as gone.
 const GONE_AFTER: Duration = Duration::from_secs(10);
-/// The rate from which an end of the bracket is approached, as a part of it: from above it is divided by this.
+/// The lower end of the bracket is approached from this part of its rate, the upper end from its rate divided by this.
 const APPROACH: f64 = 0.8;
-/// The approach takes this part of the shortest probe of the end, and at most so long.
+/// The approach takes this part of the shortest probe, up to [`LONGEST_APPROACH`].
 const APPROACH_PART: u64 = 10;
 const LONGEST_APPROACH: Nanos = Nanos::from_secs(10);
-/// How long after a probe its last answers are waited for, beyond the limits of its objectives.
+/// Time to wait for the last answers of a probe, beyond the limits of its objectives.
 const DRAIN: Nanos = Nanos::from_secs(2);
 
-/// Probes of a real server.
 pub struct EngineProbe<'a> {
     asked: &'a Asked,
     folder: PathBuf,
     stop: SearchStop,
     quiet: bool,
     began: Instant,
-    /// The median response time without load.
+    /// Median response time without load.
     unloaded: Option<Nanos>,
 }
 
 impl<'a> EngineProbe<'a> {
-    /// Of the server that was `asked` about, from now on. The runs are saved in `folder`.
+    /// Prepares probes of the server in `asked`. The clock of the search starts now, and runs are saved in `folder`.
     pub fn new(asked: &'a Asked, folder: PathBuf, stop: SearchStop, quiet: bool) -> EngineProbe<'a> {
         EngineProbe { asked, folder, stop, quiet, began: Instant::now(), unloaded: None }
     }
 
-    /// The plan of a run at `rate` per second.
+    /// Returns the plan of a run at `rate` per second.
     fn plan(&self, rate: f64, horizon: Horizon, seed: u64) -> Result<Plan, ProbeError> {
         let rate = Rate::per_second(rate).map_err(|error| ProbeError::Failed(error.to_string()))?;
         let schedule = Schedule { profile: Profile::constant(rate), spacing: self.spacing(), seed, horizon };
@@ -73,8 +71,8 @@ impl<'a> EngineProbe<'a> {
         }
     }
 
-    /// A request that takes longer than every limit is bad, and needs not be waited for. What fails has to be waited for until
-    /// it times out.
+    /// Time to wait for answers. A request that takes longer than every limit is bad, so its end does not matter. With
+    /// an objective that is no time, requests must be waited for until they time out.
     fn drain(&self) -> Nanos {
         let limits: Option<Vec<u64>> = self.asked.objectives.iter().map(Objective::limit_ns).collect();
         let longest = limits.and_then(|limits| limits.into_iter().max());
@@ -85,7 +83,7 @@ impl<'a> EngineProbe<'a> {
         self.asked.plan.workload.model.seed().unwrap_or(1).wrapping_add(number as u64)
     }
 
-    /// A run that nobody judges.
+    /// Makes a run without judging it.
     fn run(&self, plan: &Plan) -> Result<Run, ProbeError> {
         let control = self.stop.begin_run();
         let measured = truetail_engine::run(plan, &control);
@@ -109,7 +107,7 @@ impl<'a> EngineProbe<'a> {
         Ok(run)
     }
 
-    /// The median of some requests without load; `None` if none was answered.
+    /// Returns the median of a few requests without load; `None` if no request was answered.
     fn median_without_load(&self) -> Result<Option<Nanos>, ProbeError> {
         let horizon = Horizon { duration: None, requests: Some(UNLOADED.0) };
         let mut plan = self.plan(UNLOADED.1.min(self.asked.question.limits.max_rate), horizon, 1)?;
@@ -123,7 +121,7 @@ impl<'a> EngineProbe<'a> {
         median.0 as f64 <= unloaded.0 as f64 * BACK_WITHIN.0 + BACK_WITHIN.1.0 as f64
     }
 
-    /// Comes to the end of a bracket from the other side of it.
+    /// Approaches the end of a bracket from the other side.
     fn approach(&self, trial: &Trial) -> Result<(), ProbeError> {
         let Some(rate) = approach_rate(trial, self.asked.question.limits.max_rate) else { return Ok(()) };
         let horizon = Horizon { duration: Some(self.approach_time(trial)), requests: None };
@@ -131,7 +129,7 @@ impl<'a> EngineProbe<'a> {
         Ok(())
     }
 
-    /// The run of a probe, and its answer.
+    /// Makes the run of a probe and returns its answer and the last likelihood ratio.
     fn look_at(&self, plan: &Plan, trial: &Trial, judge: ProbeJudge) -> Result<(Run, Answer, Option<f64>), ProbeError> {
         let control = self.stop.begin_run();
         let mut looking = Looking::new(plan, &self.asked.objectives, control.clone(), judge, trial.longest);
@@ -164,7 +162,7 @@ impl<'a> EngineProbe<'a> {
 
     fn save(&self, number: usize, trial: &Trial, run: &Run, findings: &Findings) -> Result<String, ProbeError> {
         let name = format!("probe-{:03}-{}", number + 1, trial.rate);
-        // What a search left that was killed in this probe is replaced.
+        // A search that was killed during this probe left a folder, which is replaced.
         let place = SaveTo::Replace(self.folder.join(name));
         let folder = OutputFolder::prepare(&place, "probe").and_then(|folder| match folder {
             Some(folder) => folder.save(run, findings),
@@ -196,7 +194,7 @@ impl Probe for EngineProbe<'_> {
                 Some(median) => {
                     let unloaded = *self.unloaded.get_or_insert(median);
                     if self.is_back(median, unloaded) {
-                        // A level that was learnt while the server was busy may only fall.
+                        // The first median may be from a server that was still busy, so later ones can only lower it.
                         self.unloaded = Some(unloaded.min(median));
                         return Ok(CoolDown::Done);
                     }
@@ -233,7 +231,7 @@ impl Probe for EngineProbe<'_> {
     }
 }
 
-/// The rate from which the rate of a trial is approached, if it is: `max_rate` at most, which nobody may exceed.
+/// Returns the rate from which a trial is approached, at most `max_rate`; `None` if the trial has no approach.
 fn approach_rate(trial: &Trial, max_rate: f64) -> Option<f64> {
     match trial.purpose {
         Purpose::Bracket | Purpose::Refine => None,
@@ -242,8 +240,7 @@ fn approach_rate(trial: &Trial, max_rate: f64) -> Option<f64> {
     }
 }
 
-/// Requests without an answer, or with an error status. What a look at the probe left unsent or unanswered, because it was
-/// over, is none of these.
+/// Requests without an answer, or with an error status, except for those cut off when a look ended the probe.
 fn errors(run: &Run) -> u64 {
     let statuses: u64 = run.snapshot.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
     let tally = &run.snapshot.tally;
@@ -251,13 +248,13 @@ fn errors(run: &Run) -> u64 {
     tally.unanswered().saturating_sub(cut_off) + statuses
 }
 
-/// From the origin to the last intended start, to the second in which it was.
+/// Returns the time from the origin to the last intended start, rounded up to a second.
 fn offered_for(run: &Run) -> Nanos {
     let seconds = run.snapshot.seconds.iter().rposition(|row| row.planned > 0).map_or(0, |last| last + 1);
     Nanos::from_secs(seconds as u64).min(Nanos(run.facts.elapsed_ns))
 }
 
-/// Why a run is not to be trusted.
+/// Returns why a run is INVALID, as text.
 fn reasons(findings: &Findings) -> String {
     let invalid = findings.verdict.reasons.iter().filter(|reason| reason.state == VerdictState::Invalid);
     let messages: Vec<&str> = invalid.map(|reason| reason.message.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The folder of a search.
+//! Folder of a search.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use super::question::Asked;
 use crate::error::{CliError, Result, runtime_error};
 use crate::output_folder::{PARENT, file_name};
 
-/// Opens the search of this question: one that was interrupted goes on, one that has ended stays as it is.
+/// Opens the folder of a search, and continues an interrupted search of the same question.
 ///
 /// # Errors
-/// If the folder holds another search, or cannot be written.
+/// If the folder holds anything else or a search that has its answer, or cannot be written.
 pub fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
     let folder = match out {
         Some(folder) if is_foreign(&folder) => {
@@ -32,7 +32,7 @@ pub fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
     Journal::open(&folder, &asked.question).map_err(|error| refused(&folder, &error))
 }
 
-/// The default folder of the question: that of the search that was interrupted, or a new one.
+/// Returns the default folder of the question: that of its interrupted search, or a new one.
 fn free(asked: &Asked) -> PathBuf {
     let question = serde_json::to_string(&asked.question.of_any_length()).unwrap_or_default();
     let name = file_name(&format!("capacity-{}-{:08x}", asked.server, hash(&question)));
@@ -43,13 +43,13 @@ fn free(asked: &Asked) -> PathBuf {
     (1..).map(numbered).find(|folder| !has_ended(folder)).expect("folders do not run out")
 }
 
-/// There is something in the folder, and it is no search.
+/// Returns true if the folder is not empty and holds no search.
 fn is_foreign(folder: &Path) -> bool {
     let holds_something = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     holds_something && !Journal::is_in(folder)
 }
 
-/// The search in the folder has its answer, so that there is nothing to go on with.
+/// Returns true if the search in the folder has its answer, so that it cannot be continued.
 fn has_ended(folder: &Path) -> bool {
     let text = truetail_run::input::text(&folder.join("capacity.json")).unwrap_or_default();
     let result: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -74,7 +74,7 @@ fn refused(folder: &Path, error: &JournalError) -> CliError {
     })
 }
 
-/// FNV-1a, to 32 bits: names need no more.
+/// FNV-1a hash, 32 bits.
 fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -1,4 +1,4 @@
-//! Looks at a probe while it goes on.
+//! Looks at a probe while it runs.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use truetail_run::Run;
 
 use crate::live::DueArrivals;
 
-/// From one question whether a look is due to the next.
+/// Time between two checks whether a look is due.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Looks at a probe, and ends it as soon as it has its answer.
+/// Looks at a probe and ends it as soon as it has an answer.
 pub struct Looking<'a> {
     objectives: &'a [Objective],
     control: Control,
@@ -27,7 +27,7 @@ pub struct Looking<'a> {
 }
 
 impl<'a> Looking<'a> {
-    /// At the run of `plan`, which ends after `longest`.
+    /// Prepares looks at the run of `plan`, which ends after `longest`.
     pub fn new(
         plan: &Plan,
         objectives: &'a [Objective],
@@ -47,11 +47,11 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// Looks until there is an answer or the run has `ended`.
+    /// Looks until an answer is found or the run has `ended`.
     pub fn until(&mut self, ended: &Receiver<()>) -> Option<Answer> {
         while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
             let Some(elapsed) = self.control.elapsed().filter(|_| !self.control.was_stopped()) else { continue };
-            // The last look has all answers, after the run.
+            // After `longest`, only the look at the complete run counts: it has all answers.
             if elapsed >= self.longest {
                 continue;
             }
@@ -64,7 +64,7 @@ impl<'a> Looking<'a> {
         None
     }
 
-    /// A run that misses has a backlog that nobody waits for.
+    /// Ends the run. After a miss it also drops the backlog, which would only take time.
     fn end_run(&self, answer: Option<Answer>) {
         match answer {
             Some(Answer::Misses) => self.control.stop_now(),
@@ -87,7 +87,7 @@ impl<'a> Looking<'a> {
         self.judge.look(Look { elapsed, samples, backlog_grows })
     }
 
-    /// Once a second.
+    /// Returns true if the backlog grows. Checks once a second.
     fn backlog_grows(&mut self, elapsed: Nanos) -> bool {
         let second = elapsed.0 / NANOS_PER_SECOND;
         if second <= self.seconds {
@@ -101,20 +101,19 @@ impl<'a> Looking<'a> {
         self.saturation.observe(counts).is_some()
     }
 
-    /// The last look, at the whole run, if it has no answer before.
+    /// Returns the answer of the last look, at the whole run. Without an answer the probe stays open.
     pub fn at_the_end(&mut self, run: &Run) -> Answer {
         let samples = self.objectives.iter().map(|objective| objective.sample(run)).collect();
         let look = Look { elapsed: self.longest, samples, backlog_grows: false };
         self.judge.look(look).unwrap_or(Answer::Open)
     }
 
-    /// See [`ProbeJudge::ratio`].
     pub fn ratio(&self) -> Option<f64> {
         self.judge.ratio()
     }
 }
 
-/// How many arrivals were due before `before`.
+/// Returns the number of arrivals due before `before`.
 fn walked(due: &mut DueArrivals, before: Timestamp) -> u64 {
     due.advance(Timestamp::ZERO, before);
     due.count()

@@ -1,4 +1,4 @@
-//! `truetail capacity`: the highest rate at which a service provably meets its objectives.
+//! `truetail capacity`: finds the highest rate at which a service provably meets its objectives.
 
 mod engine_probe;
 mod folder;
@@ -21,7 +21,7 @@ use engine_probe::EngineProbe;
 use question::Asked;
 use stop::SearchStop;
 
-/// Searches, saves and prints.
+/// Searches, saves the result, and prints it.
 ///
 /// # Errors
 /// If the server does not answer at the beginning, or something cannot be written.
@@ -86,8 +86,8 @@ fn exit_code(report: &CapacityReport, ended: &Ended, signal: Option<i32>) -> Res
     }
 }
 
-/// `known` is how many probes the journal had when the command began. The same command does not go on with a search whose time is too
-/// short for a single probe.
+/// Builds the report. `known` is the number of probes in the journal when the command began. If the command added no
+/// probe before its time ran out, the time is too short for one, and repeating the command would not help.
 fn report(asked: &Asked, ended: &Ended, journal: &Journal, known: usize) -> CapacityReport {
     let cut = ended.cut.iter().map(|record| ProbeLine { cut_off: true, ..line(record) });
     let made_none = journal.records().len() == known;

@@ -1,4 +1,4 @@
-//! What a search asks: the arguments of `truetail capacity`, checked, with defaults.
+//! Question of a search: the checked arguments of `truetail capacity`, with defaults.
 
 use truetail_analysis::capacity::{Objective, SearchLimits};
 use truetail_analysis::figures::quantile_name;
@@ -19,37 +19,35 @@ use crate::resolve::rows::refuse_once;
 use crate::resolve::run::{ResolvedRun, Trial, resolve};
 use crate::{command_line, output};
 
-/// Rates that are probed unless others are asked for, requests per second.
+/// Default range of rates, requests per second.
 const DEFAULT_RATES: (f64, f64) = (1.0, 100_000.0);
-/// The rate of the requests as they are resolved, which each probe replaces by its own.
+/// Placeholder rate of the resolved requests. Each probe replaces it.
 const ANY_RATE: &str = "1";
-/// The first rate, where it is within the range.
+/// First rate of a search, clamped to its range.
 const FIRST_RATE: f64 = 100.0;
-/// The default resolution and confidence.
 const DEFAULT_RESOLUTION: f64 = 0.05;
 const DEFAULT_CONFIDENCE: f64 = 0.95;
-/// How long a search may take.
+/// Default time limit of a search.
 const DEFAULT_MAX_TIME: Nanos = Nanos::from_secs(20 * 60);
-/// A search has room for about so many probes of full length.
+/// Approximate number of full-length probes that fit into a search.
 const PROBES: u64 = 20;
-/// The full length of a probe stays within these limits.
+/// Limits of the full length of a probe.
 const FULL_LENGTH: (Nanos, Nanos) = (Nanos::from_secs(1), Nanos::from_secs(120));
 
-/// What a search asks.
+/// Question of a search, with the requests that it sends.
 pub struct Asked {
-    /// The objectives.
     pub objectives: Vec<Objective>,
-    /// The requests, and how they are sent; each probe has a load of its own.
+    /// The requests and how they are sent. Each probe replaces the load.
     pub plan: Plan,
-    /// What is tried before the search.
+    /// Preflight before the search.
     pub trial: Trial,
-    /// What makes two searches the same.
+    /// Identity of the search: only a search with an equal question is continued.
     pub question: Question,
-    /// How long this command may search.
+    /// Time limit of this command.
     pub max_time: Nanos,
-    /// A name for the folder.
+    /// Name of the server, for the folder.
     pub server: String,
-    /// The command line of `truetail run` for these requests, at [`ANY_RATE`], without secrets.
+    /// Command line of `truetail run` for these requests at [`ANY_RATE`], without secrets.
     command: String,
 }
 
@@ -57,7 +55,7 @@ impl Asked {
     /// Checks the arguments, reads the files that they name, and resolves the host.
     ///
     /// # Errors
-    /// What is wrong, in one line.
+    /// A line that says what is wrong.
     pub fn resolve(args: CapacityArgs) -> Result<Asked> {
         if args.slo.is_empty() {
             return Err(usage_error("no objective given; add --slo, such as --slo 'p99 < 50ms'"));
@@ -82,7 +80,7 @@ impl Asked {
         })
     }
 
-    /// The command line that makes the same run as a probe with this plan.
+    /// Returns the command line that repeats a probe with this plan.
     pub fn command_of(&self, plan: &Plan) -> String {
         let LoadModel::Open(schedule) = &plan.workload.model else { return self.command.clone() };
         let Profile::Constant(constant) = &schedule.profile else { return self.command.clone() };
@@ -99,12 +97,12 @@ impl Asked {
         self.plan.workload.model.seed().unwrap_or(DEFAULT_SEED)
     }
 
-    /// The first objective that is a percentile of a time.
+    /// Returns the first objective that is a percentile of a time, by default p99 of response time.
     pub fn percentile(&self) -> (Metric, f64) {
         self.objectives.iter().find_map(Objective::quantile).unwrap_or((Metric::ResponseTime, 0.99))
     }
 
-    /// What the figures of the probes are.
+    /// Returns the name of the percentile in the figures of the probes.
     pub fn time_name(&self) -> String {
         quantile_name(self.percentile().1)
     }
@@ -129,7 +127,7 @@ fn limits(args: &CapacityArgs, max_time: Nanos) -> Result<SearchLimits> {
     })
 }
 
-/// The requests as a command line of `truetail run`, whose load each probe replaces.
+/// Parses the requests as a `truetail run` command line. Each probe replaces the load.
 fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
     let spacing = match args.spacing {
         None | Some(SpacingName::Poisson) => "poisson",
@@ -149,7 +147,7 @@ fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
     parsed.ok_or_else(|| usage_error("after --, write options of 'truetail run', such as -H 'Accept: text/html'"))
 }
 
-/// Refuses options that the search sets itself, or that would have no effect in it.
+/// Refuses options that the search sets itself, or that have no effect in it.
 fn refuse_load(words: &[String]) -> Result<()> {
     match given_in_run(words)?.keys().find(|name| NOT_FOR_PROBES.contains(&name.as_str())) {
         Some(name) => Err(usage_error(format!("--{name} has no meaning in the requests of a search; leave it out"))),

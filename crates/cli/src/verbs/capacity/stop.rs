@@ -1,4 +1,4 @@
-//! How a search is stopped: it belongs to one run after the other.
+//! Stop of a search and of its run in progress.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::signals::{self, SignalHandler};
 use crate::{output, progress};
 
-/// Stops a search. Clones belong to the same one.
+/// Handle that stops a search. All clones stop the same search.
 #[derive(Clone, Default, Debug)]
 pub struct SearchStop(Arc<Shared>);
 
@@ -20,12 +20,11 @@ struct Shared {
 }
 
 impl SearchStop {
-    /// Of a search that has not begun.
     pub fn new() -> SearchStop {
         SearchStop::default()
     }
 
-    /// Ctrl-C stops it; what was found by then is kept.
+    /// Stops the search on Ctrl-C. What was found before is kept.
     ///
     /// # Errors
     /// If the system does not allow signals to be captured.
@@ -47,12 +46,12 @@ impl SearchStop {
         }
     }
 
-    /// Somebody stopped it.
+    /// Returns true if the search was stopped.
     pub fn was_stopped(&self) -> bool {
         self.0.stopped.load(Ordering::SeqCst)
     }
 
-    /// The handle of the run that begins now. It is stopped at once if the search was.
+    /// Returns the control of the run that begins now. If the search was stopped, the run stops at once.
     pub fn begin_run(&self) -> Control {
         let control = Control::new();
         *self.0.run.lock().unwrap_or_else(PoisonError::into_inner) = Some(control.clone());

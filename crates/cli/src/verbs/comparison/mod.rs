@@ -1,4 +1,4 @@
-//! What `truetail compare` and `truetail ab` do with a comparison: print it, write its page, append to the history.
+//! Output of `truetail compare` and `truetail ab`: text, page and history.
 
 mod page;
 
@@ -18,7 +18,7 @@ use crate::error::{ExitCode, Result, runtime_error};
 use crate::gating::check_place;
 use crate::output;
 
-/// Are the places of its files such that they can be written? Asked before anything is measured.
+/// Checks, before anything is measured, that the output files can be written.
 ///
 /// # Errors
 /// If one cannot.
@@ -27,7 +27,8 @@ pub(super) fn check_places(args: &ComparisonArgs) -> Result<()> {
     places.into_iter().try_for_each(|(option, file)| file.as_deref().map_or(Ok(()), |file| check_place(option, file)))
 }
 
-/// Prints the comparison of A and B, and writes what was asked for, if there is a run. `command` is the command line that the page shows.
+/// Prints the comparison of A and B. If at least one run exists, also writes the page and the history that were asked
+/// for. The page shows the command line `command`.
 pub(super) fn hand_out(
     args: &ComparisonArgs,
     report: &CompareReport,
@@ -48,7 +49,7 @@ pub(super) fn hand_out(
     }
 }
 
-/// As its conditions say.
+/// Returns the exit code that the conditions of the comparison determine.
 pub(super) fn exit_code(report: &CompareReport) -> ExitCode {
     let worst = report.gates.iter().map(|gate| gate.state).max();
     match (&report.comparison, worst) {
@@ -58,7 +59,7 @@ pub(super) fn exit_code(report: &CompareReport) -> ExitCode {
     }
 }
 
-/// Appends a row a run to the history.
+/// Appends one row per run to the history.
 fn append<'a>(file: &Path, runs: impl Iterator<Item = &'a Named>) -> Result<()> {
     let cannot = |error: std::io::Error| runtime_error(format!("cannot append to {}: {error}", file.display()));
     let rows: Vec<_> = runs.map(|named| (named.name.as_str(), &named.run, &named.findings)).collect();

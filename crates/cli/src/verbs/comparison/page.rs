@@ -1,4 +1,4 @@
-//! The page of a comparison: curves laid over each other, heat maps side by side, and the ratios.
+//! Page of a comparison: overlaid curves, heat maps side by side, and the ratios.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::page;
 use crate::verbs::named_run::Named;
 
-/// Runs of each side that are drawn. More could not be told from each other.
+/// Most runs of each side that are drawn. More curves could not be told apart.
 pub(in crate::verbs) const DRAWN: usize = 3;
 
 /// Writes the page of a comparison of A and B.
@@ -72,7 +72,7 @@ fn html(
     })
 }
 
-/// The page of a run, as a reference from this page; `None` where it has none, or lies elsewhere.
+/// Returns the link from this page to the page of a run; `None` without a page in or below the folder of this one.
 fn link(file: &Path, run: &Path) -> Option<String> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let page = fs::canonicalize(run.join(REPORT)).ok()?;
@@ -81,7 +81,7 @@ fn link(file: &Path, run: &Path) -> Option<String> {
     Some(format!("./{}", parts.collect::<Vec<_>>().join("/")))
 }
 
-/// A part of a path, so that no sign of it means anything in a reference.
+/// Percent-encodes a part of a path, so that none of its characters has a meaning in a link.
 fn encoded(part: &[u8]) -> PercentEncode<'_> {
     const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
     percent_encode(part, &PLAIN)

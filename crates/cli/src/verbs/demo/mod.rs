@@ -1,4 +1,4 @@
-//! `truetail demo`: the same fault through a closed and an open loop, beside the truth.
+//! `truetail demo`: measures one stall with a closed and an open loop, and compares both with the truth.
 
 mod page;
 mod setup;
@@ -16,10 +16,10 @@ use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
 use setup::{DemoSetup, LoopResult};
 
-/// Runs a closed loop and then an open loop against a server that freezes for a second, and compares them.
+/// Runs a closed and then an open loop against a server that freezes for a second, and compares them.
 ///
 /// # Errors
-/// If no server can be started; and, after the result is printed, if a run cannot be saved.
+/// If no server can be started; or, after printing the result, if a run cannot be saved.
 pub fn demo(args: DemoArgs) -> Result<ExitCode> {
     let setup = DemoSetup::new(args.quiet, command_line::of_words(&args.typed.words));
     let truth = truth(&setup.scenario).expect("the scenario of the demo is an open one, with an end");
@@ -46,7 +46,7 @@ pub fn demo(args: DemoArgs) -> Result<ExitCode> {
     steps.end(ExitCode::from_verdicts([&closed, &open].map(|seen| &seen.findings.verdict)))
 }
 
-/// The folders for the runs of the closed and of the open loop.
+/// Prepares the folders for the runs of the closed and the open loop.
 fn folders(args: &DemoArgs) -> Result<[Option<OutputFolder>; 2]> {
     let prepare = |name: &str| {
         let save_to = match (&args.out, args.no_save) {
@@ -68,7 +68,7 @@ fn result_text(compared: &OmissionComparison, closed: &LoopResult, open: &LoopRe
     format!("\n{table}\n{sentences}\n{doubts}{saved}")
 }
 
-/// The requests begun in the stall are counted by the server, which favours neither loop.
+/// Compares the loops. The server counts the requests that arrived in the stall, which favours neither loop.
 fn compare(setup: &DemoSetup, truth: &Truth, closed: &LoopResult, open: &LoopResult) -> OmissionComparison {
     let runs = [closed, open].map(|seen| (&seen.run, &seen.findings));
     let mut compared = omission::comparison(runs[0], runs[1], truth, Some(setup.stall));

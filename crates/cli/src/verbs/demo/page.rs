@@ -1,4 +1,4 @@
-//! The page of the demo: both loops beside each other.
+//! Page of the demo: both loops side by side.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,7 @@ use super::setup::{DemoSetup, LoopResult};
 use crate::error::Result;
 use crate::page;
 
-/// Writes it and returns its path: in the folder of `--out`, else beside the folders of the runs. `None` if these were not
-/// saved.
+/// Writes the page in the folder of `--out` or beside the runs, and returns its path. `None` if no run was saved.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -30,7 +29,7 @@ pub fn write(
     Ok(Some(file))
 }
 
-/// `runs/STAMP-demo.html` beside `runs/STAMP-demo-open`.
+/// Returns `runs/STAMP-demo.html` for `runs/STAMP-demo-open`.
 fn beside(open_folder: &Path) -> PathBuf {
     let name = open_folder.file_name().unwrap_or_default().to_string_lossy();
     open_folder.with_file_name(format!("{}.html", name.replacen("-open", "", 1)))
@@ -38,7 +37,7 @@ fn beside(open_folder: &Path) -> PathBuf {
 
 fn html(setup: &DemoSetup, compared: &OmissionComparison, loops: [&LoopResult; 2]) -> String {
     let drawn: [RunSeries; 2] = loops.map(|seen| series(&seen.run, &seen.findings));
-    // The page stands beside the folders, whichever these are.
+    // The page always lies beside the folders of the runs.
     let link = |seen: &LoopResult| {
         let name = seen.saved.as_ref()?.file_name()?.to_string_lossy().into_owned();
         Some(format!("{name}/{REPORT}"))
@@ -55,7 +54,7 @@ fn html(setup: &DemoSetup, compared: &OmissionComparison, loops: [&LoopResult; 2
         heads: words::COMPARISON_HEADS.map(str::to_owned).into(),
         rows: words::comparison_rows(compared),
         remarks: Vec::new(),
-        // The first one has the colour that response time has everywhere.
+        // The open loop comes first: the first series has the colour that response time has on every page.
         runs: loops.into_iter().zip(&drawn).map(run).rev().collect(),
         pictures: Vec::new(),
         side_by_side: false,

@@ -1,4 +1,4 @@
-//! The server of the demo, the two loops against it, and their results.
+//! Server of the demo, the two loops against it, and their results.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -18,38 +18,32 @@ use crate::measure::{RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
 
-/// The service and the open loop.
+/// Service and open loop.
 const SCENARIO: &str = include_str!("scenario.toml");
-/// Users of the closed loop: as many as reach the rate of the open loop while the service is healthy.
+/// Users of the closed loop. They reach the rate of the open loop while the service is healthy.
 const USERS: u32 = 10;
-/// The loopback address with a port that the system chooses.
+/// Loopback address with a port that the system chooses.
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// The scenario, and its stall.
+/// Scenario of the demo and its stall.
 pub struct DemoSetup {
-    /// The service and the open loop.
     pub scenario: Scenario,
-    /// When the service stalls, and for how long.
+    /// Start and length of the stall.
     pub stall: (Timestamp, Nanos),
-    /// The command line.
     pub command: String,
     quiet: bool,
 }
 
-/// The result of one loop.
 pub struct LoopResult {
-    /// What was recorded.
     pub run: Run,
-    /// What follows from it.
     pub findings: Findings,
-    /// Requests that arrived at the server during the stall, by the server's truth log.
+    /// Requests that arrived at the server during the stall, from the server's truth log.
     pub arrived_in_stall: u64,
-    /// The folder that it was saved in, if it was.
+    /// Folder of the saved run.
     pub saved: Option<PathBuf>,
 }
 
 impl DemoSetup {
-    /// The set-up of the built-in scenario.
     pub fn new(quiet: bool, command: String) -> DemoSetup {
         let scenario = Scenario::parse(SCENARIO, "demo/scenario.toml").unwrap_or_else(|error| panic!("{error}"));
         let stall = scenario.service.faults.iter().find_map(Fault::stall_schedule);
@@ -57,24 +51,24 @@ impl DemoSetup {
         DemoSetup { stall: stall.expect("the demo is about a stall"), scenario, command, quiet }
     }
 
-    /// The load on a schedule.
+    /// Returns the load on a schedule.
     pub fn open_loop(&self) -> Workload {
         self.scenario.workload.clone()
     }
 
-    /// The load of users who wait for their answers, for the same duration.
+    /// Returns the load of users who wait for their answers, for the same duration.
     pub fn closed_loop(&self) -> Workload {
         let horizon = self.scenario.workload.model.horizon();
         let model = LoadModel::Closed { users: USERS, think_time: Nanos::ZERO, horizon };
         Workload { model, ..self.scenario.workload.clone() }
     }
 
-    /// A text on what is going to happen.
+    /// Returns the text printed before the runs.
     pub fn introduction(&self, style: Style) -> String {
         style.wrap(&self.about(), style.columns()).into_iter().map(|line| line + "\n").collect()
     }
 
-    /// What happens, in two sentences.
+    /// Describes the demo in two sentences.
     pub fn about(&self) -> String {
         let (at, length) = self.stall;
         let duration = self.scenario.workload.model.horizon().duration.unwrap_or_default();
@@ -87,10 +81,10 @@ impl DemoSetup {
         )
     }
 
-    /// Offers `workload` to a new server, so that each loop meets the stall at the same time.
+    /// Offers `workload` to a new server, so that both loops meet the stall at the same time.
     ///
     /// # Errors
-    /// If no server can be started, or no load can be offered. That the run cannot be saved is told by `steps`.
+    /// If no server can be started or no load offered. A failure to save the run goes to `steps`.
     pub fn measure(
         &self,
         workload: Workload,
@@ -124,18 +118,18 @@ impl DemoSetup {
 }
 
 impl LoopResult {
-    /// Whether the user ended it early.
+    /// Returns true if the user ended the run early.
     pub fn was_interrupted(&self) -> bool {
         self.run.facts.interrupted
     }
 
-    /// A line with the folder of the run, if it was saved.
+    /// Returns a line with the folder of the run, if it was saved.
     pub fn saved_line(&self) -> Option<String> {
         let folder = self.saved.as_ref()?.display();
         Some(format!("  Saved the {} loop in {folder}\n", self.name()))
     }
 
-    /// A line on the verdict; `None` if it is VALID.
+    /// Returns a line on the verdict; `None` if it is VALID.
     pub fn doubts(&self) -> Option<String> {
         let verdict = &self.findings.verdict;
         let codes: Vec<_> = verdict.reasons.iter().map(|reason| reason.code.as_str()).collect();
@@ -146,7 +140,6 @@ impl LoopResult {
         Some(format!("  The {} loop is {state}: {} (see docs/honesty.md)\n", self.name(), codes.join(", ")))
     }
 
-    /// `closed` or `open`.
     pub fn name(&self) -> &'static str {
         self.run.facts.offered.model.name()
     }
@@ -158,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// What an ideal client measures on this setup, ms: (p99, max).
+    /// Simulates an ideal client on this setup. Returns its p99 and maximum in ms.
     fn simulated(workload: Workload) -> (f64, f64) {
         let scenario = Scenario { workload, ..DemoSetup::new(true, String::new()).scenario };
         let findings = truetail_analysis::findings(&simulate(&scenario, SimOptions::default()).expect("it has an end"));

@@ -1,4 +1,4 @@
-//! What the page asks of simulator, server and engine.
+//! Simulator, server and engine behind the page.
 
 use truetail_engine::host;
 use truetail_page::explore::backend::SimulatedLoops;
@@ -9,21 +9,21 @@ use truetail_sim::{Loops, SimOptions, loops, simulate};
 use super::presets::presets;
 use super::real_runs::RealRuns;
 
-/// The simulator for the curves, server and engine for runs on real sockets.
+/// The simulator computes the curves; server and engine make runs on real sockets.
 #[derive(Default)]
 pub struct SimulatorAndEngine {
     runs: RealRuns,
 }
 
 impl SimulatorAndEngine {
-    /// Lowers the priority of this thread while a run on real sockets goes on, which must not wait for a slider.
+    /// Lowers the priority of this thread during a run on real sockets, which must not wait for a slider.
     fn give_way(&self) {
         if self.runs.is_running() {
             host::lower_thread_priority();
         }
     }
 
-    /// Ends a run on real sockets, and waits until it has ended.
+    /// Cancels the run on real sockets, if any, and waits for its end.
     pub fn end(&self) {
         self.runs.end();
     }
@@ -59,7 +59,7 @@ impl Backend for SimulatorAndEngine {
     }
 }
 
-/// What the curves need: every single request, and no distributions of each second.
+/// Options for the curves, which need every request but no distributions per second.
 fn quick() -> SimOptions {
     SimOptions { per_second: false, ..SimOptions::default() }
 }

@@ -1,4 +1,4 @@
-//! `truetail explore`: a page to play with, over the simulator, the test server and the engine.
+//! `truetail explore`: an interactive page over the simulator, the test server and the engine.
 
 mod backend;
 mod presets;
@@ -18,7 +18,7 @@ use crate::args::explore::ExploreArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::{output, signals};
 
-/// How long answers that are under way may take after Ctrl-C.
+/// Time that answers in progress may take after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Serves the page until SIGINT, SIGTERM or SIGHUP.
@@ -30,7 +30,7 @@ pub fn explore(args: ExploreArgs) -> Result<ExitCode> {
     let listener = TcpListener::bind(listen)
         .map_err(|error| runtime_error(format!("cannot listen on {listen}: {error}; choose another --listen")))?;
     host::raise_open_file_limit();
-    // Captured before the address is printed: whoever reads it may send a signal at once.
+    // Captured before the address is printed: its reader may send a signal at once.
     let signal = signals::TerminationSignal::capture()
         .map_err(|error| runtime_error(format!("cannot watch for signals: {error}")))?;
     let page = Arc::new(ExplorePage::new(SimulatorAndEngine::default(), token()?));
@@ -53,14 +53,14 @@ pub fn explore(args: ExploreArgs) -> Result<ExitCode> {
     Ok(ExitCode::Success)
 }
 
-/// 128 random bits, as hexadecimal digits.
+/// Returns 128 random bits as hexadecimal digits.
 fn token() -> Result<String> {
     let mut bits = [0; 16];
     getrandom::getrandom(&mut bits).map_err(|error| runtime_error(format!("no randomness for the page: {error}")))?;
     Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Without a browser the page is still there.
+/// Opens the page in a browser. A failure is only a note: the page can be opened by hand.
 fn open_browser(url: &str) {
     if let Err(error) = open::that_detached(url) {
         output::note(&format!("cannot open a browser: {error}; open {url} yourself"));

@@ -1,4 +1,4 @@
-//! The settings that the page offers by name: every built-in scenario without streams, and every lab of `truetail simulate`.
+//! Named settings of the page: every built-in scenario without streams, and every lab of `truetail simulate`.
 
 use truetail_model::arrival::{Profile, Spacing};
 use truetail_model::scenario::{Scenario, builtin};
@@ -9,13 +9,13 @@ use truetail_page::explore::Preset;
 use truetail_page::explore::settings::{ClosedEnd, Settings};
 use truetail_sim::labs::Lab;
 
-/// The one that the page begins with.
+/// Preset that the page starts with.
 const FIRST: &str = "02-single-hiccup";
 
-/// How long labs wait for a backlog: a day.
+/// Drain of the labs: a day, so that the whole backlog is served.
 const LAB_DRAIN: Nanos = Nanos::from_secs(24 * 60 * 60);
 
-/// Scenarios, then labs. The first is [`FIRST`].
+/// Returns the presets: scenarios, with [`FIRST`] in front, then labs.
 pub fn presets() -> Vec<Preset> {
     let mut presets: Vec<Preset> = builtin::all().iter().filter_map(of_scenario).collect();
     presets.sort_by_key(|preset| preset.name != FIRST);
@@ -23,7 +23,7 @@ pub fn presets() -> Vec<Preset> {
     presets
 }
 
-/// `None` where the page has no slider for something in the scenario.
+/// Returns `None` if the page has no slider for a part of the scenario.
 fn of_scenario(scenario: &Scenario) -> Option<Preset> {
     let LoadModel::Open(schedule) = &scenario.workload.model else { return None };
     let Profile::Constant(constant) = &schedule.profile else { return None };
@@ -54,7 +54,7 @@ fn of_lab(lab: &Lab) -> Preset {
     Preset { name: lab.name().to_owned(), about: about.to_owned(), settings }
 }
 
-/// The loads of a lab.
+/// Load of a lab.
 struct LabLoad {
     rate: Rate,
     duration: Nanos,
@@ -87,7 +87,7 @@ mod tests {
         times.quantiles.iter().map(|quantile| (quantile.q, quantile.value_ns)).collect()
     }
 
-    /// The named quantiles of the curve that is drawn.
+    /// Returns the points of the drawn curve: quantile and value in nanoseconds.
     fn drawn(run: &Run) -> Vec<(f64, u64)> {
         exact_times(CurveKind::ResponseTime, run).curve.points.iter().map(|point| (point.q, point.value_ns)).collect()
     }

@@ -1,4 +1,4 @@
-//! Runs on real sockets for the page: one at a time, in a thread of its own, against a server in this process.
+//! Runs on real sockets for the page: one at a time, on a thread beside the page, against a server in this process.
 
 use std::mem;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -13,10 +13,10 @@ use truetail_page::explore::{MeasuredLoop, MeasuredRun, RealPlan, RealProgress, 
 use truetail_run::{OfferedLoad, Run, RunSource};
 use truetail_server::{Server, ServerOptions};
 
-/// The loopback address with a port that the system chooses.
+/// Loopback address with a port that the system chooses.
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// The run that goes on, or the last one.
+/// The run in progress, or the last one.
 #[derive(Default)]
 pub struct RealRuns {
     shared: Arc<Shared>,
@@ -31,14 +31,14 @@ enum State {
     #[default]
     Idle,
     Running(Running),
-    /// It was told to end, and has not yet.
+    /// Cancelled, but still running.
     Ending,
     Done(Box<Settings>, Arc<Vec<MeasuredRun>>),
     Cancelled,
     Failed(String),
 }
 
-/// The loop that is measured now.
+/// The loop that is being measured.
 struct Running {
     measured: MeasuredLoop,
     control: Control,
@@ -68,13 +68,13 @@ impl RealRuns {
     /// Starts a run and returns at once.
     ///
     /// # Errors
-    /// If one is going on, or the system has no thread left.
+    /// If a run is in progress, or the system has no thread left.
     pub fn start(&self, settings: Settings, plan: RealPlan) -> Result<(), String> {
         let mut state = self.shared.state();
         if matches!(*state, State::Running(_) | State::Ending) {
             return Err("a run is going on; wait for its end or cancel it".to_owned());
         }
-        // Its state says that the thread before has nothing left to do.
+        // In every other state, the previous thread has nothing left to do.
         *state = State::Running(Running::new(MeasuredLoop::Open, &plan.scenario.workload));
         drop(state);
         let shared = Arc::clone(&self.shared);
@@ -92,7 +92,7 @@ impl RealRuns {
         }
     }
 
-    /// Where the runs stand.
+    /// Returns the state of the current or last run.
     pub fn state(&self) -> RealState {
         match &*self.shared.state() {
             State::Idle => RealState::Idle,
@@ -103,12 +103,12 @@ impl RealRuns {
         }
     }
 
-    /// Whether one goes on.
+    /// Returns true while a run is in progress.
     pub fn is_running(&self) -> bool {
         matches!(*self.shared.state(), State::Running(_))
     }
 
-    /// Ends the run that goes on, if there is one.
+    /// Cancels the run in progress, if any.
     pub fn cancel(&self) {
         let mut state = self.shared.state();
         if let State::Running(running) = &*state {
@@ -117,7 +117,7 @@ impl RealRuns {
         }
     }
 
-    /// The same, and waits until it has ended.
+    /// Cancels the run in progress, if any, and waits for its end.
     pub fn end(&self) {
         self.cancel();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -132,7 +132,7 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Measures the loops of `plan` one after the other, and keeps how it ended.
+    /// Measures the loops of `plan` and stores the result.
     fn measure(&self, settings: Settings, plan: &RealPlan) {
         let ended = self.measure_all(plan);
         let mut state = self.state();
@@ -144,7 +144,7 @@ impl Shared {
         };
     }
 
-    /// Ends early, with what there is, where the run is cancelled.
+    /// Measures the loops of `plan` in turn. A cancelled run returns the loops that were complete.
     fn measure_all(&self, plan: &RealPlan) -> Result<Vec<MeasuredRun>, String> {
         let open = (MeasuredLoop::Open, &plan.scenario.workload);
         let closed = plan.closed.as_ref().map(|workload| (MeasuredLoop::Closed, workload));
@@ -161,7 +161,7 @@ impl Shared {
         Ok(measured_runs)
     }
 
-    /// Says that this loop is measured now; `None` if the run was cancelled.
+    /// Marks this loop as the one being measured; returns `None` if the run was cancelled.
     fn begin(&self, measured: MeasuredLoop, workload: &Workload) -> Option<Control> {
         let mut state = self.state();
         let State::Running(running) = &mut *state else { return None };

@@ -15,7 +15,7 @@ use crate::verbs::foreign::reading::with_progress;
 /// Writes the requests of an access log as arrivals.
 ///
 /// # Errors
-/// If the log cannot be read, nothing of it is taken, or the result cannot be written.
+/// If the log cannot be read or has no usable request, or the result cannot be written.
 pub(super) fn from_access_log(args: &FromAccessLogArgs) -> Result<ExitCode> {
     let placement = placement(args)?;
     if let (Some(from), Some(to)) = (args.from, args.to)

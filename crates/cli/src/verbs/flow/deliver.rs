@@ -1,4 +1,4 @@
-//! Where the result goes.
+//! Output of a result to a file or to standard output.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::{gating, output};
 
-/// Refuses a place for the result that cannot be one, before anything is read.
+/// Refuses an output file that cannot be written or is the input. Called before anything is read.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message that says what is wrong with the file.
 pub(super) fn check_out(out: Option<&Path>, input: &Path) -> Result<()> {
     let Some(out) = out else { return Ok(()) };
     gating::check_place("--out", out)?;
@@ -20,13 +20,13 @@ pub(super) fn check_out(out: Option<&Path>, input: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The same file, also by another name of it. A pipe or a terminal may be both.
+/// Returns true if both paths lead to the same regular file. Pipes and terminals may be read and written at once.
 fn is_same(a: &Path, b: &Path) -> bool {
     let (Ok(of_a), Ok(of_b)) = (fs::metadata(a), fs::metadata(b)) else { return false };
     of_a.is_file() && (of_a.dev(), of_a.ino()) == (of_b.dev(), of_b.ino())
 }
 
-/// Writes what was made to a file, or to standard output, and remarks on it to standard error.
+/// Writes `text` to a file or to standard output, and the notes to standard error.
 ///
 /// # Errors
 /// If it cannot be written.

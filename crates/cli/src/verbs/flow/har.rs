@@ -7,10 +7,10 @@ use crate::args::flow_verb::FromHarArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::resolve::input;
 
-/// Writes what a browser recorded as a Hurl file.
+/// Writes a browser's recording as a Hurl file.
 ///
 /// # Errors
-/// If the archive cannot be read, nothing of it is taken, or the result cannot be written.
+/// If the archive cannot be read or has no usable request, or the result cannot be written.
 pub(super) fn from_har(args: &FromHarArgs) -> Result<ExitCode> {
     check_out(args.out.as_deref(), &args.file)?;
     let shown = args.file.display();

@@ -1,11 +1,11 @@
-//! `truetail flow`: recordings and descriptions as loads.
+//! `truetail flow`: converts recordings and API descriptions to loads.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | `access_log` | an access log as arrivals with their requests |
-//! | `har` | what a browser recorded as a Hurl file |
-//! | `openapi` | a description of an interface as targets |
-//! | `deliver` | where the result goes |
+//! | `access_log` | from an access log to arrivals with their requests |
+//! | `har` | from a browser's recording to a Hurl file |
+//! | `openapi` | from an OpenAPI description to targets |
+//! | `deliver` | output of the result |
 
 mod access_log;
 mod deliver;
@@ -15,10 +15,6 @@ mod openapi;
 use crate::args::flow_verb::{FlowVerb, FlowVerbArgs};
 use crate::error::{ExitCode, Result};
 
-/// Carries out a verb of flows.
-///
-/// # Errors
-/// Those of the verb.
 pub fn flow(args: FlowVerbArgs) -> Result<ExitCode> {
     match args.verb {
         FlowVerb::AccessLog(args) => access_log::from_access_log(&args),

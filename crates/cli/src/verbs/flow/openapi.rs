@@ -10,7 +10,7 @@ use crate::resolve::input;
 /// Writes the operations of a description as targets.
 ///
 /// # Errors
-/// If the description cannot be read, nothing of it can be sent, or the result cannot be written.
+/// If the description cannot be read or has no operation that can be sent, or the result cannot be written.
 pub(super) fn from_openapi(args: &FromOpenApiArgs) -> Result<ExitCode> {
     check_out(args.out.as_deref(), &args.file)?;
     let bytes = input::bytes(&args.file)?;

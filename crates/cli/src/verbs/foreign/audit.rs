@@ -1,4 +1,4 @@
-//! `truetail audit`: did the client leave requests out?
+//! `truetail audit`: tests whether a client left requests out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::error::{CliError, ExitCode, Result, usage_error};
 use crate::gating::check_place;
 use crate::{command_line, output, page};
 
-/// Audits each file and prints what was found. A file that cannot be read does not keep the others from being audited.
+/// Audits each file and prints the findings. A file that cannot be read does not stop the audit of the next ones.
 ///
 /// # Errors
 /// If a format is not known, one of the files could not be read, or the page cannot be written.
@@ -41,7 +41,7 @@ pub fn audit(args: AuditArgs) -> Result<ExitCode> {
     failed.map_or(Ok(exit_code(&reports)), Err)
 }
 
-/// A page never takes the place of a file that is audited.
+/// Refuses a page that would overwrite a file to audit.
 fn check_page(page: &Path, files: &[PathBuf]) -> Result<()> {
     check_place("--html", page)?;
     let same =
@@ -79,6 +79,6 @@ fn exit_code(reports: &[AuditReport]) -> ExitCode {
         AuditFinding::Likely | AuditFinding::Certain => ExitCode::GateFailed,
         AuditFinding::CannotTell => ExitCode::Open,
     };
-    // The order of findings is that of their weight.
+    // Findings are ordered by severity.
     reports.iter().map(|report| report.audit.finding).max().map_or(ExitCode::Success, code)
 }

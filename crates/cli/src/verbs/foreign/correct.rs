@@ -1,4 +1,4 @@
-//! `truetail correct`: HdrHistogram's correction, before and after.
+//! `truetail correct`: applies HdrHistogram's correction and shows the percentiles before and after.
 
 use truetail_analysis::audit::{Correction, Corrector};
 use truetail_model::record::Outcome;
@@ -11,7 +11,7 @@ use crate::args::correct::CorrectArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
-/// Corrects and prints.
+/// Corrects a file and prints the result.
 ///
 /// # Errors
 /// If the file cannot be read, holds neither requests nor a histogram, or needs no correction.
@@ -38,7 +38,7 @@ pub fn correct(args: CorrectArgs) -> Result<ExitCode> {
     Ok(ExitCode::Success)
 }
 
-/// Of the single requests, or of the histogram where there are none.
+/// Corrects the single requests or, without any, the histogram.
 fn correction(corrector: Corrector, run: &ForeignRun, interval: Nanos) -> Option<Correction> {
     let of_requests = corrector.finish();
     if !of_requests.whole.before.is_empty() {
@@ -60,7 +60,8 @@ fn objection(latency_from: LatencyFrom) -> Option<&'static str> {
     }
 }
 
-/// A user who waits for answers cannot send more often than these come: where most take longer than the interval, it is not that of a user.
+/// Warns if the interval cannot be that of one user. A user who waits for answers sends no faster than they come, so
+/// most answers must take less than the interval.
 fn too_short(correction: &Correction, interval: Nanos) -> Option<String> {
     let typical = correction.whole.before.quantile(0.5).filter(|typical| typical.0 as f64 > 1.1 * interval.0 as f64)?;
     Some(format!(

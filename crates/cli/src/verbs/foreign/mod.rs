@@ -1,4 +1,4 @@
-//! The verbs that read result files of other tools.
+//! Verbs that read result files of other tools.
 
 mod audit;
 mod correct;

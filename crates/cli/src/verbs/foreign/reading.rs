@@ -1,4 +1,4 @@
-//! Reads a result file with a progress line.
+//! Reading of a result file, with a progress line.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::args::foreign::{ForeignOptions, is_stdin};
 use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 
-/// What the user says of the file.
+/// Returns what the user said about the file.
 pub fn import_options(options: &ForeignOptions, expected_interval: Option<Nanos>) -> ImportOptions {
     ImportOptions {
         users: options.users,
@@ -23,10 +23,10 @@ pub fn import_options(options: &ForeignOptions, expected_interval: Option<Nanos>
     }
 }
 
-/// The format that the user named.
+/// Returns the format that the user named, or `None`.
 ///
 /// # Errors
-/// If there is none of that name; the message lists all.
+/// If no format has that name. The message lists all formats.
 pub fn format_of(options: &ForeignOptions) -> Result<Option<&'static dyn Format>> {
     let Some(name) = &options.format else { return Ok(None) };
     let unknown = || {
@@ -39,7 +39,7 @@ pub fn format_of(options: &ForeignOptions) -> Result<Option<&'static dyn Format>
 /// Reads a file to its end.
 ///
 /// # Errors
-/// If it cannot be read, or nothing of it can be used.
+/// If the file cannot be read, or holds nothing usable.
 pub fn read(
     path: &Path,
     format: Option<&'static dyn Format>,
@@ -49,10 +49,10 @@ pub fn read(
     with_progress(path, options, |input| truetail_import::read(input, format, options, sink))
 }
 
-/// What `read` makes of a file, with a progress line.
+/// Opens a file, passes it to `read`, and shows a progress line.
 ///
 /// # Errors
-/// If it cannot be read, or those of `read`.
+/// If the file cannot be opened, or if `read` fails.
 pub fn with_progress<T>(
     path: &Path,
     options: &ImportOptions,
@@ -90,12 +90,12 @@ fn explained(name: &str, error: &ImportError) -> CliError {
     }
 }
 
-/// From one look at the clock to the next, bytes.
+/// Bytes from one look at the clock to the next.
 const STRIDE: u64 = 1 << 22;
-/// From one progress line to the next.
+/// Time from one progress line to the next.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Shows on a terminal how much of a long file was read.
+/// Reader that shows on a terminal how much of a long file was read.
 struct Progress {
     input: Box<dyn Read>,
     length: Option<u64>,

@@ -1,4 +1,4 @@
-//! `truetail k8s attend`: orders to the truetail in this container.
+//! `truetail k8s attend`: passes orders to the truetail that runs in this container.
 
 use std::fs;
 use std::io::{self, BufRead};
@@ -14,10 +14,10 @@ use crate::resolve::stripe::unix_ns;
 use crate::start::process_file;
 use truetail_run::input;
 
-/// Obeys each line of standard input.
+/// Carries out the orders on standard input, one per line.
 ///
 /// # Errors
-/// If an order makes no sense or cannot be carried out.
+/// If an order is not known or fails.
 pub(super) fn attend(args: &AttendArgs) -> Result<ExitCode> {
     for line in io::stdin().lock().lines() {
         let line = line.map_err(|error| runtime_error(format!("cannot read standard input: {error}")))?;
@@ -36,7 +36,7 @@ pub(super) fn attend(args: &AttendArgs) -> Result<ExitCode> {
     Ok(ExitCode::Success)
 }
 
-/// The file appears with the whole instant in it.
+/// Writes the instant to a new file and renames it, so that the reader never sees a part of the instant.
 fn begin(file: &Path, at: &str) -> Result<String> {
     let at: u64 = at.trim().parse().map_err(|_| runtime_error(format!("begin: '{at}' is no number of nanoseconds")))?;
     let mut beside = file.as_os_str().to_owned();

@@ -1,4 +1,4 @@
-//! Files that options name. Those that are here are carried to the pods; others are taken to be in their image.
+//! Files that options name. Files on this machine are carried to the pods; the others must be in their image.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -12,21 +12,21 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::resolve::load::TRACE;
 use crate::resolve::{flow, input};
 
-/// Options whose value is, or may be, a file.
+/// Options whose value may be a file.
 const OF_FILES: [&str; 10] =
     ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup", "replay", PROFILE];
-/// Its value names a file after [`TRACE`] only.
+/// This option names a file only after [`TRACE`].
 const PROFILE: &str = "profile";
 
-/// The words of a load with the names that its files have in the pods, and the files.
+/// Words of a load, with the names that its files have in the pods, and these files.
 #[derive(Debug, Default)]
 pub(super) struct Carried {
     pub(super) words: Vec<OsString>,
     pub(super) files: Vec<JobFile>,
-    /// Named files that are not here.
+    /// Named files that are not on this machine.
     pub(super) elsewhere: Vec<String>,
     seen: BTreeSet<String>,
-    /// Where files of flows are here. In the pods they are beside the flow.
+    /// Root of the files of flows on this machine. In the pods these files lie beside the flow.
     file_root: Option<PathBuf>,
 }
 
@@ -34,7 +34,7 @@ impl Carried {
     /// Reads the files that these words name.
     ///
     /// # Errors
-    /// A file that cannot be read, or cannot be carried, or all of them are too large.
+    /// If a file cannot be read or carried, or all files together are too large.
     pub(super) fn of(words: Vec<OsString>) -> Result<Carried> {
         let (words, file_root) = without_file_root(words);
         let mut carried = Carried { file_root, ..Carried::default() };
@@ -60,7 +60,8 @@ impl Carried {
         Ok(carried)
     }
 
-    /// Carries the file of an option, and those that it names itself. Where it is in the pods; `None`: it is not here.
+    /// Carries the file of an option and the files that it names. Returns its path in the pods, or `None` if it is not
+    /// here.
     fn named(&mut self, option: &'static str, file: &Path) -> Result<Option<OsString>> {
         if file.as_os_str() == "-" {
             return Err(usage_error(format!("--{option} -: pods have no standard input of yours; write it to a file")));
@@ -80,7 +81,7 @@ impl Carried {
             }
             "targets" => {
                 for inner in bodies_of(file, &bytes) {
-                    // Their paths are relative to the working folder.
+                    // Bodies are named relative to the working folder.
                     let below = below(&inner).ok_or_else(|| outside(file, &inner))?;
                     self.carry(below, input::bytes(Path::new(&inner))?);
                 }
@@ -90,7 +91,7 @@ impl Carried {
         Ok(Some(self.carry(format!("{folder}/{}", name(file)), bytes)))
     }
 
-    /// A folder in the pods for the next file of this option.
+    /// Returns an unused folder in the pods for the next file of this option.
     fn folder(&self, option: &str) -> String {
         let is_taken = |folder: &String| self.files.iter().any(|file| file.path.starts_with(&format!("{folder}/")));
         (1..).map(|nth| format!(".{option}-{nth}")).find(|folder| !is_taken(folder)).unwrap_or_default()
@@ -105,7 +106,7 @@ impl Carried {
     }
 }
 
-/// The file that the value of an option names, and what is before it there.
+/// Splits the value of an option into a prefix and the file that it names.
 fn file_of<'v>(option: &str, value: &'v OsStr) -> Option<(&'static str, &'v Path)> {
     if option == PROFILE {
         return Some((TRACE, Path::new(value.to_str()?.strip_prefix(TRACE)?)));
@@ -119,7 +120,7 @@ fn joined(before: &str, file: &OsStr) -> OsString {
     value
 }
 
-/// The option of files that this word is, and its value, which may be the next word.
+/// Returns the option with a file that this word is, and its value, which may be the next word.
 fn file_option(word: &OsStr, next: impl FnOnce() -> Option<OsString>) -> Option<(&'static str, OsString)> {
     let text = word.to_str()?.strip_prefix("--")?;
     if let Some(option) = OF_FILES.into_iter().find(|option| *option == text) {
@@ -130,7 +131,7 @@ fn file_option(word: &OsStr, next: impl FnOnce() -> Option<OsString>) -> Option<
     Some((option, value.into()))
 }
 
-/// These words without `--file-root`, and its value.
+/// Removes `--file-root` from the words, and returns the rest and its value.
 fn without_file_root(words: Vec<OsString>) -> (Vec<OsString>, Option<PathBuf>) {
     let (mut rest, mut root, mut words) = (Vec::new(), None, words.into_iter());
     while let Some(word) = words.next() {
@@ -143,7 +144,7 @@ fn without_file_root(words: Vec<OsString>) -> (Vec<OsString>, Option<PathBuf>) {
     (rest, root)
 }
 
-/// The files of bodies that targets name. What is wrong with the targets is said elsewhere.
+/// Returns the body files that targets name. Mistakes in the targets are ignored here: another check reports them.
 fn bodies_of(file: &Path, bytes: &[u8]) -> Vec<String> {
     let named = RefCell::new(Vec::new());
     let remember = |path: &str| {
@@ -154,7 +155,7 @@ fn bodies_of(file: &Path, bytes: &[u8]) -> Vec<String> {
     named.into_inner()
 }
 
-/// A path that leads down only, as Kubernetes writes it.
+/// Returns a path without `.` parts; `None` if it is empty or leads out of the folder.
 fn below(path: &str) -> Option<String> {
     let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
     let parts: Option<PathBuf> = parts.map(|part| matches!(part, Component::Normal(_)).then_some(part)).collect();

@@ -1,4 +1,4 @@
-//! The user's own kubectl, a clock, and the user.
+//! Cluster client of `truetail k8s run`: the user's own kubectl, a clock, and messages for the user.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -18,17 +18,17 @@ use super::shelf::Shelf;
 use super::telling::Telling;
 use crate::resolve::stripe::unix_ns;
 
-/// So many pods are given orders at once: each takes a process of kubectl.
+/// Pods that get orders at once. Each takes a kubectl process.
 const AT_ONCE: usize = 8;
-/// Questions for the time of a pod; the quickest counts.
+/// Number of times that a pod is asked for its time; the quickest answer counts.
 const QUESTIONS: usize = 5;
-/// A pod that does not answer for so long does not answer.
+/// Time that a pod may take to answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The user's own kubectl, a clock, and the user.
+/// Cluster client: the user's own kubectl, a clock, and messages for the user.
 pub(super) struct Client<'a> {
     pub(super) program: OsString,
-    /// What every call begins with.
+    /// First arguments of every call.
     pub(super) common: Vec<String>,
     pub(super) shelf: &'a Shelf,
     pub(super) stops: Arc<AtomicU32>,
@@ -36,7 +36,7 @@ pub(super) struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// In a process group of its own, so that Ctrl-C in a terminal reaches truetail alone.
+    /// Builds a kubectl command in a new process group, so that Ctrl-C in a terminal does not reach kubectl.
     fn command(&self, words: &[String]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.common).args(words).process_group(0);
@@ -57,7 +57,7 @@ impl Kubectl for Client<'_> {
             (!words.iter().any(|word| word.starts_with("--request-timeout"))).then_some("--request-timeout=60s");
         let limited: Vec<_> = words.iter().cloned().chain(limit.map(str::to_owned)).collect();
         let mut child = self.start(&limited)?;
-        // A kubectl that reads nothing ends with a message of its own.
+        // A kubectl that does not read its input ends with an error message, which is reported below.
         let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
         let output = child.wait_with_output().map_err(|error| format!("kubectl {}: {error}", words[0]))?;
         if output.status.success() {
@@ -86,7 +86,7 @@ impl Kubectl for Client<'_> {
 
     fn keep(&self, stripe: u32, log: &str) -> Result<(), String> {
         let is_complete = self.shelf.keep(stripe, log)?;
-        // Its books end where it was stopped, so that the rest of its stripe would be missing without a word.
+        // The run of a stopped pod lacks the rest of its stripe, and the merged run would not show that.
         if is_complete || self.stops() > 0 {
             return Ok(());
         }
@@ -113,7 +113,7 @@ impl Kubectl for Client<'_> {
     }
 }
 
-/// One conversation with the program in a pod.
+/// Conversation with the program in a pod.
 struct Talk {
     child: Child,
     stdin: ChildStdin,
@@ -151,7 +151,7 @@ impl Talk {
         Ok(Exchange { asked, theirs, answered: unix_ns() })
     }
 
-    /// What kubectl says of it, or else what was seen here.
+    /// Returns kubectl's error message, or `error` if kubectl printed nothing.
     fn why(&mut self, error: &str) -> String {
         let _ = self.child.kill();
         let mut said = Vec::new();
@@ -163,7 +163,7 @@ impl Talk {
 
 impl Drop for Talk {
     fn drop(&mut self) {
-        // It has done what it was for; whatever it still does is not waited for.
+        // The order is done, so there is no need to wait for kubectl.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! The Job of a load, from what was typed.
+//! Job of a load, built from the command line.
 
 use std::ffi::OsString;
 use std::time::SystemTime;
@@ -18,20 +18,20 @@ use crate::{output, setup};
 
 use super::carried::Carried;
 
-/// The load that the pods share: the words for each of them, checked.
+/// Load that the pods share, checked, with the words for each pod.
 pub(super) struct SharedLoad {
     pub(super) words: Vec<String>,
-    /// The files that the words name.
+    /// Files that the words name.
     files: Vec<JobFile>,
     pub(super) workload: Workload,
     pub(super) flows: Option<Flows>,
 }
 
 impl SharedLoad {
-    /// Checks what can be checked without the image: the form of each option, the load, and that it can be dealt out.
+    /// Checks everything that can be checked without the image: each option, the load, and that it can be dealt out.
     ///
     /// # Errors
-    /// What is wrong, in one line.
+    /// A line that says what is wrong.
     pub(super) fn resolve(job: &JobArgs, options: Vec<OsString>) -> Result<SharedLoad> {
         let words: Vec<OsString> = job.url.iter().map(OsString::from).chain(options).collect();
         let of_first = [OsString::from(format!("--stripe=1/{}", job.shards)), "--pack".into()];
@@ -57,7 +57,7 @@ impl SharedLoad {
         Ok(SharedLoad { words, files: carried.files, workload, flows })
     }
 
-    /// The recording that the load is, if it is one.
+    /// Returns the recorded arrivals of the load, if it is a trace.
     pub(super) fn recording(&self) -> Option<Trace> {
         match &self.workload.model.schedule()?.profile {
             Profile::Trace(trace) => Some(trace.clone()),
@@ -65,12 +65,12 @@ impl SharedLoad {
         }
     }
 
-    /// How long the load lasts, if that is known.
+    /// Returns the length of the load, if it is known.
     pub(super) fn length(&self) -> Option<Nanos> {
         self.workload.model.horizon().duration
     }
 
-    /// How long it takes from the last arrival to the end of a pod.
+    /// Returns the longest time from the last arrival to the end of a pod.
     pub(super) fn end_within(&self) -> Nanos {
         self.workload.limits.drain + Nanos::from_secs(20)
     }

@@ -1,4 +1,4 @@
-//! `truetail k8s`: one load from the pods of a Job.
+//! `truetail k8s`: offers one load from the pods of a Job.
 
 mod attend;
 mod carried;
@@ -12,10 +12,6 @@ mod telling;
 use crate::args::k8s::{K8sArgs, K8sVerb};
 use crate::error::{ExitCode, Result};
 
-/// Does what was asked.
-///
-/// # Errors
-/// Why it could not be done.
 pub fn k8s(args: K8sArgs) -> Result<ExitCode> {
     match args.verb {
         K8sVerb::Render(args) => render::render(&args),

@@ -1,4 +1,4 @@
-//! `truetail k8s render`: the Job as YAML.
+//! `truetail k8s render`: prints the Job as YAML.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -14,7 +14,7 @@ use crate::resolve::stripe::unix_ns;
 /// Prints the manifest.
 ///
 /// # Errors
-/// If the load makes no sense, or cannot be dealt out.
+/// If the load is not valid, or cannot be dealt out.
 pub(super) fn render(args: &RenderArgs) -> Result<ExitCode> {
     let at = match &args.start_at {
         StartAt::At(at) if *at <= unix_ns() => {
@@ -33,7 +33,7 @@ pub(super) fn render(args: &RenderArgs) -> Result<ExitCode> {
     Ok(ExitCode::Success)
 }
 
-/// `2026-01-01T00:00:00.000000000Z`.
+/// Formats an instant, such as `2026-01-01T00:00:00.000000000Z`.
 pub(super) fn instant(unix_ns: u64) -> String {
     humantime::format_rfc3339_nanos(UNIX_EPOCH + Duration::from_nanos(unix_ns)).to_string()
 }

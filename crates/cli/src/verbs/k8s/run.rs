@@ -1,4 +1,4 @@
-//! `truetail k8s run`: one load from the pods of a Job, as one run.
+//! `truetail k8s run`: offers one load from the pods of a Job, and reports it as one run.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -27,27 +27,27 @@ use crate::verbs::merge::merged;
 use crate::verbs::run::show;
 use crate::{command_line, output, page, progress, signals};
 
-/// Options that say what becomes of the merged run. The pods do not have them.
+/// Options about the merged run. The pods do not get them.
 const OF_THE_WHOLE: [&str; 12] =
     ["slo", "fail-if", "junit", "markdown", "github", "html", "out", "force", "no-save", "json", "details", "quiet"];
-/// How long pods may take to be ready.
+/// Default time for the pods to become ready.
 const READY_WITHIN: Nanos = Nanos::from_secs(180);
 
 /// Offers the load from pods, and reports it as one run.
 ///
 /// # Errors
-/// If no pod could offer anything, or the result cannot be put together or saved.
+/// If no pod could offer anything, or the result cannot be merged or saved.
 pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
     let whole = of_the_whole(&args)?;
     let mut words = args.load.words(|name| !OF_THE_WHOLE.contains(&name));
-    // Pods count goodput. What must hold for the merged run is judged here.
+    // The pods count goodput. The share that must be met is judged for the merged run.
     words.extend(words_of("slo", whole.gates.of_each_request().iter().map(|slo| slo.to_string().into())));
     let load = SharedLoad::resolve(&args.job, words)?;
     let gating = Gating::resolve(whole.gates.clone())?;
     let flows = || load.flows.iter().flat_map(Flows::iter);
     gating.refuse_undecidable(&PlannedRun {
         workload: &load.workload,
-        // A file in the image may name them.
+        // Unknown here: a file in the image may name them.
         targets: None,
         has_checks: !whole.checks.checks.is_empty(),
         reading: stream::reading(&whole.streams),
@@ -96,7 +96,7 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
     steps.end(gating::exit_code(&run, &findings, signal.filter(|_| outcome.stopped)))
 }
 
-/// The options that say what becomes of the whole, as `run` reads them.
+/// Parses all options as `run` does; its options about the merged run are used.
 fn of_the_whole(args: &K8sRunArgs) -> Result<RunArgs> {
     let words: Vec<_> = args.job.url.iter().map(OsString::from).chain(args.load.words(|_| true)).collect();
     let mut whole = parse_run(words)?;
@@ -110,7 +110,7 @@ fn common(args: &K8sRunArgs) -> Vec<String> {
 }
 
 fn patience(args: &K8sRunArgs, load: &SharedLoad) -> Patience {
-    // Each pod is told by a process of kubectl, some at once.
+    // Each pod is told by a kubectl process, and several of these run at once.
     let lead = Nanos::from_secs(5 + u64::from(args.job.shards) / 16);
     Patience {
         lead: args.lead.unwrap_or(lead),
@@ -125,7 +125,7 @@ fn telling(load: &SharedLoad, whole: &RunArgs) -> Telling {
     Telling { job: String::new(), shards: 0, total: load.length(), requests, quiet: whole.quiet, last_line: None }
 }
 
-/// The runs of all shards as one, with what is known of those that are lost.
+/// Merges the runs of all shards, with notes on the lost ones.
 fn merged_run(outcome: &Outcome, shelf: &Shelf, recording: Option<Trace>) -> Result<Run> {
     let there = outcome.shards.iter().filter(|shard| shard.fate == Fate::Gathered);
     let files: Vec<_> = there.map(|shard| shelf.file(shard.stripe)).collect();
@@ -142,7 +142,7 @@ fn merged_run(outcome: &Outcome, shelf: &Shelf, recording: Option<Trace>) -> Res
     Ok(run)
 }
 
-/// What the exchanges with the pods say of their clocks.
+/// Returns a note on the clocks of the pods, from the exchanges with them.
 fn clocks(shards: &[ShardOutcome]) -> Option<String> {
     let known: Vec<ClockOffset> = shards.iter().filter_map(|shard| shard.clock).collect();
     let (least, most) =

@@ -1,4 +1,4 @@
-//! The logs of the pods, kept beside the run until it is merged and after.
+//! Logs of the pods, kept beside the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,18 @@ use truetail_run::folder;
 
 use crate::error::{Result, runtime_error};
 
-/// A folder for the logs of ended pods.
+/// Folder for the logs of ended pods.
 pub(super) struct Shelf {
     folder: PathBuf,
-    /// It goes when this is dropped.
+    /// Removes the folder on drop.
     for_now: bool,
 }
 
 impl Shelf {
-    /// Beside the folder of a run, or for the time being where the run is not saved.
+    /// Uses a folder beside the folder of the run, or a temporary one if the run is not saved.
     ///
     /// # Errors
-    /// If something is there already.
+    /// If the folder exists and `replace` is false.
     pub(super) fn beside(run: Option<&Path>, replace: bool) -> Result<Shelf> {
         let Some(run) = run else {
             let name = format!("truetail-shards-{}", std::process::id());
@@ -36,10 +36,10 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// Keeps the log of a pod that holds a whole packed run. False if that run was stopped before the end of its schedule.
+    /// Saves the log of a pod. Returns false if its run was stopped before the end of its schedule.
     ///
     /// # Errors
-    /// If it does not, or cannot be written.
+    /// If the log does not hold a whole packed run, or cannot be written.
     pub(super) fn keep(&self, stripe: u32, log: &str) -> std::result::Result<bool, String> {
         if !folder::is_packed(log) {
             return Err("its log holds no packed run".to_owned());
@@ -51,7 +51,7 @@ impl Shelf {
         Ok(!run.interrupted || run.cut_short == Some(false))
     }
 
-    /// Where the log of a stripe is.
+    /// Returns the file with the log of a stripe.
     pub(super) fn file(&self, stripe: u32) -> PathBuf {
         self.folder.join(format!("stripe-{stripe}.log"))
     }
@@ -64,7 +64,7 @@ impl Shelf {
 impl Drop for Shelf {
     fn drop(&mut self) {
         if self.for_now {
-            // Files of ours alone; what cannot be removed from a temporary folder is no news for anybody.
+            // The folder holds only logs of this run, and a leftover in a temporary folder is harmless.
             let _ = fs::remove_dir_all(&self.folder);
         }
     }

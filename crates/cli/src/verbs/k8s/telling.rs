@@ -1,4 +1,4 @@
-//! What the user of `truetail k8s run` sees while it goes on.
+//! Messages of `truetail k8s run` during the run.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use truetail_report::{RunProgress, Style, progress_line, progress_text};
 use crate::resolve::stripe::seconds;
 use crate::{output, progress};
 
-/// From one plain line to the next, where standard error is no terminal.
+/// Time from one progress line to the next if standard error is no terminal.
 const NEXT_LINE: Duration = Duration::from_secs(10);
 
-/// What the user sees.
+/// Messages for the user, and what they need to know.
 pub(super) struct Telling {
     pub(super) job: String,
     pub(super) shards: u32,
-    /// How long arrivals go on, and how many there are, as far as it is known.
+    /// Length of the load and number of its requests, as far as known.
     pub(super) total: Option<Nanos>,
     pub(super) requests: Option<u64>,
     pub(super) quiet: bool,

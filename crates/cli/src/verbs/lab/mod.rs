@@ -1,10 +1,10 @@
-//! `truetail lab`: other people's load tools.
+//! `truetail lab`: compares load tools of other projects.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | `tools` | which are installed |
-//! | `run` | runs them through a scenario, one at a time |
-//! | `progress` | the progress of that |
+//! | `tools` | the list of installed tools |
+//! | `run` | runs the tools through a scenario, one at a time |
+//! | `progress` | progress of these runs |
 //! | `results` | tables and pictures, shown and saved |
 
 mod progress;
@@ -15,10 +15,6 @@ mod tools;
 use crate::args::lab::{LabArgs, LabVerb};
 use crate::error::{ExitCode, Result};
 
-/// Carries out a verb of the laboratory.
-///
-/// # Errors
-/// Those of the verb.
 pub fn lab(args: LabArgs) -> Result<ExitCode> {
     match args.verb {
         LabVerb::Tools(args) => tools::tools(args),

@@ -1,4 +1,4 @@
-//! The progress of a laboratory run on standard error, a line an event.
+//! Progress of a laboratory run on standard error, one line per event.
 
 use truetail_analysis::league::ToolState;
 use truetail_lab::{LabEvent, ToolResult};
@@ -7,7 +7,6 @@ use truetail_report::number;
 
 use crate::output;
 
-/// Writes a line on an event.
 pub fn show(event: &LabEvent<'_>) {
     match event {
         LabEvent::Starting { tool, version, number, of, left } => {
@@ -26,7 +25,7 @@ pub fn show(event: &LabEvent<'_>) {
     }
 }
 
-/// What a tool measured or why it did not, in a few words.
+/// Summarizes what a tool measured, or why it failed.
 fn outcome(reading: &ToolResult) -> String {
     let p99 = reading.report.as_ref().and_then(|report| {
         truetail_analysis::league::ReportedLatency::of(&report.claims, &reading.data).quantile(0.99)
@@ -42,7 +41,7 @@ fn outcome(reading: &ToolResult) -> String {
     }
 }
 
-/// An estimate, rounded to seconds or minutes.
+/// Rounds an estimate to seconds or minutes.
 fn rounded(left: Nanos) -> String {
     let seconds = left.as_secs_f64();
     if seconds < 90.0 { format!("{:.0}s", seconds.max(1.0)) } else { format!("{:.0}min", seconds / 60.0) }

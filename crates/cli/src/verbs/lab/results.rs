@@ -1,4 +1,4 @@
-//! The results of a survey: the league, shown and saved.
+//! Results of a survey: the league, shown and saved.
 
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -12,7 +12,6 @@ use crate::error::{Result, runtime_error};
 use crate::output;
 use crate::output_folder::{utc_stamp, write_files};
 
-/// The results of a survey.
 pub struct Results<'a> {
     setting: &'a TrialPlan,
     window: Vec<TimeRange>,
@@ -22,21 +21,21 @@ pub struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// The results of these tools.
+    /// Collects the results of these tools.
     pub fn of(survey: &LabRunner<'a>, entries: &'a [ToolEntry]) -> Results<'a> {
         let (rows, window) = (survey.league(entries), survey.window().stretches);
         let streams = survey.stream_league(entries, &rows);
         Results { setting: survey.plan, window, rows, streams, entries }
     }
 
-    /// The tables for a terminal, and where everything is kept.
+    /// Returns the tables for a terminal, and the path of the saved page.
     pub fn text(&self, folder: &Path) -> String {
         let page = folder.join("league.html");
         let tables = text(&self.table(), output::stdout_style());
         format!("{tables}\n  plots and tables: {}\n", page.display())
     }
 
-    /// The table for programs.
+    /// Returns the tables as JSON.
     pub fn json(&self) -> String {
         json(&self.table())
     }
@@ -44,7 +43,7 @@ impl<'a> Results<'a> {
     /// Writes tables and pictures into `folder`.
     ///
     /// # Errors
-    /// If a file cannot be written, or there is no memory for a picture.
+    /// If a file cannot be written, or memory for a picture is lacking.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let files = files(&self.table(), &self.data(), &self.provenance()).map_err(runtime_error)?;
         write_files(folder, &files)
@@ -69,7 +68,7 @@ impl<'a> Results<'a> {
         self.rows.iter().filter_map(|row| reading(row).map(|reading| data_of(row, reading))).collect()
     }
 
-    /// When and on which machine the tools ran, and which version read their output.
+    /// Returns when and on which machine the tools ran, and the version that read their output.
     fn provenance(&self) -> String {
         let newest = self.entries.iter().filter_map(|entry| Some(entry.result.as_ref()?.run.started_at_unix_ns)).max();
         let when = newest.map_or("never".to_owned(), |ns| utc_stamp(UNIX_EPOCH + Duration::from_nanos(ns)));

@@ -1,4 +1,4 @@
-//! `truetail lab run`: load tools through a scenario, one at a time.
+//! `truetail lab run`: runs load tools through a scenario, one at a time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::resolve::scenario::scenario;
 use crate::{output, signals};
 
-/// The default folder for results.
+/// Default folder for results.
 const PARENT: &str = "truetail-lab";
 
-/// Runs the tools, saves and prints the league.
+/// Runs the tools, saves the league, and prints it.
 ///
 /// # Errors
-/// If there is no such scenario or tool, no server can be started, results cannot be written, or no tool gave one.
+/// If the scenario or a tool does not exist, no server starts, results cannot be written, or no tool gave a result.
 pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     let plan = plan(&args)?;
     let tools = named(&args.tools, plan.stream_truth.is_some())?;
-    // The server holds a connection for each of a tool's, and the tools inherit the limit.
+    // The server holds one connection for each connection of a tool. The tools inherit the limit.
     let _ = host::raise_open_file_limit();
     let folder = folder(&args, &plan)?;
     let runner = LabRunner { plan: &plan, folder: &folder, force: args.force };
@@ -45,7 +45,7 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     steps.end_with(ended)
 }
 
-/// The tools of these names, in the order of the registry; where none is named, all that measure streams, or all others.
+/// Returns the named tools in registry order. Without names, returns all that measure streams, or all that do not.
 fn named(names: &[String], streams: bool) -> Result<Vec<&'static dyn Tool>> {
     let known = truetail_tools::names();
     for name in names.iter().map(|name| name.trim()) {
@@ -60,13 +60,13 @@ fn named(names: &[String], streams: bool) -> Result<Vec<&'static dyn Tool>> {
     Ok(truetail_tools::all().iter().copied().filter(|tool| wanted(tool)).collect())
 }
 
-/// Whether the tool was asked for and succeeded, now or earlier.
+/// Returns true if the tool was asked for and succeeded, now or earlier.
 fn is_result(entry: &ToolEntry, tools: &[&'static dyn Tool]) -> bool {
     let asked_for = tools.iter().any(|tool| tool.name() == entry.tool.name());
     asked_for && entry.result.as_ref().is_some_and(|reading| reading.state == ToolState::Ok)
 }
 
-/// Runs the tools, and adds earlier results of others. Also returns whether Ctrl-C ended it.
+/// Runs the tools, and adds earlier results of the tools not asked for. Also returns true if Ctrl-C ended it.
 fn run_tools(runner: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<ToolEntry>, bool)> {
     let stop = CancelToken::new();
     let _watch = signals::end_tool_on_signal(&stop)?;
@@ -93,8 +93,8 @@ fn plan(args: &LabRunArgs) -> Result<TrialPlan> {
     TrialPlan::new(scenario).map_err(usage_error)
 }
 
-/// The folder of the scenario, created if necessary. A run of another duration has a folder of its own, so that a short
-/// one does not replace earlier results.
+/// Creates the folder of the scenario and returns it. A run of another duration has a different folder, so that a short
+/// run does not replace earlier results.
 fn folder(args: &LabRunArgs, plan: &TrialPlan) -> Result<PathBuf> {
     let name = &plan.scenario.name;
     let name = args.duration.map_or_else(|| name.clone(), |duration| format!("{name}-{duration}"));

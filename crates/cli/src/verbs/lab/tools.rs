@@ -1,4 +1,4 @@
-//! `truetail lab tools`: which load tools are installed, and how to install the others.
+//! `truetail lab tools`: lists the installed load tools, and how to install the missing ones.
 
 use serde::Serialize;
 use truetail_model::workload::LoadModelKind;
@@ -15,7 +15,6 @@ struct ToolsJson<'a> {
     tools: &'a [ToolJson],
 }
 
-/// One tool.
 #[derive(Serialize)]
 struct ToolJson {
     tool: &'static str,
@@ -32,10 +31,6 @@ struct ToolJson {
     message: Option<String>,
 }
 
-/// Prints the list.
-///
-/// # Errors
-/// If it cannot be printed.
 pub fn tools(args: ToolsArgs) -> Result<ExitCode> {
     let lookup = SearchPath::from_env();
     let lines: Vec<ToolJson> = truetail_tools::all().iter().map(|tool| line(*tool, &lookup)).collect();

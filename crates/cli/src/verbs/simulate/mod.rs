@@ -1,4 +1,4 @@
-//! `truetail simulate`: a scenario, or a lab, in virtual time; one lab in real time too.
+//! `truetail simulate`: runs a scenario or a lab in virtual time, and one lab also in real time.
 
 mod page;
 mod real_time;
@@ -27,10 +27,10 @@ use crate::resolve::lab::{LabRun, lab, lab_error};
 use crate::resolve::scenario::scenario_or_lab;
 use crate::resolve::stripe::dealt_out;
 
-/// Simulates, saves if asked to, and prints.
+/// Simulates, saves the result if asked to, and prints it.
 ///
 /// # Errors
-/// If there is no such scenario or lab, an option is out of range, or the run cannot be saved.
+/// If the scenario or lab does not exist, an option is out of range, or the run cannot be saved.
 pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
     match (lab(&args.scenario, &args.lab)?, of_scenarios(&args)) {
         (Some(_), Some((option, what))) => {
@@ -41,7 +41,7 @@ pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
     }
 }
 
-/// An option that was given and means nothing to a lab.
+/// Returns an option that was given but has no meaning for a lab.
 fn of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static str)> {
     let given = [
         (args.stripe.is_some(), "--stripe", "deals out the load of"),
@@ -92,12 +92,12 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
         gating::note_failures(&findings);
     }
     gating.write(&run, &findings, &mut steps);
-    // Without gates there is nothing to pass: virtual time has nothing to doubt.
+    // Without gates the exit code is always 0: a run in virtual time has no doubts about the generator.
     let code = if findings.gates.is_empty() { ExitCode::Success } else { gating::exit_code(&run, &findings, None) };
     steps.end(code)
 }
 
-/// Why a flow cannot be simulated, and where the reason is.
+/// Explains why a flow cannot be simulated, and names the file at fault.
 fn flow_error(files: &[PathBuf], scenario: &str, error: SimulateError) -> CliError {
     match error {
         SimulateError::Flow { nth, error } => flow::wrong(&files[nth], &error),
@@ -122,7 +122,7 @@ fn simulate_lab(lab_run: LabRun, args: &SimulateArgs) -> Result<ExitCode> {
     }
 }
 
-/// Saves if asked to, and prints. `more` are the files of the lab besides its runs and `pictures`.
+/// Saves the lab if asked to, and prints it. `more` returns the files of the lab besides its runs and `pictures`.
 fn finish(
     report: &LabReport<'_>,
     folders: LabFolders<'_>,
@@ -154,7 +154,7 @@ fn save(
     write_files(parent, &files)
 }
 
-/// The CSV files of the freeze, and the manifest that lists these and the pictures; other labs have none.
+/// Returns the CSV files of the freeze, and a manifest of these and the pictures. Other labs have no such files.
 fn lab_files(result: &LabResult, pictures: &[OutputFile]) -> Vec<OutputFile> {
     let pictures: Vec<_> = pictures.iter().map(|file| (file.name.as_str(), file.content.as_slice())).collect();
     let artifacts = match result {
@@ -164,7 +164,7 @@ fn lab_files(result: &LabResult, pictures: &[OutputFile]) -> Vec<OutputFile> {
     artifacts.into_iter().map(|file| OutputFile::text(file.name, file.contents)).collect()
 }
 
-/// A folder for each series of a lab in a common one, found writable before the lab begins.
+/// One folder for each series of a lab, in a common parent, checked before the lab begins.
 struct LabFolders<'a> {
     parent: Option<&'a Path>,
     runs: Vec<OutputFolder>,
@@ -187,7 +187,7 @@ impl<'a> LabFolders<'a> {
 }
 
 impl Drop for LabFolders<'_> {
-    /// In reverse order: the first one created the parents too, and they must be empty to be removed.
+    /// Removes the folders in reverse order: the first also created the parents, which must be empty to be removed.
     fn drop(&mut self) {
         while self.runs.pop().is_some() {}
     }

@@ -1,4 +1,4 @@
-//! The page of a lab: its series beside each other.
+//! Page of a lab: its series side by side.
 
 use truetail_analysis::series::{RunSeries, series};
 use truetail_page::{ComparedRun, ComparisonPage, comparison_page};
@@ -6,7 +6,7 @@ use truetail_report::labs::{LabReport, SeriesReport};
 use truetail_report::plot::Role;
 use truetail_run::folder::REPORT;
 
-/// The page, for the folder that holds a folder for each series.
+/// Returns the page for the folder that holds the folders of the series.
 pub fn of_lab(report: &LabReport<'_>, command: String) -> String {
     let (title, about) = report.heading();
     let [of_series, of_truth] = [&report.series, &report.truth].map(|all| drawn(all));
@@ -17,7 +17,7 @@ pub fn of_lab(report: &LabReport<'_>, command: String) -> String {
         page: Some(format!("{}/{REPORT}", one.name)),
         measured: one.measured,
     });
-    // What virtual time says of a lab that was measured is not saved.
+    // The simulated truth of a measured lab is not saved, so it has no page.
     let truth = report.truth.iter().zip(&of_truth).map(|(one, series)| ComparedRun {
         name: format!("{}, truth", one.name),
         findings: &one.findings,
@@ -32,7 +32,7 @@ pub fn of_lab(report: &LabReport<'_>, command: String) -> String {
         .zip(measured)
         .chain(truth.map(|one| (true, one)))
         .collect();
-    // The open loop comes first, because the first one has the colour that response time has everywhere.
+    // The open loop comes first: the first series has the colour that response time has on every page.
     runs.sort_by_key(|(is_other, _)| *is_other);
     comparison_page(&ComparisonPage {
         title,

@@ -1,4 +1,4 @@
-//! `truetail simulate every-nth --real-time`: the same experiment on the wall clock, through the harness for callables.
+//! `truetail simulate every-nth --real-time`: the lab on the wall clock, through the harness for callables.
 
 use std::thread;
 
@@ -29,14 +29,13 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Its report.
     pub fn report(&self) -> LabReport<'_> {
         let loops = MeasuredLoops { closed: &self.closed, open: &self.open, open_began: self.open_began };
         measured_report(loops, &self.truth, self.calibration.clone())
     }
 }
 
-/// Measures the closed loop and then the open one.
+/// Measures the closed and then the open loop.
 ///
 /// # Errors
 /// If an option is out of range, or the books do not balance, which is a bug.
@@ -53,7 +52,7 @@ pub fn measure(options: &EveryNthOptions, quiet: bool) -> Result<Measured> {
     Ok(Measured { closed, open, open_began: !stopped, truth, calibration: harness.calibration() })
 }
 
-/// As many requests as the open loop plans, one after the other.
+/// Returns a plan with as many requests as the open loop plans, one after the other.
 fn closed_loop(requests: u64) -> CallPlan {
     let horizon = Horizon { duration: None, requests: Some(requests) };
     CallPlan::new(LoadModel::Closed { users: 1, think_time: Nanos::ZERO, horizon })
@@ -66,7 +65,7 @@ struct Harness<'a> {
 }
 
 impl Harness<'_> {
-    /// One series, and whether the user stopped it. A series that is `stopped` before it begins has only a tally.
+    /// Measures one series, and returns true if the user stopped it. If `stopped`, the series has only a tally.
     fn measure(&self, name: &'static str, plan: CallPlan, stopped: bool) -> Result<(Run, bool)> {
         let control = Control::new();
         if stopped {
@@ -85,7 +84,7 @@ impl Harness<'_> {
         Ok((run, control.was_stopped()))
     }
 
-    /// One server: a spin for most requests, a sleep for every n-th.
+    /// Returns the service: a spin for most requests, a sleep for every n-th.
     fn service(&self) -> impl FnMut() -> u64 + use<> {
         let (spin, every, pause) = (self.spin, self.options.pause_every, self.options.pause);
         let mut requests = 0_u64;

@@ -1,19 +1,17 @@
-//! Work of a known length: as many rounds of arithmetic as this machine does in that time. Unlike a sleep it uses the
-//! processor, as real work does.
+//! Work of a known length, done as rounds of arithmetic. Unlike a sleep, it uses the processor as real work does.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use truetail_model::time::Nanos;
 
-/// The number of samples, whose median is the calibration.
+/// Number of samples. Their median is the calibration.
 pub const SAMPLES: usize = 50;
-/// The longest sample: a calibration takes a fraction of a second, however long the work is.
+/// Longest sample. It limits a calibration to a fraction of a second, however long the work is.
 const LONGEST_SAMPLE: Nanos = Nanos::from_millis(2);
-/// The shortest sample: a shorter one would measure the clock.
+/// Shortest sample. A shorter one would measure the clock.
 const SHORTEST_SAMPLE: Nanos = Nanos::from_micros(200);
 
-/// Work of a known length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spin {
     rounds: u64,
@@ -30,18 +28,16 @@ impl Spin {
         Spin { rounds: scaled((rounds, times[SAMPLES / 2]), length) }
     }
 
-    /// Does the work.
     pub fn work(self) -> u64 {
         spin(self.rounds)
     }
 
-    /// The number of rounds.
     pub fn rounds(self) -> u64 {
         self.rounds
     }
 }
 
-/// A number of rounds, and the time that they took: at least half of `sample`, which also warms the processor up.
+/// Returns a number of rounds and their time, which is at least half of `sample`. This also warms up the processor.
 fn rounds_of_at_least(sample: Nanos) -> (u64, Nanos) {
     let mut rounds = 1_000;
     loop {
@@ -53,7 +49,7 @@ fn rounds_of_at_least(sample: Nanos) -> (u64, Nanos) {
     }
 }
 
-/// The rounds that take `length`, if `rounds` take `time`.
+/// Returns the rounds that take `length`, if `rounds` take `time`.
 fn scaled((rounds, time): (u64, Nanos), length: Nanos) -> u64 {
     (u128::from(rounds) * u128::from(length.0) / u128::from(time.0.max(1))).max(1) as u64
 }
@@ -64,7 +60,7 @@ fn timed(rounds: u64) -> Nanos {
     begin.elapsed().into()
 }
 
-/// Each round depends on the one before it, so that no processor does several at once.
+/// Does rounds that depend on each other, so that no processor can overlap them.
 fn spin(rounds: u64) -> u64 {
     let mut state = black_box(1_u64);
     for _ in 0..rounds {
@@ -77,7 +73,7 @@ fn spin(rounds: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// How long it takes in time is for a quiet machine to say; what must hold everywhere is the arithmetic.
+    /// Real durations depend on the load of the machine; only the arithmetic is exact.
     #[test]
     fn rounds_grow_with_the_time_they_are_for() {
         assert_eq!(scaled((1_000, Nanos(500)), Nanos(1_000)), 2_000);
