@@ -1,4 +1,4 @@
-//! The run whose instructions are counted is the same each time, and all of its requests are answered.
+//! The run for counting instructions is the same each time, and all its requests are answered.
 
 use std::process::{Command, Output};
 

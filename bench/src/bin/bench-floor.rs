@@ -1,10 +1,12 @@
-//! The least that a client with kernel timestamps can do: it parses, records and decides nothing, and takes whatever one read
-//! gives as an answer. A load generator is responsible for what it costs beyond this; the rest is the system and the machine.
+//! The least work of a client with kernel timestamps. It does not parse, record or decide, and takes any read as one
+//! answer. Costs above this floor are the load generator's; the floor itself is the cost of the system and the machine.
 //!
-//! `bench-floor URL closed SECONDS`: 64 connections, each of which sends again once it is answered; it reads all answers, then
-//! sends all requests. `bench-floor URL RATE SECONDS [SPIN_US]`: sends request k at k/RATE on an idle connection, and sleeps in
-//! between except for the last SPIN_US microseconds (0). `bench-floor URL RATE SECONDS batches`: sends due requests and reads
-//! answers once a millisecond. Prints the number of answers, and answers a second.
+//! - `bench-floor URL closed SECONDS`: 64 connections send again once they are answered. Reads all answers, then sends.
+//! - `bench-floor URL RATE SECONDS [SPIN_US]`: sends request k at k/RATE on an idle connection. Sleeps between
+//!   requests, and spins for the last SPIN_US microseconds (default 0).
+//! - `bench-floor URL RATE SECONDS batches`: sends due requests and reads answers once a millisecond.
+//!
+//! Prints the number of answers, and answers per second.
 
 use std::io::{self, IoSliceMut};
 use std::net::TcpStream;
@@ -19,9 +21,7 @@ use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_reactor::{MonotonicClock, Reactor, ReadinessEvents, minimize_timer_slack};
 
 const CONNECTIONS: usize = 64;
-/// The interval of batches.
 const TICK: Nanos = Nanos::from_millis(1);
-/// How long it waits for answers after the last request.
 const DRAIN: Nanos = Nanos::from_secs(1);
 
 fn main() -> ExitCode {
@@ -50,12 +50,12 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// What it does between two requests.
+/// Activity between two requests.
 #[derive(Clone, Copy, PartialEq)]
 enum Between {
-    /// Sleep, but for the last `spin`; answers end the sleep.
+    /// Sleeps, and spins for the last `spin`. Answers end the sleep.
     Sleep { spin: Nanos },
-    /// Sleep until the next tick; answers are read then.
+    /// Sleeps until the next tick, and reads the answers then.
     Batches,
 }
 
@@ -145,7 +145,7 @@ impl Floor {
         (self.responses, self.responses as f64 * NANOS_PER_SECOND as f64 / took.0.max(1) as f64)
     }
 
-    /// Waits until `next`, less the time to spin; if every connection is busy, until one is idle.
+    /// Waits until `next`, less the time to spin. If every connection is busy, waits until one is idle.
     fn pause(&self, events: &mut ReadinessEvents, now: Timestamp, next: Timestamp, between: Between) -> io::Result<()> {
         let left = next.since(now);
         match between {
@@ -159,7 +159,7 @@ impl Floor {
     }
 
     fn send(&mut self, connection: usize) -> io::Result<()> {
-        // Any generator has to know when it sends and when it reads.
+        // Any generator must know the time of each send and each read.
         self.clock.now();
         send(&self.connections[connection], &self.request, SendFlags::NOSIGNAL)?;
         Ok(())

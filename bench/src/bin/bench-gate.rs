@@ -1,6 +1,6 @@
-//! Tells whether figures from this machine can be trusted right now. Prints one line of JSON: how long a cache line takes
-//! from one processor to the other and back, which on shared hosts flips between two levels, and how much of a second a loop
-//! that only reads the clock lost to stalls.
+//! Checks whether figures from this machine can be trusted at the moment. Prints one line of JSON: the round-trip
+//! time of a cache line between two processors, which flips between two levels on shared hosts, and the share of time
+//! that a loop that only reads the clock loses to stalls.
 
 use std::io;
 use std::sync::atomic::{
@@ -17,7 +17,7 @@ const ROUNDS: u32 = 100_000;
 const WINDOW: Duration = Duration::from_millis(250);
 const STALL: Duration = Duration::from_micros(100);
 
-/// A value on a cache line of its own.
+/// A value that has a cache line to itself.
 #[repr(align(128))]
 struct Line(AtomicU32);
 
@@ -66,7 +66,7 @@ fn wait_for(line: &Line, value: u32) {
     }
 }
 
-/// The share of time lost in gaps of more than [`STALL`], and the number of such gaps a second.
+/// Returns the share of time lost in gaps longer than [`STALL`], and the number of these gaps per second.
 fn stalls() -> (f64, f64) {
     let began = Instant::now();
     let (mut last, mut lost, mut count) = (began, Duration::ZERO, 0);

@@ -1,5 +1,5 @@
-//! A minimal HTTP/2 server for comparing load generators: one thread, one answer, by prior knowledge. It does not read header
-//! fields, and its answers are too short to exhaust a flow-control window.
+//! A minimal HTTP/2 server (prior knowledge) for comparing load generators, with one thread and one answer. It
+//! ignores header fields, and its answers are too short to exhaust a flow-control window.
 //!
 //! `bench-http2-server ADDRESS`
 
@@ -18,7 +18,7 @@ const PING: u8 = 6;
 const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
-/// Settings: 1 000 streams at once.
+/// Settings: 1,000 concurrent streams.
 const SETTINGS_FRAME: [u8; 15] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0x03, 0xe8];
 /// `:status: 200` and `content-type: text/plain`.
 const FIELDS: &[u8] = b"\x88\x0f\x10\x0atext/plain";
@@ -26,7 +26,7 @@ const BODY: &[u8] = b"ok";
 
 struct Connection {
     stream: TcpStream,
-    /// Bytes that were read and not used yet.
+    /// Bytes that were read but not used yet.
     rest: Vec<u8>,
     greeted: bool,
 }
@@ -65,7 +65,7 @@ fn accept(listener: &TcpListener, reactor: &Reactor, connections: &mut Vec<Optio
     Ok(())
 }
 
-/// Answers everything that has arrived, each read with one write. Returns whether the connection stays open.
+/// Answers every request that has arrived, with one write per read. Returns true if the connection stays open.
 fn serve(connection: &mut Connection, buffer: &mut [u8], out: &mut Vec<u8>) -> bool {
     loop {
         let n = match connection.stream.read(buffer) {
@@ -76,7 +76,7 @@ fn serve(connection: &mut Connection, buffer: &mut [u8], out: &mut Vec<u8>) -> b
         connection.rest.extend_from_slice(&buffer[..n]);
         out.clear();
         answer(connection, out);
-        // No client of this bench waits for more than fits into the socket at once.
+        // Assumes that the socket accepts the whole answer: no client of this benchmark waits for more than that.
         if connection.stream.write_all(out).is_err() {
             return false;
         }

@@ -1,7 +1,7 @@
 //! A fixed run of schedule, driver, recorder and parser in virtual time, for callgrind: `bench-instructions 100000`.
 //!
-//! It reads no clock, and its random numbers come from a fixed seed, so that it takes the same number of instructions each
-//! time. Each part is a function that is never inlined; `bench/instructions.py` finds it by its name.
+//! The program reads no clock and has a fixed seed, so every run takes the same number of instructions. Each part is
+//! a function that is never inlined; `bench/instructions.py` finds it by name.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -17,11 +17,10 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 
 const SEED: u64 = 1;
 const CONNECTIONS: u32 = 64;
-/// The shortest service time of a request.
 const SERVICE: Nanos = Nanos::from_micros(200);
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\nContent-Type: text/plain\r\n\
                         Content-Length: 13\r\n\r\nHello, world!";
-/// One of this many answers comes in two pieces, of which the first ends inside the head.
+/// One answer in this many arrives in two pieces, and the first piece ends inside the head.
 const IN_TWO_PIECES: u64 = 8;
 const FIRST_PIECE: usize = 40;
 
@@ -41,7 +40,6 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A request that was started.
 struct UnderWay {
     start: DueRequest,
     at: Timestamp,
@@ -55,7 +53,7 @@ struct Parts {
     head_cache: HeadCache,
 }
 
-/// The run. Answers come in the order of the requests.
+/// Runs the workload. Answers arrive in the order of the requests.
 #[inline(never)]
 fn fixed_run(workload: &Workload) -> Snapshot {
     let (driver, recorder) = (Driver::new(workload, WorkerShare::WHOLE), Recorder::new(RecorderOptions::default()));
@@ -95,7 +93,7 @@ fn answered(parts: &mut Parts, request: &UnderWay, now: Timestamp) {
     part_driver_finish(&mut parts.driver, request.start.user, request.end);
 }
 
-/// The arrivals once more, by themselves; the cost of the driver includes them.
+/// Generates the arrivals again, without a driver. The cost of the driver includes this cost.
 #[inline(never)]
 fn part_schedule(schedule: &Schedule) -> Timestamp {
     schedule.arrivals().map(|arrival| black_box(arrival).intended_start).last().expect("an arrival")
@@ -121,7 +119,6 @@ fn part_recorder_record(recorder: &mut Recorder, record: &RequestRecord) {
     recorder.record(record);
 }
 
-/// A parsed answer.
 struct ParsedAnswer {
     status: u16,
     bytes: u64,

@@ -1,11 +1,12 @@
-//! A minimal HTTP server for comparing load generators, so fast that it is not what is measured: one thread, one answer, and of
-//! a request it reads only where it ends.
+//! A minimal HTTP server for comparing load generators, so fast that it does not limit them. It has one thread and
+//! one answer, and looks only for the end of each request.
 //!
-//! `bench-server ADDRESS [STAMPS]`: with a second argument the kernel timestamps every segment. On `GET /end` the server writes
-//! the timestamps of all requests to that file and exits: triples of native 64-bit numbers, the connection, when the request
-//! had arrived, and the instant just before its answer was handed to the kernel, in nanoseconds since 1970; 0 where there is
-//! no timestamp. On loopback an answer arrives at the client within the call that sends it. So the difference is the time
-//! from kernel to kernel, short by a part of that call: some microseconds, and never too long.
+//! `bench-server ADDRESS [STAMPS]`: with a second argument, the kernel timestamps every segment. On `GET /end` the
+//! server writes the timestamps of all requests to the file STAMPS and exits. A record has three native 64-bit
+//! numbers: the connection, the arrival of the request, and the instant just before its answer went to the kernel.
+//! Times are nanoseconds since 1970, and 0 if there is no timestamp. On loopback, an answer reaches the client within
+//! the call that sends it. The difference of the two times is therefore the time from kernel to kernel, less a part
+//! of that call: too short by some microseconds, and never too long.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IoSliceMut, Write};
@@ -37,7 +38,8 @@ fn main() -> io::Result<()> {
     stamps.map_or(Ok(()), |file| server.write_stamps(&file))
 }
 
-/// Several servers may listen at one address (`bench/processors.py`): the kernel deals their connections out.
+/// With `SO_REUSEPORT`, several servers can share an address (`bench/processors.py`); the kernel distributes the
+/// connections.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = rustix::net::socket(family, SocketType::STREAM, None)?;
@@ -59,7 +61,7 @@ struct Server {
 
 struct Connection {
     stream: TcpStream,
-    /// How many bytes of `\r\n\r\n` have been seen.
+    /// Number of bytes of `\r\n\r\n` at the end of the last read.
     matched: usize,
 }
 
@@ -73,7 +75,7 @@ impl Server {
         let reactor = Reactor::new()?;
         reactor.add(listener, LISTENER)?;
         let mut events = ReadinessEvents::with_capacity(256);
-        // Indexed by token, which is not reused.
+        // Indexed by token; tokens are not reused.
         let mut connections: Vec<Option<Connection>> = vec![None];
         while !self.ended {
             reactor.wait(&mut events, None)?;
@@ -97,7 +99,7 @@ impl Server {
     fn prepare(&self, stream: &TcpStream) -> io::Result<()> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        // The simplest congestion control, because its cost is not what is compared.
+        // The simplest congestion control: its cost is not part of the comparison.
         let _ = rustix::net::sockopt::set_tcp_congestion(stream, "reno");
         if self.control.is_some() {
             setsockopt(stream, ReceiveTimestampns, &true)?;
@@ -105,7 +107,8 @@ impl Server {
         Ok(())
     }
 
-    /// Reads into the buffer: the number of bytes, and their timestamp in nanoseconds since 1970 (0: none).
+    /// Reads into the buffer. Returns the number of bytes and their timestamp, in nanoseconds since 1970 (0 if
+    /// unknown).
     fn read(&mut self, stream: &TcpStream) -> Result<(usize, u64), Errno> {
         let Some(control) = &mut self.control else {
             return match recv(stream, &mut self.buffer[..], RecvFlags::empty()) {
@@ -122,7 +125,7 @@ impl Server {
         Ok((message.bytes, stamp.unwrap_or(0)))
     }
 
-    /// Answers each end of a head. Returns whether the connection stays open.
+    /// Sends an answer for each end of a head. Returns true if the connection stays open.
     fn answer(&mut self, token: u64, connection: &mut Connection, may_have_ended: bool) -> bool {
         loop {
             let (n, stamp) = match self.read(&connection.stream) {
@@ -155,15 +158,14 @@ impl Server {
     }
 }
 
-/// The wall clock, which the kernel's timestamps use too.
 fn now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// How many heads end in `bytes`. `matched` carries a partly seen end from one read to the next.
+/// Returns the number of heads that end in `bytes`. `matched` carries a partial end from one read to the next.
 fn heads_in(bytes: &[u8], matched: &mut usize) -> usize {
-    // The usual case: whole requests and nothing else.
+    // The usual case: whole requests and no other bytes.
     if *matched == 0 && bytes.ends_with(END_OF_HEAD) {
         return memmem::find_iter(bytes, END_OF_HEAD).count();
     }

@@ -1,4 +1,5 @@
-//! `bench-server` with TLS 1.3 and a certificate that is generated at startup: one thread, one answer, kept-alive connections.
+//! `bench-server` with TLS 1.3 and a certificate that is generated at startup. It has one thread, one answer and
+//! kept-alive connections.
 //!
 //! `bench-tls-server ADDRESS`
 
@@ -60,10 +61,7 @@ fn config() -> Result<ServerConfig, Failure> {
     Ok(builder.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key)?)
 }
 
-/// Answers everything that has arrived.
-///
-/// # Errors
-/// When the connection is over.
+/// Answers every request that has arrived. Fails if the connection has ended.
 fn serve(connection: &mut Connection, buffer: &mut [u8]) -> Result<(), Failure> {
     let Connection { stream, session } = connection;
     loop {
@@ -75,7 +73,7 @@ fn serve(connection: &mut Connection, buffer: &mut [u8]) -> Result<(), Failure> 
         }
         let opened = session.process_new_packets()?.plaintext_bytes_to_read();
         session.reader().read_exact(&mut buffer[..opened])?;
-        // The clients of this bench send whole requests.
+        // Assumes whole requests: the clients of this benchmark send no partial ones.
         for _ in memmem::find_iter(&buffer[..opened], END_OF_HEAD) {
             session.writer().write_all(ANSWER)?;
         }

@@ -1,4 +1,4 @@
-//! Nothing of a Job stays behind.
+//! Removal of a Job and everything that belongs to it.
 
 use truetail_model::time::Nanos;
 
@@ -6,22 +6,18 @@ use crate::kubectl::{Kubectl, words};
 use crate::manifest::Job;
 use crate::ready::pods;
 
-/// From one look to the next.
 const LOOK_EVERY: Nanos = Nanos::from_millis(250);
-/// So many looks until pods that are left are removed without the word of their node, and until they are given up.
+/// Looks at the remaining pods before they are removed by force, and again before they are given up.
 const LOOKS: u32 = 60;
 
-/// Removes the Job, its pods and its files. What may still be there, by name.
+/// Removes the Job, its pods and its files. Returns the names of the objects that may still exist.
 pub(crate) fn clean(job: &Job, kubectl: &impl Kubectl) -> Vec<String> {
     let mut left = clean_job(job, kubectl);
     left.extend(remove_files(job, kubectl).err());
     left
 }
 
-/// Removes the Secret with the files, where there is one.
-///
-/// # Errors
-/// It may still be there: by name, and why.
+/// Removes the Secret with the files, if any. On failure, returns its name and the reason, since it may still exist.
 pub(crate) fn remove_files(job: &Job, kubectl: &impl Kubectl) -> Result<(), String> {
     if job.files.is_empty() {
         return Ok(());
@@ -35,21 +31,21 @@ fn clean_job(job: &Job, kubectl: &impl Kubectl) -> Vec<String> {
     if let Err(why) = &removed {
         return vec![format!("job/{} ({why})", job.name)];
     }
-    // Pods that run do so for nothing by now: what they have measured was gathered, or was given up.
+    // Pods that still run have no use: their results were gathered or given up.
     let now = ["delete", "pods", "-l", &job.selector(), "--wait=false", "--ignore-not-found", "--grace-period=1"];
     let _ = kubectl.call(&words(now), "");
     let left = left(job, kubectl);
     if left.is_empty() {
         return left;
     }
-    // A node that is gone never says that its pods are.
+    // If the node is gone, no report of it will ever say that its pods ended.
     let forced =
         ["delete", "pods", "-l", &job.selector(), "--wait=false", "--ignore-not-found", "--force", "--grace-period=0"];
     let _ = kubectl.call(&words(forced), "");
     self::left(job, kubectl)
 }
 
-/// The pods that are there after a while.
+/// Waits until no pod is left. Returns the pods that remain after [`LOOKS`] looks.
 fn left(job: &Job, kubectl: &impl Kubectl) -> Vec<String> {
     let mut last = Vec::new();
     for _ in 0..LOOKS {

@@ -1,27 +1,27 @@
-//! How far a pod's clock is from ours, from questions and answers.
+//! The offset between a pod's clock and ours, estimated from exchanges of timestamps.
 
-/// A question for the time of a pod, and its answer. All in nanoseconds since 1970 UTC.
+/// A question for the time of a pod, and its answer. All times are in nanoseconds since 1970 UTC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exchange {
-    /// When we asked, by our clock.
+    /// Time of the question, by our clock.
     pub asked: u64,
-    /// What the pod's clock was.
+    /// Time in the answer, by the pod's clock.
     pub theirs: u64,
-    /// When the answer was here, by our clock.
+    /// Arrival of the answer, by our clock.
     pub answered: u64,
 }
 
-/// By how much a pod's clock is ahead of ours.
+/// Offset of a pod's clock from ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockOffset {
-    /// Negative where it is behind.
+    /// Nanoseconds that the pod's clock is ahead; negative if it is behind.
     pub ahead_ns: i64,
-    /// It is off by at most this: half of the round trip.
+    /// Largest error of the offset: half of the round trip.
     pub plus_minus_ns: u64,
 }
 
 impl ClockOffset {
-    /// From the quickest of several exchanges; `None` of none.
+    /// Estimates the offset from the quickest exchange; `None` without exchanges.
     pub fn of(exchanges: &[Exchange]) -> Option<ClockOffset> {
         let quickest = exchanges.iter().min_by_key(|exchange| exchange.answered.saturating_sub(exchange.asked))?;
         let half = quickest.answered.saturating_sub(quickest.asked).div_ceil(2);

@@ -1,4 +1,4 @@
-//! A load from the Job to the logs of its shards.
+//! A load from the creation of the Job to the logs of its shards.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::pods::Pod;
 use crate::ready::ready;
 use crate::watch::Watch;
 
-/// Creates the Job, lets its pods begin together, keeps their logs, and removes it all, however it ends.
+/// Creates the Job, lets its pods begin together, keeps their logs, and removes everything, however the load ends.
 ///
 /// # Errors
-/// [`DriveError`]. Whatever was created is removed then too.
+/// [`DriveError`]. All objects that were created are removed in this case too.
 pub fn drive(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Outcome, DriveError> {
     create(job, kubectl)?;
     kubectl.tell(Event::Created);
@@ -26,11 +26,11 @@ pub fn drive(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Ou
     outcome
 }
 
-/// Creates all of it, or leaves nothing behind.
+/// Creates all objects, or leaves nothing behind.
 fn create(job: &Job, kubectl: &impl Kubectl) -> Result<(), DriveError> {
     for (nth, manifest) in job.manifests().iter().enumerate() {
         if let Err(why) = kubectl.call(&words(["create", "-f", "-"]), &manifest.to_string()) {
-            // Only what was created here: another one under this name is somebody else's.
+            // Remove only objects created here: an existing Job of this name belongs to another user.
             if nth > 0 {
                 remove_files(job, kubectl).err().into_iter().for_each(|left| kubectl.tell(Event::Left(vec![left])));
             }

@@ -1,18 +1,18 @@
-//! One load, dealt out over the pods of a Kubernetes Job: the manifest, what kubectl says, and the steps from the one to the
-//! result.
+//! One load distributed over the pods of a Kubernetes Job: the manifest, the answers of kubectl, and the steps from
+//! the manifest to the result.
 //!
-//! Nothing here is a client of Kubernetes. The steps call the user's own `kubectl` through the trait [`Kubectl`], so that they
-//! run against a made-up cluster in virtual time too. What a pod prints comes back as text; unpacking and merging it is
-//! `truetail-run`'s.
+//! This crate is no client of Kubernetes. The steps call the user's own `kubectl` through the trait [`Kubectl`], so
+//! they can also run against a simulated cluster in virtual time. The output of a pod comes back as text;
+//! `truetail-run` unpacks and merges it.
 //!
 //! | module | content |
 //! |---|---|
-//! | `manifest`, `files`, `yaml` | the Job, the files of its options, and how both are written |
-//! | `pods` | what `kubectl get pods` says, as facts |
-//! | `shard_line` | what a pod says about itself in its log |
-//! | `clock` | how far a pod's clock is from ours |
-//! | `kubectl` | what the steps need: kubectl, a clock, and the user |
-//! | `outcome` | how long the steps wait, and what comes of them |
+//! | `manifest`, `files`, `yaml` | the Job, the files of its options, and their YAML |
+//! | `pods` | the output of `kubectl get pods` |
+//! | `shard_line` | progress lines in the log of a pod |
+//! | `clock` | offset between a pod's clock and ours |
+//! | `kubectl` | the environment of the steps: kubectl, a clock, and the user |
+//! | `outcome` | time limits of the steps, and their outcome |
 //! | `drive`, `ready`, `watch`, `clean` | the steps |
 
 mod clean;

@@ -1,69 +1,69 @@
-//! The Job: as many pods as there are stripes, each with the options of the whole load and the number that Kubernetes gives it.
+//! The Job: one pod per stripe. Each pod gets the options of the whole load, and the number that Kubernetes gives it.
 
 use serde_json::{Value, json};
 
 use crate::files::{FILES_FOLDER, JobFile, secret, volume};
 
-/// Where the program is in the image.
+/// Path of the program in the image.
 pub const PROGRAM: &str = "/truetail";
-/// The only container of each pod.
+/// Name of the only container of each pod.
 pub const CONTAINER: &str = "truetail";
-/// The file in which a pod finds the instant at which it begins.
+/// File with the instant at which a pod must begin.
 pub const START_FILE: &str = "/run/truetail/start";
-/// Longest name of a Job: pods add an index and five letters, and a name has at most 63.
+/// Maximum length of a Job's name. Pods append an index and five letters, and their names may have 63 characters.
 const LONGEST_NAME: usize = 50;
-/// Who runs in the pod: nobody that anything belongs to.
+/// User ID of the program in the pod. No file belongs to this user.
 const USER: u32 = 65_532;
 
-/// When the pods begin.
+/// Start of the pods' schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Start {
-    /// At this instant, as `--start-at` reads it.
+    /// At this instant, in the format of `--start-at`.
     At(String),
-    /// When somebody writes an instant to [`START_FILE`].
+    /// At the instant that is written to [`START_FILE`].
     Told,
 }
 
-/// What each pod asks for.
+/// Resources requested for each pod.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Resources {
-    /// Processors, as Kubernetes writes them: `1`, `500m`.
+    /// Processors, in the notation of Kubernetes: `1`, `500m`.
     pub cpu: String,
-    /// Memory, requested and allowed: `512Mi`.
+    /// Memory, both requested and allowed: `512Mi`.
     pub memory: String,
-    /// A limit on processors, which would hold a generator back for up to 100 ms at a time.
+    /// Limit on processors. Such a limit can suspend a generator for up to 100 ms at a time.
     pub cpu_limit: Option<String>,
 }
 
-/// A load that is dealt out over the pods of a Job.
+/// A load that is distributed over the pods of a Job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Job {
-    /// Its name, which its pods begin with.
+    /// Name of the Job, and prefix of the names of its pods.
     pub name: String,
-    /// The namespace; `None` leaves it to kubectl's context.
+    /// Namespace; `None` leaves the choice to kubectl's context.
     pub namespace: Option<String>,
-    /// The image of the pods.
+    /// Image of the pods.
     pub image: String,
-    /// How many stripes the load is dealt out in, which is the number of pods.
+    /// Number of stripes, and therefore of pods.
     pub shards: u32,
-    /// The words that follow `truetail run` for the whole load.
+    /// Words that follow `truetail run` for the whole load.
     pub words: Vec<String>,
     /// Files that the words name.
     pub files: Vec<JobFile>,
-    /// When the pods begin.
+    /// Start of the pods' schedule.
     pub start: Start,
-    /// What each asks for.
+    /// Resources requested for each pod.
     pub resources: Resources,
-    /// After so many seconds Kubernetes ends whatever is left of it.
+    /// Time in seconds after which Kubernetes ends the Job.
     pub deadline_s: Option<u64>,
-    /// So long a pod that is ended may wait for answers, in seconds.
+    /// Time in seconds that a pod may wait for answers after it was told to end.
     pub grace_s: u64,
 }
 
-/// Can a Job have this name? Lower-case letters, digits and dashes, with a letter in front.
+/// Checks that a Job can have this name: lower-case letters, digits and dashes, with a letter in front.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message that says what is wrong with the name.
 pub fn is_name(name: &str) -> Result<(), String> {
     let fits = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if fits && name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.ends_with('-') && name.len() <= LONGEST_NAME
@@ -76,7 +76,7 @@ pub fn is_name(name: &str) -> Result<(), String> {
 }
 
 impl Job {
-    /// Selects its pods.
+    /// Returns a label selector for the pods.
     pub fn selector(&self) -> String {
         format!("app.kubernetes.io/name=truetail,app.kubernetes.io/instance={}", self.name)
     }
@@ -85,7 +85,7 @@ impl Job {
         json!({"app.kubernetes.io/name": "truetail", "app.kubernetes.io/instance": self.name})
     }
 
-    /// All that is handed to Kubernetes, in this order: a Secret with the files, where there are any, and the Job.
+    /// Returns the objects to create in Kubernetes, in this order: a Secret if there are files, then the Job.
     pub fn manifests(&self) -> Vec<Value> {
         let files = (!self.files.is_empty()).then(|| secret(self.metadata(), &self.files));
         files.into_iter().chain([self.manifest()]).collect()
@@ -99,13 +99,13 @@ impl Job {
         metadata
     }
 
-    /// The Job itself.
+    /// Returns the manifest of the Job.
     pub fn manifest(&self) -> Value {
         let mut spec = json!({
             "completionMode": "Indexed",
             "completions": self.shards,
             "parallelism": self.shards,
-            // A stripe is never repeated: its instants are over. The others go on without it.
+            // A stripe is never repeated, because its intended starts have passed. Other stripes continue without it.
             "backoffLimitPerIndex": 0,
             "template": {"metadata": {"labels": self.labels()}, "spec": self.pod()},
         });
@@ -177,7 +177,7 @@ impl Job {
         container
     }
 
-    /// Kubernetes replaces `$(NAME)` in them, and takes `$$` for one `$`.
+    /// Returns the arguments of the program. Kubernetes replaces `$(NAME)` in them, and turns `$$` into `$`.
     fn arguments(&self) -> Vec<String> {
         let start = match &self.start {
             Start::At(instant) => instant.clone(),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_gets_the_options_of_the_whole_load_and_its_own_number() {
+    fn a_pod_gets_all_options_and_its_number() {
         let manifest = job(Start::At("2026-01-01T00:00:00Z".to_owned())).manifest();
         let container = &manifest["spec"]["template"]["spec"]["containers"][0];
         let expected = [

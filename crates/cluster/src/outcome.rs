@@ -1,74 +1,74 @@
-//! How long the steps wait, and what comes of them.
+//! Time limits of the steps, and their outcome.
 
 use truetail_model::time::Nanos;
 
 use crate::clock::ClockOffset;
 
-/// How long the steps wait.
+/// Time limits of the steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Patience {
-    /// From the moment at which all pods are ready to the origin of the schedule.
+    /// Time from the moment when all pods are ready to the origin of the schedule.
     pub lead: Nanos,
-    /// How long pods may take to be ready.
+    /// Time that the pods have to become ready.
     pub ready_within: Nanos,
-    /// How long the load lasts, without what waits for answers; `None` if its end is not known.
+    /// Length of the load without its drain; `None` if it is unknown.
     pub length: Option<Nanos>,
-    /// From the end of the load to the end of the last pod.
+    /// Time that the pods have from the end of the load to their own end.
     pub end_within: Nanos,
 }
 
-/// What became of a load that had begun.
+/// Outcome of a load that has begun.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
-    /// The origin of the schedule, nanoseconds since 1970 UTC.
+    /// Origin of the schedule, in nanoseconds since 1970 UTC.
     pub at_unix_ns: u64,
-    /// Of each stripe, in order.
+    /// Outcome of each stripe, in order.
     pub shards: Vec<ShardOutcome>,
-    /// The user ended it.
+    /// True if the user ended the load.
     pub stopped: bool,
 }
 
-/// What became of a shard.
+/// Outcome of a shard.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShardOutcome {
-    /// Its number, from 1.
+    /// Number of its stripe, from 1.
     pub stripe: u32,
-    /// Whether its result is here.
+    /// Fate of its result.
     pub fate: Fate,
-    /// Its clock; `None` if that is not known.
+    /// Offset of its clock; `None` if unknown.
     pub clock: Option<ClockOffset>,
 }
 
-/// Whether the result of a shard is here.
+/// Fate of the result of a shard.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It was kept.
+    /// The result was kept.
     Gathered,
-    /// It is lost: which one, and why.
+    /// The result is lost. The text names the stripe and the reason.
     Lost(String),
 }
 
-/// Why no load was offered, or nothing is known of it.
+/// Reason that no load was offered, or that nothing is known about it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DriveError {
-    /// There is no Job.
+    /// The Job was not created.
     #[error("the Job was not created: {0}")]
     Refused(String),
     /// Not all pods were ready in time.
     #[error("not all pods were ready within {within_s}s: {why}; nothing was sent")]
     NotReady {
-        /// How long they had.
+        /// Time that they had, in seconds.
         within_s: u64,
-        /// What they waited for.
+        /// Reason that they were not ready.
         why: String,
     },
     /// A shard ended before the start.
     #[error("{0}; nothing was sent")]
     Died(String),
-    /// The user ended it before anything was measured.
+    /// The user ended the load before it had a result.
     #[error("stopped before there was a result")]
     Stopped,
-    /// Nothing came back.
+    /// No shard returned a result.
     #[error("no shard has a result: {0}")]
     AllLost(String),
 }

@@ -1,58 +1,58 @@
-//! What `kubectl get pods -o json` says.
+//! Parser of `kubectl get pods -o json`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// Where Kubernetes says which index a pod has.
+/// Annotation with the index of a pod.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
 /// A pod of the Job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pod {
-    /// Its name.
+    /// Name of the pod.
     pub name: String,
-    /// The number of its stripe, from 1.
+    /// Number of its stripe, from 1.
     pub stripe: u32,
-    /// The node that it is on; `None` before it has one.
+    /// Its node; `None` before it has one.
     pub node: Option<String>,
-    /// How far it is.
+    /// Its state.
     pub state: PodState,
 }
 
-/// How far a pod is.
+/// State of a pod.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PodState {
-    /// It does not run yet.
+    /// The pod does not run yet.
     Pending {
-        /// Why, as Kubernetes says.
+        /// Reason given by Kubernetes.
         why: String,
-        /// Waiting does not help.
+        /// True if waiting cannot help.
         hopeless: bool,
     },
-    /// Its program runs.
+    /// The program in the pod is running.
     Running,
-    /// Its program has ended.
+    /// The program in the pod has ended.
     Ended {
-        /// The exit code, as far as it is known.
+        /// Exit code, if known.
         exit_code: Option<i32>,
-        /// What Kubernetes calls the reason.
+        /// Reason given by Kubernetes.
         why: String,
     },
 }
 
 impl Pod {
-    /// `stripe 2/8 (pod load-1-1-x7k2p on node-3)`.
+    /// Describes the pod in words, such as `stripe 2/8 (pod load-1-1-x7k2p on node-3)`.
     pub fn described(&self, of: u32) -> String {
         let node = self.node.as_ref().map_or(String::new(), |node| format!(" on {node}"));
         format!("stripe {}/{of} (pod {}{node})", self.stripe, self.name)
     }
 }
 
-/// The pods in the answer of kubectl, one for each stripe, by their numbers.
+/// Parses the answer of kubectl: one pod for each stripe, by stripe number.
 ///
 /// # Errors
-/// What cannot be understood.
+/// A message if the answer is no list of pods.
 pub fn pods_of(answer: &str) -> Result<BTreeMap<u32, Pod>, String> {
     let list: List =
         serde_json::from_str(answer).map_err(|error| format!("kubectl get pods printed no list of pods: {error}"))?;
@@ -163,7 +163,7 @@ impl Status {
     }
 }
 
-/// Reasons that time does not mend.
+/// Returns true for reasons that do not go away with time.
 fn is_hopeless(reason: &str) -> bool {
     ["InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"]
         .contains(&reason)

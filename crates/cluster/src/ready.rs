@@ -1,4 +1,4 @@
-//! Waiting until every shard is prepared.
+//! The wait until every shard is prepared.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,9 @@ use crate::outcome::DriveError;
 use crate::pods::{Pod, PodState, pods_of};
 use crate::shard_line::ShardLine;
 
-/// From one look at the pods to the next.
 const LOOK_EVERY: Nanos = Nanos::from_millis(500);
 
-/// The pods by their stripes, once each of them waits to be told when to begin.
+/// Waits until every pod is prepared and waits for its start. Returns the pods by stripe number.
 pub(crate) fn ready(job: &Job, within: Nanos, kubectl: &impl Kubectl) -> Result<BTreeMap<u32, Pod>, DriveError> {
     let until = kubectl.unix_ns().saturating_add(within.0);
     let mut told = None;
@@ -76,7 +75,6 @@ fn look(job: &Job, kubectl: &impl Kubectl) -> Result<Look, DriveError> {
     Ok(Look::Some { ready: waiting, why: "the programs in the pods prepare".to_owned() })
 }
 
-/// The pods of the Job.
 pub(crate) fn pods(job: &Job, kubectl: &impl Kubectl) -> Result<BTreeMap<u32, Pod>, String> {
     pods_of(&kubectl.call(&words(["get", "pods", "-l", &job.selector(), "-o", "json"]), "")?)
 }
@@ -86,14 +84,14 @@ fn waits_for_start(pod: &Pod, kubectl: &impl Kubectl) -> bool {
     log.is_ok_and(|log| last_line(&log).and_then(ShardLine::of) == Some(ShardLine::Waiting))
 }
 
-/// What became of a pod that has ended before the start: the last line of its log says it best.
+/// Describes the end of a pod that ended before the start, with the last line of its log as the best explanation.
 fn died(pod: &Pod, of: u32, kubectl: &impl Kubectl) -> String {
     let log = kubectl.call(&words(["logs", &pod.name, "-c", CONTAINER, "--tail=1"]), "").unwrap_or_default();
     let said = last_line(&log).map_or(String::new(), |line| format!(": {line}"));
     format!("{} ended before the load began{}{said}", pod.described(of), how_ended(&pod.state))
 }
 
-/// ` (OOMKilled, exit code 137)`.
+/// Returns the reason and exit code of an ended pod, such as ` (OOMKilled, exit code 137)`.
 pub(crate) fn how_ended(state: &PodState) -> String {
     let PodState::Ended { exit_code, why } = state else { return String::new() };
     let code = exit_code.map(|code| format!("exit code {code}"));

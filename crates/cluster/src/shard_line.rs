@@ -1,53 +1,52 @@
-//! What a pod says about itself in its log: `truetail run --pack` writes these lines, and the driver reads the last one.
+//! Progress lines in the log of a pod. `truetail run --pack` writes them, and the driver reads the last one.
 
 use serde::{Deserialize, Serialize};
 
-/// What such a line begins with.
 const MARK: &str = "truetail.progress/1 ";
 
 /// A line about the state of a shard.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ShardLine {
-    /// All is prepared; it waits to be told when to begin.
+    /// The shard is prepared and waits for its start.
     Waiting,
-    /// It sends.
+    /// The shard is sending.
     Running(Sent),
 }
 
-/// How far a shard is.
+/// Progress of a shard.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Sent {
     /// Time since the origin of the schedule.
     pub elapsed_ns: u64,
-    /// Arrivals planned so far.
+    /// Arrivals planned until now.
     pub planned: u64,
-    /// Requests begun so far.
+    /// Requests issued until now.
     pub sent: u64,
-    /// Complete answers so far.
+    /// Complete answers until now.
     pub answered: u64,
-    /// Requests that failed or timed out so far.
+    /// Requests that failed or timed out until now.
     pub failed: u64,
-    /// Requests begun and not ended.
+    /// Requests in flight.
     pub in_flight: u64,
-    /// Requests begun per second, lately.
+    /// Requests issued per second, lately.
     pub sent_per_second: f64,
 }
 
 impl Sent {
-    /// `it had sent 35 requests 0.7s after the start`.
+    /// Describes the progress in words, such as `it had sent 35 requests 0.7s after the start`.
     pub(crate) fn in_words(&self) -> String {
         format!("it had sent {} requests {:.1}s after the start", self.sent, self.elapsed_ns as f64 / 1e9)
     }
 }
 
 impl ShardLine {
-    /// The line, without its end.
+    /// Formats the line, without a line break.
     pub fn to_line(&self) -> String {
         format!("{MARK}{}", serde_json::to_string(self).expect("numbers"))
     }
 
-    /// `None` if the line says something else.
+    /// Parses a line; `None` if it is no progress line.
     pub fn of(line: &str) -> Option<ShardLine> {
         serde_json::from_str(line.strip_prefix(MARK)?).ok()
     }

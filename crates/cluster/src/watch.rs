@@ -1,4 +1,4 @@
-//! From the start to the last result.
+//! The load from its start to the last result.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,23 @@ use crate::pods::{Pod, PodState};
 use crate::ready::{how_ended, pods};
 use crate::shard_line::{Sent, ShardLine};
 
-/// From one look at the pods to the next.
 const LOOK_EVERY: Nanos = Nanos::from_secs(1);
-/// A log is asked for so often, because its end may not have arrived with the end of the pod.
+/// Attempts to read a log. Its end may arrive later than the end of its pod.
 const TRIES: u32 = 3;
-/// A node that does not answer may not hold up the results of the others: its pods then have no progress to show.
+/// Time limit for reading progress, so that a node that does not answer does not delay the results of other nodes.
 const PROGRESS_LIMIT: &str = "--request-timeout=5s";
 
 /// The shards of a load that has begun.
 pub(crate) struct Watch<'a, K> {
     job: &'a Job,
     kubectl: &'a K,
-    /// When nobody waits any longer, nanoseconds since 1970 UTC.
+    /// End of the wait, in nanoseconds since 1970 UTC.
     deadline: Option<u64>,
     end_within: Nanos,
     fates: BTreeMap<u32, Fate>,
     pods: BTreeMap<u32, Pod>,
     sent: BTreeMap<u32, Sent>,
-    /// The user was told that kubectl fails.
+    /// True if the user was told that kubectl fails.
     in_trouble: bool,
 }
 
@@ -47,18 +46,19 @@ impl<'a, K: Kubectl> Watch<'a, K> {
         self.fates
     }
 
-    /// Looks at the pods until each has a fate. True if the user ended it.
+    /// Looks at the pods until each stripe has a fate. Returns true if the user ended the load.
     pub(crate) fn until_all_ended(&mut self) -> bool {
         let mut stopping = false;
         loop {
-            // What came up during a look is followed by another one: kubectl may have taken its time.
+            // Read the clock and the stops before the look, which may be slow. The next round handles events during the
+            // look.
             let is_late = self.deadline.is_some_and(|deadline| self.kubectl.unix_ns() >= deadline);
             let stops = self.kubectl.stops();
             self.look();
             if self.fates.len() as u32 == self.job.shards {
                 return stopping;
             }
-            // The first wish to stop is heeded at once; a second one only after another look.
+            // Heed the first request to stop at once, and the second one only after another look.
             if self.kubectl.stops() > 0 && !stopping {
                 stopping = true;
                 self.stop();
@@ -71,7 +71,6 @@ impl<'a, K: Kubectl> Watch<'a, K> {
         }
     }
 
-    /// Tells the pods that still run to stop.
     fn stop(&mut self) {
         self.kubectl.tell(Event::Stopping);
         let running = self.pods.values().filter(|pod| !self.fates.contains_key(&pod.stripe));
@@ -106,7 +105,7 @@ impl<'a, K: Kubectl> Watch<'a, K> {
         self.progress();
     }
 
-    /// The fate of a stripe, if it has one by now.
+    /// Decides the fate of a stripe, if its pod has ended or is gone.
     fn decide(&mut self, stripe: u32) {
         match self.pods.get(&stripe) {
             None => {
@@ -152,12 +151,12 @@ impl<'a, K: Kubectl> Watch<'a, K> {
         }
     }
 
-    /// How far a stripe was when it was last heard of, as the end of a sentence.
+    /// Returns the last known progress of a stripe, as the end of a sentence.
     fn so_far(&self, stripe: u32) -> String {
         self.sent.get(&stripe).map_or(String::new(), |sent| format!("; {}", sent.in_words()))
     }
 
-    /// One look at the last lines of all logs.
+    /// Reads the last lines of all logs once, and tells the user the progress.
     fn progress(&mut self) {
         let of = self.job.shards;
         let fate = |wanted: fn(&Fate) -> bool| self.fates.values().filter(|fate| wanted(fate)).count() as u32;
@@ -194,7 +193,7 @@ impl<'a, K: Kubectl> Watch<'a, K> {
     }
 }
 
-/// What the end of a log without a result says, as the end of a sentence.
+/// Describes the end of a log without a result, as the end of a sentence.
 fn last_words(log: &str) -> String {
     match last_line(log).map(|line| (ShardLine::of(line), line)) {
         Some((Some(ShardLine::Running(sent)), _)) => format!("; {}", sent.in_words()),

@@ -1,18 +1,18 @@
-//! A JSON value as YAML that people read.
+//! Formatting of JSON values as readable YAML.
 
 use serde_json::Value;
 
-/// Words that YAML 1.1 does not take for texts.
+/// Words that YAML 1.1 does not read as strings.
 const NOT_TEXTS: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"];
 
-/// `value` as a YAML document.
+/// Formats `value` as a YAML document.
 pub fn to_yaml(value: &Value) -> String {
     let mut out = String::new();
     block(value, 0, &mut out);
     out
 }
 
-/// Lines with this indentation, the last one ended.
+/// Appends the value as lines with this indentation, including the last line break.
 fn block(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -20,7 +20,7 @@ fn block(value: &Value, indent: usize, out: &mut String) {
                 out.push_str(&" ".repeat(indent));
                 out.push_str(&text(key));
                 out.push(':');
-                // A list stands no deeper than its key.
+                // A list is not indented deeper than its key.
                 let deeper = if value.is_array() { indent } else { indent + 2 };
                 beside_or_below(value, deeper, out);
             }
@@ -47,7 +47,7 @@ fn beside_or_below(value: &Value, indent: usize, out: &mut String) {
     }
 }
 
-/// What is no map and no list, or an empty one.
+/// Formats a value that is no map and no list, or an empty one.
 fn scalar(value: &Value) -> String {
     match value {
         Value::String(string) => text(string),
@@ -55,7 +55,8 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-/// Bare where nobody can take it for something else, else in double quotes, with everything escaped that is no printable ASCII.
+/// Formats a string without quotes if every parser reads it as one. Otherwise quotes it and escapes all but printable
+/// ASCII.
 fn text(text: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
     let begins_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');

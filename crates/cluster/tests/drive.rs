@@ -1,4 +1,4 @@
-//! The steps over a made-up cluster in virtual time.
+//! The steps over a simulated cluster in virtual time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -13,18 +13,16 @@ use truetail_model::time::Nanos;
 const SECOND: u64 = 1_000_000_000;
 const PACKED: &str = "a packed run";
 
-/// What a pod does, in seconds of virtual time.
+/// The life of a pod, in seconds of virtual time.
 #[derive(Clone, Copy)]
 struct Script {
-    /// When it is ready.
     ready_at: u64,
-    /// When its program ends, if nobody stops it, and its exit code.
+    /// End of its program unless it is stopped, and its exit code.
     ends_at: Option<(u64, i32)>,
-    /// Its log ends with its result.
     packs: bool,
-    /// When it disappears.
+    /// Disappearance of the pod.
     gone_at: Option<u64>,
-    /// Its node does not answer from then on: nothing of it changes any more.
+    /// Failure of its node. Nothing about the pod changes after it.
     node_dies_at: Option<u64>,
 }
 
@@ -36,14 +34,13 @@ struct Cluster {
     created: Cell<bool>,
     deleted: Cell<bool>,
     forced: Cell<bool>,
-    /// The Secret with files: none yet, there, or removed.
+    /// The Secret with files: `None` before it exists, true while it exists, false after its removal.
     secret: Cell<Option<bool>>,
-    /// The Job is refused.
     refuses: bool,
     began_at: Cell<Option<u64>>,
     stopped_at: Cell<Option<u64>>,
     stop_at: Vec<u64>,
-    /// How many seconds kubectl waits for the logs of a node that does not answer.
+    /// Seconds that kubectl waits for the logs of a node that does not answer.
     patience: u64,
     kept: RefCell<Vec<u32>>,
     told: RefCell<Vec<Event>>,
@@ -70,7 +67,6 @@ impl Cluster {
         }
     }
 
-    /// Seconds since the Job was created.
     fn second(&self) -> u64 {
         self.now.get() / SECOND - 1_000
     }

@@ -1,4 +1,4 @@
-//! What is written as YAML is read as the same value by a parser that is not ours.
+//! Written YAML is read as the same value by an independent parser.
 
 use proptest::prelude::*;
 use saphyr::{LoadableYamlNode, Yaml};

@@ -1,5 +1,5 @@
-//! The audit of what a tool left. It sees one file, as anybody has it who was handed that file, and neither the server's log
-//! nor what the tool was asked for.
+//! The audit of a tool's output file. Like any recipient of the file, it knows neither the server's log nor the
+//! requested load.
 
 use std::path::Path;
 
@@ -10,18 +10,17 @@ use truetail_run::input;
 
 use crate::tool_files::{STDOUT, WORK_FOLDER, newest};
 
-/// What an audit finds in the file that tells most of those in `folder`: one with single requests before one without, and one
-/// that can tell before one that cannot. `files` names them: (key, pattern). `None` where no file is of a known format.
+/// Audits the most informative file in `folder`: files with single requests come first, then files that allow a
+/// finding. `files` lists the candidates as (key, pattern). Returns `None` if no file has a known format.
 pub(crate) fn audit(folder: &Path, files: &[(String, String)]) -> Option<FileAudit> {
     let found = files.iter().filter_map(|(_, pattern)| newest(&folder.join(WORK_FOLDER), pattern));
     let audited = found.chain([folder.join(STDOUT)]).filter_map(|path| Some((audit_file(&path)?, path)));
     let tells = |(requests, audit): &(u64, Audit)| (*requests > 0, audit.finding != AuditFinding::CannotTell);
-    // Of several that tell as much, the first.
+    // Keep the first of several equally informative files.
     let best = audited.reduce(|best, other| if tells(&other.0) > tells(&best.0) { other } else { best });
     best.map(|((_, audit), path)| FileAudit::new(name_in(folder, &path), &audit))
 }
 
-/// How many single requests a file has, and what is found in it.
 fn audit_file(path: &Path) -> Option<(u64, Audit)> {
     let mut auditor = Auditor::new();
     let mut file = input::open(path).ok()?;

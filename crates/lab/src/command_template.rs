@@ -8,8 +8,9 @@ use truetail_tools::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// A command line with placeholders: `{url}`, `{origin}` (the URL without its path), `{rate}` (requests a second), `{duration}`
-/// (such as `20s`) and `{seconds}` (such as `20`). If its program is a known tool, that tool's parser reads the output.
+/// A command line with placeholders: `{url}`, `{origin}` (the URL without its path), `{rate}` (requests a second),
+/// `{duration}` (such as `20s`) and `{seconds}` (such as `20`). If its program is a known tool, that tool's parser
+/// reads the output.
 pub struct CommandTemplate {
     argv: Vec<String>,
     known_tool: Option<&'static dyn Tool>,
@@ -18,7 +19,6 @@ pub struct CommandTemplate {
 
 const NAME: &str = "command";
 const INSTALL: InstallHint = InstallHint::anywhere("the command line", "check the command");
-/// What is known of a program that is no known tool.
 const UNKNOWN: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
@@ -28,19 +28,19 @@ const UNKNOWN: ToolInfo = ToolInfo {
 };
 
 impl CommandTemplate {
-    /// Takes the program and its arguments.
+    /// Creates a template from a program and its arguments.
     pub fn new(argv: Vec<String>) -> CommandTemplate {
         let known_tool = known_tool(&argv);
         let info = ToolInfo { install: INSTALL, ..known_tool.map_or(UNKNOWN, |tool| *tool.info()) };
         CommandTemplate { argv, known_tool, info }
     }
 
-    /// Whether the command is told where the server is: by `{url}` or `{origin}`.
+    /// Returns true if the command contains the server's address, as `{url}` or `{origin}`.
     pub fn names_the_server(&self) -> bool {
         self.argv.iter().any(|word| word.contains("{url}") || word.contains("{origin}"))
     }
 
-    /// The tool whose parser reads the output.
+    /// Returns the tool whose parser reads the output.
     pub fn known_tool(&self) -> Option<&'static dyn Tool> {
         self.known_tool
     }
@@ -58,7 +58,7 @@ impl CommandTemplate {
     }
 }
 
-/// The known tool with this program's name. Where a tool has several modes, the arguments decide.
+/// Returns the known tool with the name of this program. If a tool has several modes, the arguments decide.
 fn known_tool(argv: &[String]) -> Option<&'static dyn Tool> {
     let stem = Path::new(argv.first()?).file_stem()?.to_str()?;
     let is_closed_truetail = stem == "truetail" && argv.iter().any(|word| word == "closed" || word == "--model=closed");
@@ -77,7 +77,7 @@ impl Tool for CommandTemplate {
         &self.info
     }
 
-    /// As a shell does: a path is taken as it is, a name is searched for.
+    /// Takes a path as it is and searches for a name, as a shell does.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         let program = self.argv.first().map_or("", String::as_str);
         let path = if program.contains('/') {
@@ -142,7 +142,7 @@ mod tests {
         assert!(is_told("gun --at={url}") && is_told("gun {origin}/v1") && !is_told("gun url {rate}"));
     }
 
-    /// oha's CSV is the same with and without its correction.
+    /// The CSV of oha is the same with and without latency correction.
     #[test]
     fn what_the_command_says_decides_where_the_single_latency_of_oha_starts() {
         let csv =

@@ -1,16 +1,16 @@
-//! The laboratory: runs other people's load tools against the misbehaving server, one at a time.
+//! The laboratory: runs load tools against the misbehaving server, one at a time.
 //!
-//! Each tool gets a fresh server with its own port and fault clock, so every tool meets the same fault at the same moment
-//! of its run. One folder per tool keeps unchanged what the server saw, what the tool printed and wrote, and the
-//! resources it used:
+//! Each tool gets a fresh server with its own port and fault clock, so every tool meets the same fault at the same
+//! moment of its run. A folder per tool keeps the server's log, the tool's output and files, and its use of
+//! resources, all unchanged:
 //!
 //! | file | content |
 //! |---|---|
 //! | `cmd.txt`, `ran.json` | the command, exit code, wall time, CPU time and memory: for people and for programs |
 //! | `truth.csv` | the server's log, one row per request |
-//! | `events.csv` | its log of events, where its answers are streams |
-//! | `stdout`, `stderr`, `stdin` | its standard streams |
-//! | `files/` | its working directory: the files it was given and those it wrote |
+//! | `events.csv` | the server's log of events, if its answers are streams |
+//! | `stdout`, `stderr`, `stdin` | the tool's standard streams |
+//! | `files/` | the tool's working directory: the files it was given, and its output files |
 //! | `before-N.txt`, `after.txt` | output of the commands run before and after it, such as a compiler or a decoder |
 //! | `.truetail-trial` | marks the folder as a trial's; the next trial may empty it |
 //! | `report.json` | the parsed figures; written again each time a result is read |

@@ -1,14 +1,15 @@
 //! The peak resident memory of a process group.
 //!
-//! `ru_maxrss` of a child is never below what its *parent* held when it forked, which makes a small tool look as large as
-//! this program. Instead `VmHWM` of `/proc/<pid>/status`, which `exec` resets, is sampled while each process lives.
+//! `ru_maxrss` of a child is never below the memory that its *parent* held at the fork, so a small tool would look as
+//! large as this program. Instead, `VmHWM` of `/proc/<pid>/status`, which `exec` resets, is sampled while each
+//! process lives.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Calls of [`PeakMemory::sample`] for each reading.
+/// Number of calls of [`PeakMemory::sample`] per reading.
 const READ_EVERY: u32 = 10;
-/// Readings for each search for new processes of the group.
+/// Number of readings per search for new processes of the group.
 const SEARCH_EVERY: u32 = 3;
 
 /// The largest high-water mark seen in any one process of a group.
@@ -21,16 +22,16 @@ pub(crate) struct PeakMemory {
 }
 
 impl PeakMemory {
-    /// Nothing sampled yet of the group whose leader has the process id `group`.
+    /// Starts to watch the group whose leader has the process id `group`.
     pub(crate) fn of_group(group: u32) -> PeakMemory {
         PeakMemory { group, pids: BTreeSet::from([group]), calls: 0, peak_bytes: None }
     }
 
-    /// Call every 20 ms or so; reads at every tenth call.
+    /// Reads the memory at every tenth call. Call it about every 20 ms.
     pub(crate) fn sample(&mut self) {
         if self.calls.is_multiple_of(READ_EVERY) {
             if self.calls.is_multiple_of(READ_EVERY * SEARCH_EVERY) {
-                // Replaced, not extended: the system may reuse the id of a process that has ended.
+                // Replaced, not extended: the system may reuse the id of an ended process.
                 self.pids = members(self.group).into_iter().collect();
             }
             let marks = self.pids.iter().filter_map(|pid| high_water_mark(*pid));
@@ -39,7 +40,7 @@ impl PeakMemory {
         self.calls += 1;
     }
 
-    /// In bytes; `None` if there is no `/proc`.
+    /// Returns the peak in bytes; `None` if there is no `/proc`.
     pub(crate) fn peak_bytes(&self) -> Option<u64> {
         self.peak_bytes
     }
@@ -51,7 +52,7 @@ fn members(group: u32) -> Vec<u32> {
     pids.filter(|pid| group_of(*pid) == Some(group)).collect()
 }
 
-/// The fifth field of `/proc/<pid>/stat`. The second is a name in parentheses that may contain anything.
+/// Returns the fifth field of `/proc/<pid>/stat`. The second field is a name in parentheses that may contain anything.
 fn group_of(pid: u32) -> Option<u32> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     text.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()

@@ -1,4 +1,4 @@
-//! Runs one process in a group of its own, ends the whole group, and says what it used.
+//! Runs a process in a new process group, ends the whole group, and measures its use of resources.
 
 use std::fs::File;
 use std::io;
@@ -17,25 +17,24 @@ use truetail_run::CpuTime;
 use crate::cancel::CancelToken;
 use crate::peak_memory::PeakMemory;
 
-/// How often the process is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// From SIGTERM to SIGKILL.
+/// Time from SIGTERM to SIGKILL.
 const TERM_GRACE: Nanos = Nanos::from_secs(3);
 
-/// Who ended a process.
+/// Reason that a process ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
-    /// It exited by itself.
+    /// The process exited.
     Itself,
-    /// The laboratory, because it took too long.
+    /// The laboratory ended it at its time limit.
     TimeLimit,
-    /// The user, who cancelled.
+    /// The user cancelled it.
     User,
 }
 
 impl EndedBy {
-    /// `itself`, `the time limit` or `the user`.
+    /// Returns `itself`, `the time limit` or `the user`.
     pub const fn name(self) -> &'static str {
         match self {
             EndedBy::Itself => "itself",
@@ -45,21 +44,21 @@ impl EndedBy {
     }
 }
 
-/// How a process ended, and what it used.
+/// The end of a process, and its use of resources.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProcessExit {
-    /// Who ended it.
+    /// Reason of the end.
     pub by: EndedBy,
-    /// Its exit code; `None` when a signal ended it.
+    /// Exit code; `None` if a signal ended the process.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// Signal that ended the process.
     pub signal: Option<i32>,
-    /// From start to exit, in nanoseconds, to within 20 ms.
+    /// Time from start to exit in nanoseconds, to within 20 ms.
     pub wall_ns: u64,
-    /// CPU time, including children that it waited for.
+    /// CPU time, including that of children that the process waited for.
     pub cpu: CpuTime,
-    /// The largest resident memory of any one process in its group, sampled every 200 ms; `None` if the system does
-    /// not say.
+    /// The largest resident memory of any one process in the group, sampled every 200 ms; `None` if the system does
+    /// not report it.
     pub peak_memory_bytes: Option<u64>,
 }
 
@@ -68,44 +67,44 @@ pub struct ProcessExit {
 pub struct ProcessSpec<'a> {
     /// Program and arguments; never empty.
     pub argv: &'a [String],
-    /// Environment variables beside the inherited ones.
+    /// Environment variables added to the inherited ones.
     pub env: &'a [(String, String)],
-    /// Its working directory.
+    /// Working directory.
     pub folder: &'a Path,
-    /// Standard input; empty where `None`.
+    /// Standard input; empty if `None`.
     pub stdin: Option<File>,
     /// Standard output.
     pub stdout: File,
     /// Standard error.
     pub stderr: File,
-    /// It is ended after this time.
+    /// Time after which the process is ended.
     pub limit: Nanos,
 }
 
 /// Runs the process until it exits, reaches its limit or is cancelled. No process of its group survives.
 ///
 /// # Errors
-/// When it cannot be started or reaped.
+/// If the process cannot be started or reaped.
 pub fn run(spec: ProcessSpec<'_>, token: &CancelToken) -> io::Result<ProcessExit> {
     let (program, args) = spec.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.args(args).envs(spec.env.iter().cloned()).current_dir(spec.folder).process_group(0);
     command.stdin(spec.stdin.map_or(Stdio::null(), Stdio::from)).stdout(spec.stdout).stderr(spec.stderr);
     let clock = MonotonicClock::starting_now();
-    // `reap` waits for it, not this handle, because it also asks for the CPU time.
+    // `reap` waits for the child instead of this handle, because it also returns the CPU time.
     let child = token.spawn_leader(|| command.spawn())?;
     let pid = Pid::from_child(&child);
     let mut memory = PeakMemory::of_group(child.id());
     let by = supervise(pid, &clock, spec.limit, token, &mut memory);
     let wall_ns = clock.now().since_origin().0;
-    // Until its leader is reaped, the id of the group cannot be reused.
+    // The id of the group cannot be reused until its leader is reaped.
     let _ = kill_process_group(pid, Signal::KILL);
     token.leader_ended();
     let (exit_code, signal, cpu) = reap(pid)?;
     Ok(ProcessExit { by, exit_code, signal, wall_ns, cpu, peak_memory_bytes: memory.peak_bytes() })
 }
 
-/// Polls the process until it has ended, and ends it if it must.
+/// Polls the process until it has ended. Ends it at its limit or if it is cancelled.
 fn supervise(pid: Pid, clock: &MonotonicClock, limit: Nanos, token: &CancelToken, memory: &mut PeakMemory) -> EndedBy {
     let mut by = EndedBy::Itself;
     let mut kill_at = Timestamp::NEVER;
@@ -125,18 +124,18 @@ fn supervise(pid: Pid, clock: &MonotonicClock, limit: Nanos, token: &CancelToken
     by
 }
 
-/// Whether the process has ended; it is not reaped yet.
+/// Returns true if the process has ended. Does not reap it.
 fn has_ended(pid: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::Pid(pid), options), Ok(None) | Err(rustix::io::Errno::INTR))
 }
 
-/// Reaps a process that has ended: its exit code, signal and CPU time.
+/// Reaps an ended process. Returns its exit code, signal and CPU time.
 fn reap(pid: Pid) -> io::Result<(Option<i32>, Option<i32>, CpuTime)> {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: both pointers are valid for writes during the call. A zeroed `rusage` holds only integers, so it is
-    // initialised whatever the call does.
+    // initialised whether the call succeeds or fails.
     let (reaped, usage) = unsafe {
         let reaped = libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, 0, usage.as_mut_ptr());
         (reaped, usage.assume_init())

@@ -15,27 +15,27 @@ use crate::tool_run::ToolRun;
 use crate::trial::{check_overwritable, run_trial};
 use crate::trial_plan::{TrialPlan, USERS};
 
-/// Time to start a tool and to tidy up, for the estimate of the time left.
+/// Time to start a tool and to tidy up, used to estimate the time left.
 const OVERHEAD: Nanos = Nanos::from_secs(3);
 
-/// Runs tools, keeps their results in a folder, and makes the league table of them.
+/// Runs tools, keeps their results in a folder, and compares them in a league table.
 #[derive(Clone, Debug)]
 pub struct LabRunner<'a> {
-    /// What every tool is asked to do.
+    /// The load and the time limits of every tool.
     pub plan: &'a TrialPlan,
-    /// The folder of the scenario, with a folder for each tool.
+    /// Folder of the scenario, with a subfolder for each tool.
     pub folder: &'a Path,
-    /// Run tools again that have a result already.
+    /// Run tools again even if they have a result.
     pub force: bool,
 }
 
-/// One tool of a laboratory run.
+/// A tool in a laboratory run.
 pub struct ToolEntry {
     /// The tool.
     pub tool: &'static dyn Tool,
-    /// Where it is installed, if it is.
+    /// Location of the installed tool, or a description of what is missing.
     pub found: Result<InstalledTool, ToolNotFound>,
-    /// Its result; `None` if it was never run in this folder.
+    /// Result of the tool; `None` if it was never run in this folder.
     pub result: Option<ToolResult>,
 }
 
@@ -44,55 +44,55 @@ pub struct ToolEntry {
 pub enum LabEvent<'a> {
     /// A tool is about to run.
     Starting {
-        /// Its name.
+        /// Name of the tool.
         tool: &'static str,
-        /// Its version.
+        /// Version of the tool.
         version: &'a str,
         /// Its position among the tools to run, from 1.
         number: usize,
-        /// How many tools are to run.
+        /// Number of tools to run.
         of: usize,
-        /// Estimated time until all are done.
+        /// Estimated time until all tools are done.
         left: Nanos,
     },
     /// A tool has run.
     Finished {
-        /// Its name.
+        /// Name of the tool.
         tool: &'static str,
         /// Its result; `None` if the user cancelled it.
         result: Option<&'a ToolResult>,
     },
     /// The result of an earlier run is used.
     Reused {
-        /// Its name.
+        /// Name of the tool.
         tool: &'static str,
         /// The earlier result.
         result: &'a ToolResult,
     },
     /// A tool is not installed.
     NotFound {
-        /// Its name.
+        /// Name of the tool.
         tool: &'static str,
-        /// What was searched for.
+        /// The program or file that was not found.
         missing: &'a ToolNotFound,
-        /// The line that installs it.
+        /// Command that installs the tool.
         install: &'static str,
     },
 }
 
 impl LabRunner<'_> {
-    /// The folder of a tool.
+    /// Returns the folder of a tool.
     pub fn folder_of(&self, tool: &dyn Tool) -> PathBuf {
         self.folder.join(tool.name())
     }
 
-    /// Runs `tools` in turn, each against a server of its own, and reads their results. A tool that has a result of the
-    /// same scenario and version is not run again, unless `force` is set. Cancelling `token` ends the running tool and
+    /// Runs `tools` in turn, each against a fresh server, and reads their results. A tool with a result of the same
+    /// scenario and version is not run again, unless `force` is set. Cancelling `token` ends the running tool and
     /// starts no other.
     ///
     /// # Errors
-    /// Before any tool is run, when the folder of one holds foreign files (see [`check_overwritable`]); when no server can
-    /// be started or a folder cannot be written.
+    /// If the folder of any tool holds foreign files (see [`check_overwritable`]); no tool runs in this case. Also if
+    /// no server can be started or a folder cannot be written.
     pub fn run(
         &self,
         tools: &[&'static dyn Tool],
@@ -130,7 +130,7 @@ impl LabRunner<'_> {
         Ok(entries)
     }
 
-    /// Those of `tools` that have a result of this scenario from an earlier run.
+    /// Returns the `tools` that have a result of this scenario from an earlier run.
     pub fn earlier(&self, tools: &[&'static dyn Tool], search_path: &SearchPath) -> io::Result<Vec<ToolEntry>> {
         let mut entries = Vec::new();
         for tool in tools {
@@ -162,7 +162,7 @@ impl LabRunner<'_> {
         }
     }
 
-    /// An earlier run of the same scenario, and of the same version where the installed one is known.
+    /// Returns an earlier run of the same scenario, and of the same version if the installed version is known.
     fn earlier_run(&self, tool: &dyn Tool, found: Option<&InstalledTool>) -> Option<ToolRun> {
         let tool_run = ToolRun::read(&self.folder_of(tool))?;
         let same_version = found.is_none_or(|found| found.version == tool_run.version);
@@ -178,14 +178,14 @@ impl LabRunner<'_> {
         Ok(result)
     }
 
-    /// The league table, best tool first.
+    /// Returns the league table, best tool first.
     pub fn league(&self, entries: &[ToolEntry]) -> Vec<LeagueRow> {
         let mut rows: Vec<LeagueRow> = entries.iter().filter_map(|entry| self.row(entry)).collect();
         rank(&mut rows);
         rows
     }
 
-    /// The rows of the tables of streams, best tool first; empty where the scenario has no streams.
+    /// Returns the rows of the tables of streams, best tool first; empty if the scenario has no streams.
     pub fn stream_league(&self, entries: &[ToolEntry], league: &[LeagueRow]) -> Vec<StreamRow> {
         let result = |row: &LeagueRow| entries.iter().find(|entry| entry.tool.name() == row.tool)?.result.as_ref();
         let mut rows: Vec<StreamRow> =
@@ -194,17 +194,17 @@ impl LabRunner<'_> {
         rows
     }
 
-    /// The stretches of the scenario in which a tool's load model shows.
+    /// Returns the parts of the scenario that reveal the load model of a tool.
     pub fn window(&self) -> ObservationWindow {
         window(&self.plan.scenario, USERS)
     }
 
-    /// The same, for a closed loop of as many users as `tool` runs.
+    /// Returns these parts for a closed loop with the number of users of `tool`.
     fn window_of(&self, tool: &dyn Tool) -> ObservationWindow {
         window(&self.plan.scenario, tool.users(&self.plan.load(String::new())))
     }
 
-    /// The row of a tool; `None` if it is installed but was not run, because the user cancelled.
+    /// Returns the row of a tool; `None` if the tool is installed but was not run because the user cancelled.
     fn row(&self, entry: &ToolEntry) -> Option<LeagueRow> {
         let window = self.window_of(entry.tool);
         if let Some(result) = &entry.result {

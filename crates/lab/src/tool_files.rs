@@ -1,4 +1,4 @@
-//! The files that a tool is given, and those that it leaves.
+//! The files that a tool is given, and the files that it leaves.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,16 +9,13 @@ use std::time::SystemTime;
 use truetail_run::input;
 use truetail_tools::ToolOutput;
 
-/// The working directory of a tool, inside its folder.
+/// Working directory of a tool, inside its folder.
 pub(crate) const WORK_FOLDER: &str = "files";
 pub(crate) const STDOUT: &str = "stdout";
 pub(crate) const STDERR: &str = "stderr";
 pub(crate) const STDIN: &str = "stdin";
 
-/// Writes files into `folder`: (relative path, text).
-///
-/// # Errors
-/// The system's; and for a path that leads out of the folder.
+/// Writes files into `folder`, given as (relative path, text). Rejects paths that lead out of the folder.
 pub(crate) fn write_inputs(folder: &Path, inputs: &[(String, String)]) -> io::Result<()> {
     for (path, text) in inputs {
         let path = Path::new(path);
@@ -34,10 +31,7 @@ pub(crate) fn write_inputs(folder: &Path, inputs: &[(String, String)]) -> io::Re
     Ok(())
 }
 
-/// Reads back what a tool left. `outputs` names its files: (key, pattern).
-///
-/// # Errors
-/// When an existing file cannot be read.
+/// Reads the output of a tool. `outputs` lists its files as (key, pattern). Fails if an existing file cannot be read.
 pub(crate) fn read(folder: &Path, exit_code: Option<i32>, outputs: &[(String, String)]) -> io::Result<ToolOutput> {
     let mut files = BTreeMap::new();
     for (key, pattern) in outputs {
@@ -52,7 +46,8 @@ pub(crate) fn read(folder: &Path, exit_code: Option<i32>, outputs: &[(String, St
     Ok(ToolOutput { stdout: printed(STDOUT)?, stderr: printed(STDERR)?, exit_code, files })
 }
 
-/// The newest file in `folder` that matches `pattern`: a relative path in which a component `*` is any one folder.
+/// Returns the newest file in `folder` that matches `pattern`, a relative path whose components may be `*` for any
+/// folder.
 pub(crate) fn newest(folder: &Path, pattern: &str) -> Option<PathBuf> {
     let mut paths = vec![folder.to_owned()];
     for part in pattern.split('/') {

@@ -1,4 +1,4 @@
-//! The result of one tool, read from its files: the same now and in a year, with whatever parser there is then.
+//! The result of one tool, read from its files. It can be read again at any later time, with the parser of that time.
 
 use std::fs;
 use std::io;
@@ -21,32 +21,32 @@ use crate::trial::{EVENTS, TRUTH, last_line};
 use crate::trial_plan::TrialPlan;
 use crate::truth_log;
 
-/// The parsed figures, beside the raw files.
 const REPORT: &str = "report.json";
 
 /// The result of one tool.
 #[derive(Debug)]
 pub struct ToolResult {
-    /// How it was run.
+    /// The record of the run.
     pub run: ToolRun,
-    /// What the server saw; `None` if its log cannot be read.
+    /// The server's view; `None` if its log cannot be read.
     pub server_view: Option<ServerView>,
-    /// The streams that it sent; `None` if its answers are none, or the log of their events cannot be read.
+    /// The streams that the server sent; `None` if its answers are no streams or the log of their events cannot be
+    /// read.
     pub stream_view: Option<StreamView>,
-    /// What the tool reported; `None` if there is no report, or one that was not understood.
+    /// The tool's report; `None` if the report is missing or was not understood.
     pub report: Option<ToolReport>,
     /// The report's data as the record of a run.
     pub data: Snapshot,
-    /// Whether the tool ended well.
+    /// State of the tool at its end.
     pub state: ToolState,
-    /// Why it did not; or what went wrong although it did.
+    /// Reason of a failure, or a problem of a tool that did not fail.
     pub message: Option<String>,
-    /// What an audit finds in the file that the tool left.
+    /// Audit of the file that the tool left.
     pub audit: Option<FileAudit>,
 }
 
 impl ToolResult {
-    /// Reads what `tool` left in `folder`; `None` if no tool was run there.
+    /// Reads the output that `tool` left in `folder`; `None` if no tool was run there.
     pub fn read(tool: &dyn Tool, folder: &Path) -> Option<ToolResult> {
         let run = ToolRun::read(folder)?;
         let (server_view, log_trouble) = match truth_log::read(&folder.join(TRUTH)) {
@@ -62,10 +62,7 @@ impl ToolResult {
         Some(ToolResult { server_view, stream_view, data, state, message, report: parsed.report, run, audit })
     }
 
-    /// Writes the parsed figures as `report.json`, beside the raw files.
-    ///
-    /// # Errors
-    /// The system's.
+    /// Writes the parsed figures as `report.json`, next to the raw files.
     pub fn write_report(&self, folder: &Path) -> io::Result<()> {
         let reported = self.report.as_ref().map(|report| ReportedLatency::of(&report.claims, &self.data));
         let file = ReportFile {
@@ -83,7 +80,7 @@ impl ToolResult {
         fs::write(folder.join(REPORT), json + "\n")
     }
 
-    /// Its row in the league table.
+    /// Returns the row of this result in the league table.
     pub fn row(&self, tool: &dyn Tool, plan: &TrialPlan, window: &ObservationWindow) -> LeagueRow {
         let version = self.report.as_ref().and_then(|report| report.version.as_deref());
         let cpu = self.run.ended.map(|ended| ended.cpu.total_ns() as f64 / 1e9);
@@ -105,14 +102,14 @@ impl ToolResult {
         LeagueRow { audit: self.audit.clone(), ..row(&subject, &plan.truth, plan.rate, window) }
     }
 
-    /// Its row in the tables of streams, from that in the league table; `None` where the scenario has no streams.
+    /// Returns the row of this result in the tables of streams, made from its row `whole` in the league table; `None`
+    /// if the scenario has no streams.
     pub fn stream_row(&self, whole: &LeagueRow, plan: &TrialPlan) -> Option<StreamRow> {
         let claims = self.report.as_ref().and_then(|report| report.streams.as_ref());
         Some(stream_row(whole, claims, self.stream_view.as_ref(), plan.stream_truth.as_ref()?))
     }
 }
 
-/// The content of `report.json`.
 #[derive(serde::Serialize)]
 struct ReportFile<'a> {
     tool: &'a str,
@@ -127,13 +124,12 @@ struct ReportFile<'a> {
     notes: &'a [String],
 }
 
-/// What a tool printed and wrote, parsed.
 struct ParsedOutput {
-    /// Its files: (key, pattern).
+    /// Output files as (key, pattern).
     files: Vec<(String, String)>,
     stderr: Vec<u8>,
     report: Option<ToolReport>,
-    /// Why there is no report.
+    /// Reason that there is no report.
     trouble: Option<String>,
 }
 
@@ -170,7 +166,7 @@ impl ParsedOutput {
     }
 }
 
-/// The files that the present parser wants, which may be more than the parser wanted when the tool was run.
+/// Returns the files that the present parser wants. The parser at the time of the run may have wanted fewer.
 fn wanted_files(tool: &dyn Tool, run: &ToolRun, load: &LoadSpec, folder: &Path) -> Vec<(String, String)> {
     let installed = InstalledTool { path: run.found_at.clone().into(), version: run.version.clone() };
     match tool.command(&installed, load, &folder.join(WORK_FOLDER)) {
@@ -179,7 +175,7 @@ fn wanted_files(tool: &dyn Tool, run: &ToolRun, load: &LoadSpec, folder: &Path) 
     }
 }
 
-/// A tool that ended by itself and gave a figure is ok, whatever its exit code; the message tells the exit code.
+/// Returns the state of a tool. A tool that exited and reported a figure is ok. The message states a bad exit code.
 fn state_of(run: &ToolRun, parsed: &ParsedOutput, data: &Snapshot) -> (ToolState, Option<String>) {
     let Some(ended) = run.ended else {
         return (ToolState::Failed, run.trouble.clone().or_else(|| Some("it was not started".to_owned())));
@@ -207,7 +203,7 @@ fn state_of(run: &ToolRun, parsed: &ParsedOutput, data: &Snapshot) -> (ToolState
     (ToolState::Failed, Some(if why.is_empty() { "it reported no figures".to_owned() } else { why.join("; ") }))
 }
 
-/// The last line on standard error, after a colon; empty if there is none.
+/// Returns the last line on standard error after a colon; empty if standard error is.
 fn complaint(stderr: &[u8]) -> String {
     match last_line(stderr) {
         line if line.is_empty() => String::new(),

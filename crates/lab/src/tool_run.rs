@@ -1,4 +1,4 @@
-//! The record of one tool's run: `ran.json` for programs, `cmd.txt` for people.
+//! The record of a tool's run: `ran.json` for programs, `cmd.txt` for people.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,14 +12,11 @@ use truetail_tools::{InstalledTool, LoadSpec};
 
 use crate::process::{EndedBy, ProcessExit};
 
-/// The value of `schema`.
 const SCHEMA: &str = "truetail.lab/1";
-/// The record as JSON.
 const JSON_FILE: &str = "ran.json";
-/// The record as text.
 const TEXT_FILE: &str = "cmd.txt";
 
-/// How a tool was run. With the files beside it, its result can be computed again at any time.
+/// The record of a tool's run. With the files next to it, the result can be computed again at any time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolRun {
     schema: String,
@@ -31,23 +28,24 @@ pub struct ToolRun {
     pub found_at: String,
     /// The scenario as TOML.
     pub scenario: String,
-    /// The load that it was asked for.
+    /// The requested load.
     pub load: SavedLoad,
     /// The command line.
     pub argv: Vec<String>,
     /// Environment variables that were added.
     pub env: Vec<(String, String)>,
-    /// The files that its parser wants: (key, pattern).
+    /// Files that its parser wants, as (key, pattern).
     pub outputs: Vec<(String, String)>,
-    /// Start of the tool, nanoseconds since 1970 UTC.
+    /// Start of the tool, in nanoseconds since 1970 UTC.
     pub started_at_unix_ns: u64,
-    /// Start of the fault clock, when its first request arrived, nanoseconds since 1970 UTC; `None` if none did.
+    /// Start of the fault clock, at the arrival of the first request, in nanoseconds since 1970 UTC; `None` if no
+    /// request arrived.
     pub clock_started_at_unix_ns: Option<u64>,
-    /// After this time the tool counts as hung, and is ended.
+    /// Time after which the tool counts as hung and is ended.
     pub limit_ns: u64,
-    /// How its process ended; `None` if it was never started.
+    /// The end of its process; `None` if it was never started.
     pub ended: Option<ProcessExit>,
-    /// Why it was not started, or what went wrong outside the tool.
+    /// Reason that it was not started, or a problem outside the tool.
     pub trouble: Option<String>,
 }
 
@@ -56,7 +54,7 @@ pub struct ToolRun {
 pub struct SavedLoad {
     /// The target URL.
     pub url: String,
-    /// Requests a second, for an open tool.
+    /// Requests per second, for an open tool.
     pub rate_per_second: f64,
     /// Duration of the load.
     pub duration_ns: u64,
@@ -64,15 +62,15 @@ pub struct SavedLoad {
     pub users: u32,
     /// Connections, for an open tool.
     pub connections: u32,
-    /// Timeout of a request, if there is one.
+    /// Timeout of a request, if any.
     pub timeout_ns: Option<u64>,
-    /// Tokens in an answer of a language model, if it is one.
+    /// Tokens in an answer, if the service is a language model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_tokens: Option<u64>,
 }
 
 impl SavedLoad {
-    /// From the requested load.
+    /// Copies the requested load.
     pub fn of(load: &LoadSpec) -> SavedLoad {
         SavedLoad {
             url: load.url.clone(),
@@ -85,7 +83,7 @@ impl SavedLoad {
         }
     }
 
-    /// As the parsers take it; `None` if the rate is not valid.
+    /// Returns the load for the parsers; `None` if the rate is not valid.
     pub fn load(&self) -> Option<LoadSpec> {
         Some(LoadSpec {
             url: self.url.clone(),
@@ -100,7 +98,7 @@ impl SavedLoad {
 }
 
 impl ToolRun {
-    /// The record of a tool that is about to be run.
+    /// Creates the record of a tool that is about to run.
     pub(crate) fn planned(
         tool: &str,
         found: &InstalledTool,
@@ -126,22 +124,18 @@ impl ToolRun {
         }
     }
 
-    /// Whether the user cancelled it.
+    /// Returns true if the user cancelled the tool.
     pub fn was_interrupted(&self) -> bool {
         self.ended.is_some_and(|ended| ended.by == EndedBy::User)
     }
 
-    /// Writes both files into `folder`.
-    ///
-    /// # Errors
-    /// The system's.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         fs::write(folder.join(TEXT_FILE), self.to_text())?;
         let json = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
         fs::write(folder.join(JSON_FILE), json + "\n")
     }
 
-    /// Reads `ran.json` back; `None` if there is none with a known schema.
+    /// Reads `ran.json`; `None` if it is missing or has an unknown schema.
     pub(crate) fn read(folder: &Path) -> Option<ToolRun> {
         let run: ToolRun = serde_json::from_str(&input::text(&folder.join(JSON_FILE)).ok()?).ok()?;
         (run.schema == SCHEMA).then_some(run)
@@ -178,7 +172,7 @@ impl ToolRun {
     }
 }
 
-/// Quoted for a POSIX shell where necessary.
+/// Quotes a word for a POSIX shell if necessary.
 fn shell_quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

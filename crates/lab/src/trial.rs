@@ -1,4 +1,4 @@
-//! One trial: one tool against a fresh server.
+//! A trial: one tool against a fresh server.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,21 +16,20 @@ use crate::tool_files::{STDERR, STDIN, STDOUT, WORK_FOLDER, write_inputs};
 use crate::tool_run::ToolRun;
 use crate::trial_plan::TrialPlan;
 
-/// The truth log of the server.
 pub(crate) const TRUTH: &str = "truth.csv";
-/// The log of the events of its streams, where its answers are some.
+/// Log of the events of the server's streams, if any.
 pub(crate) const EVENTS: &str = "events.csv";
-/// Marks a folder as a trial's, before the tool starts: the next trial may empty it.
+/// Marker that is written before the tool starts. It tells the next trial that it may empty the folder.
 const MARKER: &str = ".truetail-trial";
 /// Time limit of each command before and after a tool.
 const SIDE_COMMAND_LIMIT: Nanos = Nanos::from_secs(120);
 
-/// Runs `tool` against a server of its own, whose fault clock starts at the tool's first request. All its files go to
-/// `folder`, which is emptied first where [`check_overwritable`] allows it. What goes wrong with the tool is in the
-/// answer.
+/// Runs `tool` against a fresh server, whose fault clock starts at the tool's first request. All files of the trial
+/// go to `folder`, which is emptied first if [`check_overwritable`] allows it. Failures of the tool are part of the
+/// returned record.
 ///
 /// # Errors
-/// When no server can be started, or when the folder holds foreign files or cannot be written: then no tool can be run.
+/// If no server can be started, or if the folder holds foreign files or cannot be written. No tool can be run then.
 pub fn run_trial(
     tool: &dyn Tool,
     found: &InstalledTool,
@@ -57,17 +56,18 @@ pub fn run_trial(
         Err(trouble) => run.trouble = Some(trouble),
     }
     note_truth(&mut run, server.stop());
-    // A cancelled run is no result; without its record it is run again the next time.
+    // A cancelled run is no result. Without its record, the next run repeats it.
     if !run.was_interrupted() && !token.is_cancelled() {
         run.write(folder)?;
     }
     Ok(run)
 }
 
-/// Checks that [`run_trial`] may empty `folder`: it does not exist, is empty, or is an earlier trial's, cancelled or not.
+/// Checks that [`run_trial`] may empty `folder`: it does not exist, is empty, or belongs to an earlier trial,
+/// cancelled or not.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] for a folder with anything else in it; the system's where it cannot be read.
+/// [`io::ErrorKind::AlreadyExists`] for a folder with other content; I/O errors if the folder cannot be read.
 pub fn check_overwritable(folder: &Path) -> io::Result<()> {
     let mut entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -83,11 +83,11 @@ pub fn check_overwritable(folder: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
 }
 
-/// Empties the folder and makes the tool's working directory in it.
+/// Empties the folder and creates the tool's working directory in it.
 fn prepare_folder(folder: &Path) -> io::Result<PathBuf> {
     check_overwritable(folder)?;
     fs::create_dir_all(folder)?;
-    // The marker comes first and stays, so that a trial that is killed leaves a folder that the next one may empty.
+    // Written first and kept: if this trial is killed, the next one may still empty the folder.
     fs::write(folder.join(MARKER), "The next trial of truetail's laboratory here empties this folder.\n")?;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -109,15 +109,13 @@ fn note_truth(run: &mut ToolRun, truth: ServerTruth) {
     }
 }
 
-/// Where the processes of a trial run and leave their files.
 struct TrialFolder<'a> {
     folder: &'a Path,
-    /// The working directory, inside the folder.
     work: &'a Path,
     token: &'a CancelToken,
 }
 
-/// Prepares the tool, runs it and decodes its files. The error says why it was not run.
+/// Prepares the tool, runs it and decodes its files. The error says why the tool was not run.
 fn invoke(
     tool: &dyn Tool,
     found: &InstalledTool,
@@ -160,8 +158,8 @@ impl TrialFolder<'_> {
         spec().and_then(|spec| process::run(spec, self.token)).map_err(cannot)
     }
 
-    /// Runs a command before or after the tool; it must succeed. Its standard error goes to the file `log`, and its
-    /// standard output to `stdout` or to the same file.
+    /// Runs a command before or after the tool, which must succeed. Its standard error goes to the file `log`, as does
+    /// its standard output if `stdout` is `None`.
     fn run_side_command(
         &self,
         argv: &[String],
@@ -186,7 +184,7 @@ impl TrialFolder<'_> {
     }
 }
 
-/// The last line that is not blank, at most 200 characters of it.
+/// Returns the last line that is not blank, cut to 200 characters.
 pub(crate) fn last_line(text: &[u8]) -> String {
     let tail = &text[text.len().saturating_sub(4_096)..];
     let tail = String::from_utf8_lossy(tail);
@@ -200,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// A second name of the marker tells whether it was ever gone.
+    /// A hard link to the marker shows that the marker was never removed.
     #[test]
     fn a_folder_is_emptied_around_its_marker() {
         let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What each tool is asked to do in a scenario, and how long it may take.
+//! The load that each tool must offer in a scenario, and its time limit.
 
 use truetail_analysis::truth::{StreamTruth, Truth, stream_truth, truth};
 use truetail_model::arrival::{Profile, Spacing};
@@ -7,15 +7,17 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModel;
 use truetail_tools::LoadSpec;
 
-/// Users that a closed tool runs, as in `ab -c 10`.
+/// Users of a closed tool, as in `ab -c 10`.
 pub const USERS: u32 = 10;
-/// Connections, workers or virtual users that an open tool may use: 1.5 times as many as a stall of a second holds up.
+/// Connections, workers or virtual users that an open tool may use: 1.5 times the number that a stall of one second
+/// occupies.
 pub const CONNECTIONS: u32 = 1_500;
-/// Timeout of a request where the scenario sets none. With [`CONNECTIONS`] no request waits longer for the service.
+/// Timeout of a request if the scenario sets none. Longer than any wait for the service with [`CONNECTIONS`]
+/// connections.
 const DEFAULT_TIMEOUT: Nanos = Nanos::from_secs(60);
 /// Time for a tool to start, to shut down and to write its results.
 const STARTUP_ALLOWANCE: Nanos = Nanos::from_secs(30);
-/// The same for tools of language models: some load gigabytes of libraries in several processes.
+/// [`STARTUP_ALLOWANCE`] for tools of language models. Some load gigabytes of libraries in several processes.
 const STREAM_STARTUP_ALLOWANCE: Nanos = Nanos::from_secs(180);
 
 /// A scenario that the tools cannot offer.
@@ -28,29 +30,29 @@ pub struct UnsupportedScenario {
     what: &'static str,
 }
 
-/// A scenario as each tool meets it.
+/// A scenario as a plan for each tool.
 #[derive(Clone, Debug)]
 pub struct TrialPlan {
     /// The scenario.
     pub scenario: Scenario,
-    /// What an ideal open-loop client would measure.
+    /// The results of an ideal open-loop client.
     pub truth: Truth,
-    /// The same of its streams; `None` where its answers are none.
+    /// The results of an ideal client for the streams; `None` if the answers are no streams.
     pub stream_truth: Option<StreamTruth>,
     /// The offered rate.
     pub rate: Rate,
-    /// How long it is offered.
+    /// Duration of the load.
     pub duration: Nanos,
-    /// A tool that still runs this long after the duration counts as hung, and is ended: half a minute (three, where answers
-    /// are streams) plus the longest response time of the truth.
+    /// Time after the duration until a tool that still runs counts as hung and is ended: half a minute (three minutes
+    /// for streams) plus the longest response time of the truth.
     pub grace: Nanos,
 }
 
 impl TrialPlan {
-    /// The plan for `scenario`.
+    /// Creates the plan for `scenario`.
     ///
     /// # Errors
-    /// [`UnsupportedScenario`] where the tools cannot offer such a load.
+    /// [`UnsupportedScenario`] if the tools cannot offer its load.
     pub fn new(scenario: Scenario) -> Result<TrialPlan, UnsupportedScenario> {
         let unsupported = |what| UnsupportedScenario { scenario: scenario.name.clone(), what };
         let LoadModel::Open(schedule) = &scenario.workload.model else {
@@ -74,7 +76,7 @@ impl TrialPlan {
         Ok(TrialPlan { truth, stream_truth, rate, duration, grace: startup + longest, scenario })
     }
 
-    /// The load that a tool is asked to offer to `url`.
+    /// Returns the load that a tool must offer to `url`.
     pub fn load(&self, url: String) -> LoadSpec {
         LoadSpec {
             url,
@@ -87,7 +89,7 @@ impl TrialPlan {
         }
     }
 
-    /// The longest that a tool may run, from its start.
+    /// Returns the longest time that a tool may run, from its start.
     pub fn limit(&self) -> Nanos {
         self.duration + self.grace
     }

@@ -1,4 +1,4 @@
-//! Reads the truth logs of a server.
+//! Reader of a server's truth logs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use truetail_analysis::league::{ServerView, StreamView};
 
-/// The columns that are used.
 #[derive(Deserialize)]
 struct Row {
     epoch: u32,
@@ -16,7 +15,6 @@ struct Row {
     answered_ns: Option<u64>,
 }
 
-/// The columns of events that are used.
 #[derive(Deserialize)]
 struct EventRow {
     epoch: u32,
@@ -25,18 +23,13 @@ struct EventRow {
     left_ns: u64,
 }
 
-/// The requests that the server saw in the last epoch of its fault clock.
-///
-/// # Errors
-/// What is wrong with the file, in one line.
+/// Reads the requests that the server saw in the last epoch of its fault clock. An error describes the problem in one
+/// line.
 pub(crate) fn read(path: &Path) -> Result<ServerView, String> {
     Ok(ServerView::new(of_last_epoch(path)?.into_iter().map(|row| (row.arrived_ns, row.answered_ns)).collect()))
 }
 
-/// The streams that it sent in that epoch.
-///
-/// # Errors
-/// As [`read`].
+/// Reads the streams that the server sent in the last epoch of its fault clock. Fails like [`read`].
 pub(crate) fn read_streams(requests: &Path, events: &Path) -> Result<StreamView, String> {
     let rows = of_last_epoch(requests)?;
     let epoch = rows.first().map(|row| row.epoch);

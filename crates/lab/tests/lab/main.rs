@@ -17,7 +17,6 @@ use truetail_tools::{SearchPath, Tool};
 const PATIENT: Nanos = Nanos::from_secs(60);
 pub(crate) const NOWHERE: fn() -> SearchPath = || SearchPath { folder: "/nowhere".into(), path: Vec::new() };
 
-/// Runs one tool in `folder` and reads its result.
 fn run(tool: &Fake, folder: &Path, limit: Nanos) -> ToolResult {
     let found = tool.locate(&NOWHERE()).expect("it is here");
     run_trial(tool, &found, &plan(limit), folder, &CancelToken::new()).expect("a server");
@@ -112,7 +111,7 @@ fn children_that_a_tool_leaves_behind_are_ended() {
 #[test]
 fn what_a_tool_used_is_its_own() {
     let root = tempfile::tempdir().unwrap();
-    // Memory of this process must not count as the shell's.
+    // Memory of this process must not be counted as the shell's.
     let ours = vec![1_u8; 200 << 20];
     let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 0.4; echo 5";
     let result = run(&Fake::new("busy", script), root.path(), PATIENT);
@@ -126,7 +125,7 @@ fn what_a_tool_used_is_its_own() {
     }
 }
 
-/// What a runner reports, in words, and its entries.
+/// Runs a runner. Returns its events in words, and its entries.
 fn surveyed(
     folder: &Path,
     tools: &[&'static dyn Tool],

@@ -1,4 +1,5 @@
-//! Stored outputs of every tool, laid out as the laboratory keeps them, read into the league table and back from its CSV.
+//! Stored outputs of every tool, laid out in the folders of the laboratory, read into the league table and back from
+//! its CSV.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use truetail_tools::{InstalledTool, LoadSpec, Tool, by_name};
 
 use crate::NOWHERE;
 
-/// The scenario of the stored outputs: 100/s for 6 s, with a stall of 1 s at 3 s.
+/// Scenario of the stored outputs: 100/s for 6 s, with a stall of 1 s at 3 s.
 const SCENARIO: &str = "name = \"captured\"\n[workload]\nrate = 100\nduration = \"6s\"\n[service]\n\
     baseline = \"10ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"3s\"\nfor = \"1s\"\n";
 
@@ -40,7 +41,7 @@ fn captured(tool: &str, version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools").join(tool).join(version).join("stall")
 }
 
-/// Lays out what a run of `tool` would leave in `folder`, with a sample of version 1 of `ran.json`.
+/// Writes the files that a run of `tool` would leave in `folder`, with a sample of version 1 of `ran.json`.
 fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, plan: &TrialPlan, folder: &Path) {
     let from = captured(tool.name(), version);
     let work = folder.join("files");
@@ -76,19 +77,19 @@ fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, plan: &TrialPlan, folde
     fs::write(folder.join("ran.json"), tool_run.to_string()).expect("a file");
 }
 
-/// 600 evenly spaced requests, all of which the server saw.
+/// Returns the log of 600 evenly spaced requests.
 fn truth_log() -> String {
     log_of((0..600).map(|n| n * 10_000_000))
 }
 
-/// Requests that arrived then, in nanoseconds, and were answered after 10 ms.
+/// Returns the log of requests that arrived at these times, in nanoseconds, and were answered after 10 ms.
 fn log_of(arrivals: impl Iterator<Item = u64>) -> String {
     let row = |(n, at): (u64, u64)| format!("1,{n},{at},,{},200,answered,\n", at + 10_000_000);
     "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults\n".to_owned()
         + &(1..).zip(arrivals).map(row).collect::<String>()
 }
 
-/// A cell of the CSV; none of the cells that are read is quoted.
+/// Returns a cell of the CSV. The cells that the tests read are never quoted.
 fn cell<'a>(csv: &'a str, tool: &str, head: &str) -> &'a str {
     let heads = csv.lines().next().expect("heads");
     let index = heads.split(',').position(|cell| cell == head).unwrap_or_else(|| panic!("no {head}"));
@@ -97,7 +98,7 @@ fn cell<'a>(csv: &'a str, tool: &str, head: &str) -> &'a str {
     line.split(',').nth(index).expect("every row has every column")
 }
 
-/// What the audit finds in the file of each tool, which it gets without a word about the load.
+/// Audit of each tool's file, made without knowledge of the load.
 const AUDITED: [(&str, &str, &str); 7] = [
     ("ab", "certain", "files/samples.tsv"),
     ("hey", "certain", "stdout"),
@@ -109,7 +110,7 @@ const AUDITED: [(&str, &str, &str); 7] = [
 ];
 
 #[test]
-fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
+fn the_table_repeats_the_figures_of_real_tools() {
     let root = tempfile::tempdir().expect("a folder");
     let plan = TrialPlan::new(Scenario::parse(SCENARIO, "captured.toml").expect("a scenario")).expect("it is fit");
     let tools: Vec<&'static dyn Tool> = CAPTURED.iter().map(|(tool, ..)| by_name(tool).expect("a tool")).collect();
@@ -143,15 +144,15 @@ fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
         assert_eq!((audit.finding.name(), audit.file.as_str()), (finding, file), "{name}");
         let is_omission = finding == "certain";
         assert_eq!(audit.corrected_p99_ns.is_some(), is_omission, "{name}");
-        // 100 requests of the schedule fall into the stall; 5 or 6 users send one each.
+        // 100 requests of the schedule fall into the stall, and 5 or 6 users send one each.
         assert!(!is_omission || audit.missing_arrivals.is_some_and(|missing| missing >= 80), "{name}: {audit:?}");
     }
 }
 
-/// Locust's forty users ask once each while nobody is admitted, and not at all while no answer goes on. Of ten users that
-/// would be too many.
+/// Locust's forty users send one request each while no request is admitted, and none while no answer progresses. Ten
+/// users could not send that many.
 #[test]
-fn a_closed_loop_is_known_by_as_many_users_as_the_tool_runs() {
+fn a_closed_loop_is_recognised_with_the_users_of_the_tool() {
     const S: u64 = 1_000_000_000;
     let root = tempfile::tempdir().expect("a folder");
     let plan = TrialPlan::new(builtin::find("06").expect("a scenario")).expect("it is fit");

@@ -1,4 +1,4 @@
-//! Fake tools, which are small shell scripts.
+//! Fake tools made of small shell scripts.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use truetail_tools::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// A tool that is a shell script. It prints its p99 in nanoseconds, or writes it to `results/<any>/p99`.
+/// A shell script as a tool. It prints its p99 in nanoseconds, or writes it to `results/<any>/p99`.
 pub struct Fake {
     pub info: ToolInfo,
     pub script: String,
     pub version: &'static str,
     pub program: &'static str,
-    /// A shell command to run before it.
+    /// A shell command to run before the tool.
     pub before: &'static str,
     pub here: bool,
 }
@@ -35,7 +35,7 @@ impl Fake {
         }
     }
 
-    /// With static lifetime, as real tools have.
+    /// Returns the tool with static lifetime, as real tools have.
     pub fn leaked(self) -> &'static Fake {
         Box::leak(Box::new(self))
     }
@@ -89,7 +89,7 @@ impl Tool for Fake {
     }
 }
 
-/// A plan of 100 ms with a stall. A tool counts as hung after `limit`.
+/// Returns a plan of 100 ms with a stall. A tool counts as hung after `limit`.
 pub fn plan(limit: Nanos) -> TrialPlan {
     let text = "name = \"small\"\n[workload]\nrate = 1000\nduration = \"100ms\"\n[service]\nbaseline = \"1ms\"\n\
                 [[service.fault]]\nkind = \"stall\"\nat = \"50ms\"\nfor = \"20ms\"\n";
@@ -97,7 +97,7 @@ pub fn plan(limit: Nanos) -> TrialPlan {
     TrialPlan { grace: limit.saturating_sub(plan.duration), ..plan }
 }
 
-/// Whether a process with this id exists and is not a zombie.
+/// Returns true if a process with this id exists and is not a zombie.
 pub fn is_alive(pid: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
