@@ -1,4 +1,5 @@
-//! What a run has recorded so far, saved every few seconds: `truetail report` can read it where the process was killed.
+//! Checkpoints: the run so far, saved every few seconds, so that `truetail report` can read a run whose process was
+//! killed.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -12,7 +13,7 @@ use super::feed::rest_after;
 use super::so_far::{FeedSource, SoFar};
 use crate::background::BackgroundThread;
 
-/// The shortest time from one checkpoint to the next.
+/// Shortest time from one checkpoint to the next.
 const SHORTEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Saves checkpoints of a run until it is dropped.
@@ -22,7 +23,7 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Begins to save the run of `source` in `folder`, which is there. If no thread can be started, there are none.
+    /// Starts to save the run of `source` in `folder`, which must exist. If no thread can be started, nothing is saved.
     pub fn start(folder: &Path, source: FeedSource) -> Checkpoints {
         let scheduled = scheduled_in(&source.plan);
         let rounds = Rounds { folder: folder.to_owned(), scheduled, so_far: SoFar::new(source) };
@@ -42,17 +43,17 @@ impl Rounds {
         while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
             let before = host::thread_cpu_time();
             if let Some((run, findings)) = self.round() {
-                // Where this fails, the end of the run says why.
+                // If this fails, saving the run at its end fails too and reports the error.
                 let _ = folder::save_checkpoint(&self.folder, run, &findings);
             }
             wait = rest_after(host::thread_cpu_time().saturating_sub(before), SHORTEST_WAIT);
         }
     }
 
-    /// The run as it is left if nothing more is saved of it.
+    /// Returns the run as the checkpoint shows it: complete if the process is killed now.
     fn round(&mut self) -> Option<(Run, Findings)> {
         let (mut run, mut findings) = self.so_far.now()?;
-        // Whose arrivals they are is known of all of them at the end only.
+        // The targets of all arrivals are known only at the end.
         run.snapshot.targets.clear();
         run.facts.checkpoint = Some(CheckpointFacts { scheduled: self.scheduled });
         let gates = std::mem::take(&mut findings.gates);
@@ -61,7 +62,7 @@ impl Rounds {
     }
 }
 
-/// All arrivals that this stripe of a load has; `None` where answers decide it.
+/// Returns the number of arrivals of this stripe; `None` if it depends on answers.
 fn scheduled_in(plan: &Plan) -> Option<u64> {
     let LoadModel::Open(schedule) = &plan.workload.model else { return None };
     schedule.count().map(|all| plan.stripe.share_of(all))

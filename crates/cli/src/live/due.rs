@@ -1,20 +1,21 @@
-//! The arrivals that were due so far.
+//! Number of arrivals due during a run.
 
 use truetail_engine::Plan;
 use truetail_model::arrival::Arrivals;
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_model::workload::LoadModel;
 
-/// Counts the schedule of an open load as time goes on. Other loads have none that is known in advance.
+/// Counts the arrivals of an open load as they become due. Schedules of other loads depend on answers and are not
+/// counted.
 #[derive(Debug)]
 pub struct DueArrivals {
     arrivals: Option<Arrivals>,
-    /// Those before this instant are counted.
+    /// All arrivals before this instant are counted.
     reached: Timestamp,
     measure_from: Timestamp,
-    /// The measured ones, by second from the origin.
+    /// Measured arrivals by second from the origin.
     by_second: Vec<u64>,
-    /// All of them, the warm-up included.
+    /// All arrivals, warm-up included.
     count: u64,
 }
 
@@ -32,7 +33,7 @@ impl DueArrivals {
         DueArrivals { arrivals, reached: Timestamp::ZERO, measure_from, by_second: Vec::new(), count: 0 }
     }
 
-    /// Counts those that were due before `now`, and not before `begins`: a run that is late leaves those out.
+    /// Counts arrivals due before `now`. Arrivals before `begins` are left out, because a late run never sends them.
     pub fn advance(&mut self, begins: Timestamp, now: Timestamp) {
         let Some(arrivals) = &mut self.arrivals else { return };
         while self.reached < now {
@@ -52,12 +53,12 @@ impl DueArrivals {
         }
     }
 
-    /// The measured arrivals that were due, by second from the origin.
+    /// Returns the measured arrivals that were due, by second from the origin.
     pub fn by_second(&self) -> &[u64] {
         &self.by_second
     }
 
-    /// All arrivals that were due, the warm-up included.
+    /// Returns the number of arrivals that were due, warm-up included.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -1,4 +1,4 @@
-//! The thread that makes the states of a run that is going on.
+//! Thread that publishes the live states of a run.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -14,13 +14,13 @@ use super::states::LiveStates;
 use crate::background::BackgroundThread;
 use crate::progress::Figures;
 
-/// The shortest time from the end of one round to the beginning of the next.
+/// Shortest time from the end of one round to the start of the next.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
-/// A round waits for this many times what the last one cost, so that all of them cost at most 5 % of one processor.
+/// The rest after a round, in multiples of its cost: all rounds together cost at most 5 % of one processor.
 const REST_FACTOR: u32 = 20;
 
-/// Makes states of a run until it is dropped or finished. Asks the workers for what they recorded and costs them nothing
-/// else.
+/// Publishes states of a run until it is dropped or finished. It asks the workers for their records, and costs them
+/// nothing else.
 #[derive(Debug)]
 pub struct Feed {
     states: LiveStates,
@@ -28,8 +28,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Starts it, before the run or during it, in a thread with a lower priority than the workers. If no thread can be
-    /// started, the only state is the result.
+    /// Starts the feed, before or during the run, on a thread with a lower priority than the workers. If no thread can
+    /// be started, the only state is the result.
     pub fn start(source: FeedSource) -> Feed {
         let states = LiveStates::default();
         let rounds = Rounds::new(source, states.clone());
@@ -37,12 +37,11 @@ impl Feed {
         Feed { states, thread }
     }
 
-    /// Where its states are.
     pub fn states(&self) -> LiveStates {
         self.states.clone()
     }
 
-    /// The run has ended with this result, which is the last state. `before` sees it first.
+    /// Publishes the result of the ended run as the last state, after passing it to `before`.
     pub fn finish(mut self, run: &Run, findings: &Findings, before: impl FnOnce(&LiveState)) {
         self.thread.take();
         let state = LiveState {
@@ -64,7 +63,6 @@ impl Drop for Feed {
     }
 }
 
-/// The rounds of a feed.
 struct Rounds {
     so_far: SoFar,
     states: LiveStates,
@@ -89,7 +87,7 @@ impl Rounds {
         }
     }
 
-    /// The state of now; `None` before the run has begun.
+    /// Returns the current state; `None` before the run has begun.
     fn round(&mut self) -> Option<LiveState> {
         let (run, findings) = self.so_far.now()?;
         let progress = self.figures.now();
@@ -99,12 +97,13 @@ impl Rounds {
     }
 }
 
-/// How long to wait after a round that cost this much processor time, with what others spent on it; `shortest` at least.
+/// Returns the time to wait after a round. `cost` is its processor time, including that of observers. At least
+/// `shortest`.
 pub fn rest_after(cost: Nanos, shortest: Duration) -> Duration {
     shortest.max(Duration::from(cost) * REST_FACTOR)
 }
 
-/// The progress of a run that has ended, from its books.
+/// Returns the progress of a run that has ended, from its books.
 fn progress_at_end(run: &Run) -> RunProgress {
     let (measured, warmup) = (&run.snapshot.tally, &run.snapshot.warmup);
     let issued = measured.issued + warmup.issued;

@@ -1,23 +1,23 @@
-//! Where the live page of a run is served.
+//! Listener of the live page.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
 
 use crate::error::{Result, runtime_error, usage_error};
 use crate::output;
 
-/// A listener for the live page, and the name that the user gave it.
+/// Listener of the live page, and the name that the user gave it.
 #[derive(Debug)]
 pub struct LiveListener {
     pub listener: TcpListener,
-    /// What `--live` named, without the port, if it is a name and no address.
+    /// The host of `--live`, without port, if it is a name and not an address.
     pub names: Vec<String>,
 }
 
 impl LiveListener {
-    /// Listens on `given`, an address or a name with a port. Tells the user if others can reach it.
+    /// Listens on `given`, an address or a name with a port. Tells the user if other machines can reach it.
     ///
     /// # Errors
-    /// If it is no address, or cannot be listened on, such as when another program uses the port.
+    /// If `given` is no address, or cannot be listened on, for example because another program uses the port.
     pub fn bind(given: &str) -> Result<LiveListener> {
         let wrong = |problem: String| {
             usage_error(format!("--live '{given}': {problem}; write ADDRESS:PORT, such as 127.0.0.1:9000"))
@@ -41,7 +41,7 @@ impl LiveListener {
     }
 }
 
-/// The address as people open it: a listener on all addresses is reached by this machine's own.
+/// Returns the URL of the page. If the listener is on all addresses, this is the loopback address.
 pub fn url_of(address: SocketAddr) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::from([127, 0, 0, 1]),

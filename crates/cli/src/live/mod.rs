@@ -1,17 +1,17 @@
-//! A run that is going on, for those who watch it, and for those who find what is left of it.
+//! Live view of a run, and its checkpoints.
 //!
 //! | module | content |
 //! |---|---|
-//! | `so_far` | what was recorded so far, as a run of its own |
-//! | `due` | the arrivals that were due so far |
-//! | `feed` | the thread that makes the states |
+//! | `so_far` | the data recorded until now, as a run |
+//! | `due` | counts the arrivals that are due |
+//! | `feed` | thread that publishes the states |
 //! | `states` | the newest state, for any number of observers |
-//! | `checkpoints` | what is left of a run that is killed |
-//! | `listen`, `site` | where the live page is served, and what it answers |
+//! | `checkpoints` | saved states of a run, for when its process is killed |
+//! | `listen`, `site` | listener of the live page, and its answers |
 //! | `otlp` | metrics for OpenTelemetry receivers, with the feature `otlp` |
-//! | `terminal` | the terminal while the view fills it |
-//! | `watch` | the view of `--watch`, and its keys |
-//! | `view` | all of them, from before the run to after its end |
+//! | `terminal` | full-screen mode of the terminal |
+//! | `watch` | view of `--watch`, and its keys |
+//! | `view` | all views of a run, from before its start to after its end |
 
 mod checkpoints;
 mod due;

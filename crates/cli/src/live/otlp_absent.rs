@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::states::LiveStates;
 use crate::error::{Result, usage_error};
 
-/// There is none without the feature.
+/// Cannot be constructed without the feature `otlp`.
 #[derive(Debug)]
 pub struct OtlpEndpoint(Infallible);
 
@@ -19,7 +19,7 @@ impl OtlpEndpoint {
     }
 }
 
-/// There is none without the feature.
+/// Cannot be constructed without the feature `otlp`.
 #[derive(Debug)]
 pub struct OtlpSender(Infallible);
 

@@ -1,4 +1,4 @@
-//! What the live page, its events and `/metrics` answer.
+//! Answers of the live page, its events, and `/metrics`.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -10,13 +10,13 @@ use truetail_report::{LiveState, metrics};
 
 use super::states::{LiveStates, Next};
 
-/// How long the page waits for the first state before it says that there is none yet.
+/// Time that the page waits for the first state before it says that the run has not begun.
 const FIRST_STATE: Duration = Duration::from_secs(2);
-/// The page before there is a state. It asks again by itself.
+/// Page before the first state. It reloads every second.
 const NOT_YET: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"1\">\
     <title>truetail</title></head><body><p>The run has not begun yet.</p></body></html>";
 
-/// The site of a run that goes on. Each state is drawn once, however many clients ask, and not at all if none does.
+/// Live site of a run. Each state is drawn at most once, for all clients together, and only if a client asks.
 #[derive(Clone, Debug)]
 pub struct Site(Arc<Shared>);
 
@@ -27,7 +27,7 @@ struct Shared {
     end: OnceLock<Event>,
 }
 
-/// What was drawn of the state of that number.
+/// Cached drawings of the state with number `version`.
 #[derive(Default, Debug)]
 struct Drawn {
     version: u64,
@@ -42,7 +42,7 @@ impl Site {
         Site(Arc::new(Shared { states, drawn: Mutex::default(), end: OnceLock::new() }))
     }
 
-    /// The part of what is drawn of a state: from the last time, or drawn now. Others who ask wait for it.
+    /// Returns a part of the drawings of a state, and draws it if necessary. Concurrent callers wait for the drawing.
     fn drawn<T: Clone>(
         &self,
         version: u64,
@@ -50,7 +50,7 @@ impl Site {
         draw: impl FnOnce() -> T,
     ) -> T {
         let mut drawn = self.0.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        // An observer that is late draws an older state once more rather than to have the newest one drawn twice.
+        // A late observer draws its old state again, so that the newest state stays in the cache.
         if version < drawn.version {
             return draw();
         }
@@ -75,8 +75,8 @@ impl Site {
         }
     }
 
-    /// Draws the last event in this thread. Those that serve the page have a low priority, and the process does not wait long
-    /// for them.
+    /// Draws the last event on this thread. The threads that serve the page have a low priority, and the process does
+    /// not wait long for them.
     pub fn draw_end(&self, last: &LiveState) {
         self.0.end.get_or_init(|| event_of(last));
     }
@@ -104,7 +104,7 @@ impl Site {
     }
 }
 
-/// Prometheus names the protobuf format in `Accept` if it was told to read native histograms.
+/// Returns true if the client takes protobuf. Prometheus names this format in `Accept` if it reads native histograms.
 fn wants_protobuf(accept: &str) -> bool {
     accept.contains("application/vnd.google.protobuf") && accept.contains("io.prometheus.client.MetricFamily")
 }
@@ -121,7 +121,7 @@ impl Handler for Site {
     }
 }
 
-/// The events of one client: the newest state each time, and the result at last.
+/// Events of one client: the newest state each time, and finally the result.
 struct StateEvents {
     site: Site,
     seen: u64,
@@ -144,7 +144,7 @@ impl EventSource for StateEvents {
     }
 }
 
-/// The page of a state; that of the last one is the report.
+/// Returns the page of a state. The page of the last state is the report.
 fn page_of(state: &LiveState) -> String {
     run_page(&RunPage::new(&state.run, &state.findings, &state.series).live(!state.ended))
 }

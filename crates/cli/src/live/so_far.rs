@@ -1,4 +1,4 @@
-//! What was recorded so far, as a run of its own.
+//! The run so far, as a run that can be analysed.
 
 use truetail_engine::{Control, Plan, RunOutput};
 use truetail_model::record::Snapshot;
@@ -8,46 +8,43 @@ use truetail_run::{Findings, GeneratorStats, Run, RunSource};
 use super::due::DueArrivals;
 use crate::judging::Judge;
 
-/// What is to be known of a run by those who look at it while it goes on.
+/// Access to a run for observers.
 #[derive(Clone, Debug)]
 pub struct FeedSource {
-    /// What is offered.
     pub plan: Plan,
-    /// The handle to the run.
     pub control: Control,
-    /// What is made of the result.
     pub judge: Judge,
-    /// The command line, without secrets.
+    /// Command line, without secrets.
     pub command: String,
 }
 
-/// A run that goes on, as if it had been stopped at the moment.
+/// A run in progress, as if it had been stopped at this moment.
 #[derive(Debug)]
 pub struct SoFar {
     source: FeedSource,
     due: DueArrivals,
-    /// What is due is no longer planned from the moment on at which the run was stopped.
+    /// True once the run was stopped. From then on, no more arrivals are planned.
     stopped: bool,
 }
 
 impl SoFar {
-    /// Of the run of `source`, which need not have begun.
+    /// Observes the run of `source`, which need not have begun.
     pub fn new(source: FeedSource) -> SoFar {
         SoFar { due: DueArrivals::new(&source.plan), source, stopped: false }
     }
 
-    /// How many arrivals were due, the warm-up included, as far as they are known in advance.
+    /// Returns the number of arrivals that were due, warm-up included, as far as known in advance.
     pub fn due(&self) -> u64 {
         self.due.count()
     }
 
-    /// The run, whose books are closed, and its findings; `None` before it has begun. Asks the workers for what they recorded
-    /// and costs them nothing else.
+    /// Returns the run with closed books, and its findings; `None` before it has begun. Asks the workers for their
+    /// records, and costs them nothing else.
     pub fn now(&mut self) -> Option<(Run, Findings)> {
         let FeedSource { plan, control, judge, command } = &self.source;
-        // Read before the records are asked for: what is due by then is in them.
+        // Read before the records, which therefore hold everything due by then.
         let elapsed = control.elapsed()?;
-        // Arrivals that were due between the last look and the stop count once they are begun.
+        // Arrivals due between the last look and the stop count once they are begun.
         self.stopped |= control.was_stopped();
         if !self.stopped {
             self.due.advance(Timestamp(control.begins_after().0), Timestamp(elapsed.0));
@@ -60,8 +57,8 @@ impl SoFar {
     }
 }
 
-/// `snapshot`, taken `elapsed` after the origin, as a run. Its books do not balance: see
-/// [`truetail_analysis::stopped_now`].
+/// Returns `snapshot`, taken `elapsed` after the origin, as a run. Its books do not balance;
+/// [`truetail_analysis::stopped_now`] closes them.
 pub fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
     let generator = GeneratorStats::default();
     let measured = RunOutput {
@@ -75,7 +72,7 @@ pub fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
     };
     let mut run = measured.into_run(RunSource::Sockets, plan.offered());
     run.facts.interrupted = true;
-    // Not known before the end.
+    // Known only at the end.
     run.facts.generator = None;
     run
 }

@@ -6,8 +6,7 @@ use std::time::Duration;
 use truetail_model::time::Nanos;
 use truetail_report::LiveState;
 
-/// A place for the newest state. Observers look when they like; a slow one misses states and holds nothing up. Clones are of
-/// the same place.
+/// Slot for the newest state. A slow observer misses states but delays nothing. Clones share the slot.
 #[derive(Clone, Default, Debug)]
 pub struct LiveStates(Arc<Shared>);
 
@@ -19,23 +18,23 @@ struct Shared {
 
 #[derive(Default, Debug)]
 struct Content {
-    /// How many states there were.
+    /// Number of states published.
     version: u64,
     newest: Option<Arc<LiveState>>,
-    /// No state follows.
+    /// True if no state follows.
     closed: bool,
-    /// Processor time that observers spent on drawing since it was asked for.
+    /// Processor time that observers spent on drawing since [`LiveStates::take_spent`].
     spent: Nanos,
 }
 
-/// What [`LiveStates::newer_than`] found.
+/// Result of [`LiveStates::newer_than`].
 #[derive(Clone, Debug)]
 pub enum Next {
-    /// The newest state, and its number, from 1.
+    /// The newest state and its number, from 1.
     State(u64, Arc<LiveState>),
-    /// There is none newer yet.
+    /// No newer state exists yet.
     NotYet,
-    /// No newer one will follow.
+    /// No newer state will follow.
     Closed,
 }
 
@@ -44,12 +43,13 @@ impl LiveStates {
         self.0.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The newest state; `None` before the first one.
+    /// Returns the newest state; `None` before the first one.
     pub fn latest(&self) -> Option<Arc<LiveState>> {
         self.content().newest.clone()
     }
 
-    /// The newest state, if its number is above `seen`; waits for it no longer than `patience`. 0 asks for any.
+    /// Returns the newest state if its number is above `seen`, and waits for it for at most `patience`. 0 accepts any
+    /// state.
     pub fn newer_than(&self, seen: u64, patience: Duration) -> Next {
         let nothing_new = |content: &mut Content| content.version <= seen && !content.closed;
         let waited = self.0.changed.wait_timeout_while(self.content(), patience, nothing_new);
@@ -61,12 +61,13 @@ impl LiveStates {
         }
     }
 
-    /// Tells the feed that an observer spent this much processor time on a state, so that it takes more time for the next.
+    /// Tells the feed that an observer spent this much processor time on a state, so that the feed waits longer before
+    /// the next.
     pub fn spent(&self, time: Nanos) {
         self.content().spent += time;
     }
 
-    /// What observers spent since this was last called.
+    /// Returns the processor time that observers spent since the last call.
     pub(super) fn take_spent(&self) -> Nanos {
         std::mem::take(&mut self.content().spent)
     }

@@ -1,5 +1,5 @@
-//! The terminal while the view of a run fills it: the alternate screen, no echo, keys as they are pressed. And the way back
-//! from there, however the run ends.
+//! Full-screen mode of the terminal: alternate screen, no echo, single keys. The terminal is restored however the run
+//! ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -17,16 +17,16 @@ use crate::output;
 
 /// Alternate screen, no cursor, no wrapping at the last column.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l";
-/// The way back, without any emphasis.
+/// Restores the screen, without colors or emphasis.
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// The size of a terminal that does not tell its own.
+/// Columns and rows of a terminal that does not report its size.
 const USUAL: (u16, u16) = (80, 24);
-/// No more of a terminal is drawn.
+/// Most columns and rows that are drawn.
 const LARGEST: (u16, u16) = (500, 200);
-/// How long the way back waits for a screen that is being written.
+/// Longest time that [`leave`] waits for a screen that is being written.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What has to be undone; `None` while the terminal is as it was.
+/// State to restore; `None` outside full-screen mode.
 static ENTERED: Mutex<Option<Entered>> = Mutex::new(None);
 
 struct Entered {
@@ -35,7 +35,7 @@ struct Entered {
     before: Termios,
 }
 
-/// The terminal, filled by the view until this is dropped.
+/// Full-screen mode, which ends on drop.
 pub struct FullScreen {
     keys: File,
 }
@@ -61,29 +61,28 @@ impl FullScreen {
         output::hold_notes();
         let written = screen.write_all(ENTER);
         *ENTERED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Entered { screen, keys, before });
-        // Dropped, it leaves what could not be entered.
+        // Restores the terminal on drop, also if entering failed.
         let entered = FullScreen { keys: reader };
         written.map(|()| entered)
     }
 
-    /// Its columns and rows.
+    /// Returns the columns and rows.
     pub fn size(&self) -> Rect {
         let size = tcgetwinsize(&self.keys).ok().map(|size| (size.ws_col, size.ws_row));
         let (columns, rows) = size.filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or(USUAL);
         Rect::new(0, 0, columns.min(LARGEST.0), rows.min(LARGEST.1))
     }
 
-    /// Writes to the screen, unless somebody left it already. Returns false if it cannot be written to: the terminal is
-    /// gone.
+    /// Writes to the screen, unless full-screen mode has ended. Returns false if the terminal is gone.
     pub fn write(&self, text: &str) -> bool {
         let mut entered = ENTERED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         entered.as_mut().is_none_or(|entered| entered.screen.write_all(text.as_bytes()).is_ok())
     }
 
-    /// The bytes of the keys that are pressed within `time`, at once when there are any. Empty where there are none.
+    /// Returns the bytes of keys pressed within `time`, as soon as there are any; empty without any.
     ///
     /// # Errors
-    /// If there will be none any more: the terminal is gone.
+    /// If the terminal is gone.
     pub fn read(&mut self, time: Duration) -> io::Result<Vec<u8>> {
         let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
         let mut polled = [PollFd::new(&self.keys, PollFlags::IN)];
@@ -112,16 +111,16 @@ impl Drop for FullScreen {
     }
 }
 
-/// Gives the terminal back as it was, and prints the notes that were held. Does nothing where that was done already.
+/// Restores the terminal and prints the held notes. Further calls do nothing.
 pub fn leave() {
     let Some(mut entered) = take_entered() else { return };
-    // Errors have nowhere to go: the terminal itself is what failed.
+    // The terminal itself failed, so an error cannot be shown.
     let _ = entered.screen.write_all(LEAVE);
     let _ = tcsetattr(entered.keys.as_fd(), OptionalActions::Now, &entered.before);
     output::release_notes();
 }
 
-/// Does not wait for ever: a terminal that takes no more characters must not keep a process from ending.
+/// Waits for a limited time: a terminal that accepts no more characters must not keep the process from ending.
 fn take_entered() -> Option<Entered> {
     const STEP: Duration = Duration::from_millis(10);
     for _ in 0..PATIENCE.as_millis() / STEP.as_millis() {
@@ -134,7 +133,7 @@ fn take_entered() -> Option<Entered> {
     None
 }
 
-/// From now on a panic leaves the screen before its message is printed.
+/// Installs a panic hook that leaves the screen before the message is printed.
 fn leave_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -153,10 +152,10 @@ mod tests {
 
     use super::*;
 
-    /// The terminal of a process is one for all of it.
+    /// The tests share the terminal state of the process.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// A terminal of its own, and everything that was sent to it so far.
+    /// A pseudo-terminal, and everything that was sent to it so far.
     struct Pty {
         master: File,
         slave: File,

@@ -1,4 +1,4 @@
-//! Everything that shows a run while it goes on, from before its start to after its end.
+//! All live views of a run, from before its start to after its end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::args::live::LiveArgs;
 use crate::error::{Result, runtime_error};
 use crate::output;
 
-/// How long the process waits, at the end of the run, for clients that are still reading.
+/// Time that the process waits, at the end of the run, for clients that are still reading.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// What the user wants to see, checked before the load begins.
+/// Views that the user asked for, checked before the load begins.
 #[derive(Debug)]
 pub struct LiveView {
     listener: Option<LiveListener>,
@@ -30,10 +30,10 @@ pub struct LiveView {
 }
 
 impl LiveView {
-    /// Listens, so that a port in use ends the command before anything was sent.
+    /// Starts to listen, so that a port in use ends the command before anything is sent.
     ///
     /// # Errors
-    /// If it cannot listen, the URL of a receiver is none, or there is no terminal to draw on.
+    /// If it cannot listen, the URL of the receiver is not valid, or the terminal cannot be drawn on.
     pub fn prepare(args: &LiveArgs) -> Result<LiveView> {
         let watch = args.watch.watch;
         if watch {
@@ -44,12 +44,12 @@ impl LiveView {
         Ok(LiveView { listener, otlp, watch })
     }
 
-    /// Open files that it needs during the run.
+    /// Returns the number of open files that the views need during the run.
     pub fn files(&self) -> u64 {
         if self.listener.is_some() { Server::MAX_FILES } else { 0 }
     }
 
-    /// Begins to show the run of `source`; costs nothing if nobody wants to see it.
+    /// Starts the views of the run of `source`. Without views it does nothing.
     ///
     /// # Errors
     /// If the system gives no thread for the server.
@@ -72,7 +72,7 @@ fn serve(LiveListener { listener, names }: LiveListener, site: &Site) -> Result<
     Ok(server)
 }
 
-/// What shows a run that goes on. Dropped before its end, it closes its connections.
+/// Running views of a run. Dropped before [`RunningView::end`], they close their connections.
 #[derive(Default, Debug)]
 pub struct RunningView {
     feed: Option<Feed>,
@@ -83,12 +83,12 @@ pub struct RunningView {
 }
 
 impl RunningView {
-    /// The states of the run, if it is to fill the terminal.
+    /// Returns the states of the run if `--watch` shows them.
     pub fn watched(&self) -> Option<LiveStates> {
         self.watched.clone()
     }
 
-    /// The run has ended with this result.
+    /// Publishes the result of the ended run.
     pub fn finish(&mut self, run: &Run, findings: &Findings) {
         let Some(feed) = self.feed.take() else { return };
         let is_visited = self.server.as_ref().is_some_and(Server::has_connections);
@@ -96,7 +96,7 @@ impl RunningView {
         feed.finish(run, findings, |last| site.iter().for_each(|site| site.draw_end(last)));
     }
 
-    /// Waits until everyone who watches has the result, for at most 5 s each.
+    /// Waits until all clients have the result, for at most 5 s each for the page and the receiver.
     pub fn end(self) {
         if let Some(server) = self.server {
             server.end(LAST_WORDS);

@@ -1,4 +1,4 @@
-//! `run --watch`: the view of a run that fills the terminal, and its keys.
+//! `run --watch`: full-screen view of a run, and its keys.
 
 use std::env;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::error::{Result, runtime_error, usage_error};
 use crate::output;
 use crate::progress::Figures;
 
-/// From one redraw to the next.
+/// Time from one redraw to the next.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
-/// How long keys are waited for at once, so that the end of the run is soon seen.
+/// Longest wait for keys in one call. It bounds the time until the end of the run is noticed.
 const KEY_INTERVAL: Duration = Duration::from_millis(100);
-/// `q` again within this time is the same press: keys that are held repeat.
+/// A second `q` within this time is the same press, because a held key repeats.
 const SAME_PRESS: Duration = Duration::from_millis(500);
 
-/// Refuses a terminal on which nothing can be drawn.
+/// Refuses a terminal that cannot be drawn on.
 ///
 /// # Errors
 /// If standard error is no terminal, or one that cannot move its cursor.
@@ -45,18 +45,18 @@ pub fn check_terminal() -> Result<()> {
     Ok(())
 }
 
-/// The view of a run, until it is dropped.
+/// View of a run, which ends on drop.
 pub struct Watch {
     _thread: BackgroundThread,
     stopped_by_key: Arc<AtomicBool>,
 }
 
 impl Watch {
-    /// The key that ends the run.
+    /// Key that ends the run.
     pub const STOP_KEY: &str = "q";
 
-    /// Fills the terminal with the run of `control`, in a thread with a lower priority than the workers. `signals` counts
-    /// those that asked the run to end.
+    /// Fills the terminal with the run of `control`, on a thread with a lower priority than the workers. `signals`
+    /// counts the signals that asked the run to end.
     ///
     /// # Errors
     /// If this process has no terminal to read keys from, or no thread can be started.
@@ -81,13 +81,13 @@ impl Watch {
         Ok(Watch { _thread: thread, stopped_by_key })
     }
 
-    /// True if the first signal that asked the run to end came from the key `q`.
+    /// Returns true if the key `q` raised the first signal that asked the run to end.
     pub fn stopped_by_key(&self) -> bool {
         self.stopped_by_key.load(Ordering::Relaxed)
     }
 }
 
-/// What the thread of the view works with.
+/// State of the view's thread.
 struct Screen {
     screen: FullScreen,
     figures: Figures,
@@ -101,7 +101,7 @@ struct Screen {
 }
 
 impl Screen {
-    /// Draws until `ended`; leaves the screen then.
+    /// Draws until `ended`, then leaves the screen.
     fn show_until(mut self, ended: &Receiver<()>) {
         let mut keys = KeyParser::default();
         loop {
@@ -113,7 +113,7 @@ impl Screen {
                 }
                 let left = until.saturating_duration_since(Instant::now()).min(KEY_INTERVAL);
                 let Ok(bytes) = self.screen.read(left) else {
-                    // The terminal is gone. The run ends by SIGHUP, or goes on where that is ignored.
+                    // The terminal is gone. The run ends by SIGHUP, or continues if SIGHUP is ignored.
                     let _ = ended.recv();
                     return;
                 };
@@ -149,10 +149,10 @@ impl Screen {
     }
 }
 
-/// Keys that end the run. They raise the signal of Ctrl-C, so that they do what it does.
+/// Keys that end the run. They raise SIGINT, so that they act like Ctrl-C.
 struct Stops {
     last_q: Option<Instant>,
-    /// How many asked the run to end so far.
+    /// Number of signals that asked the run to end so far.
     signals: Arc<AtomicU32>,
     by_key: Arc<AtomicBool>,
 }
@@ -162,7 +162,7 @@ impl Stops {
         let _ = raise(SIGINT);
     }
 
-    /// Never the third signal, which would end the process without a report.
+    /// Raises a signal for `q`, but never the third, which would end the process without a report.
     fn stop(&mut self, now: Instant) {
         let is_held = self.last_q.replace(now).is_some_and(|last| now - last < SAME_PRESS);
         let before = self.signals.load(Ordering::SeqCst);
@@ -176,7 +176,7 @@ impl Stops {
     }
 }
 
-/// What the terminal can show, as its environment says.
+/// Returns what the terminal can show according to its environment.
 fn look() -> Look {
     let style = output::stderr_terminal().unwrap_or_default();
     let has = |name: &str, part: &str| env::var(name).is_ok_and(|value| value.contains(part));

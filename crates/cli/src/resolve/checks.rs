@@ -1,4 +1,4 @@
-//! The checks of a run.
+//! Checks of a run.
 
 use truetail_checks::CheckRun;
 use truetail_engine::Plan;
@@ -6,8 +6,8 @@ use truetail_model::time::Timestamp;
 
 use crate::args::checks::CheckArgs;
 
-/// The checks of a run, and their observer in its plan; `None` where there are none, so that nobody observes. `cut_warmup`:
-/// the warm-up is found afterwards.
+/// Returns the checks of a run, and adds their observer to the plan; `None` without checks. `cut_warmup` means that the
+/// warm-up is found after the run.
 pub fn checks(args: CheckArgs, plan: &mut Plan, cut_warmup: bool) -> Option<CheckRun> {
     if args.checks.is_empty() {
         return None;

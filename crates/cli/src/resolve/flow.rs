@@ -1,4 +1,4 @@
-//! The flows of a run.
+//! Flows of a run.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,11 +13,10 @@ use crate::args::flow::Variable;
 use crate::args::run::{ModelName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
-/// The flows of a run; `None` where there are none. Sets what follows from them in `args`: the load model and the length of a
-/// session.
+/// Returns the flows of a run; `None` without flows. Sets the load model and the session length in `args`.
 ///
 /// # Errors
-/// Options that have no meaning beside them, and what is wrong with a file.
+/// If a flow contradicts other options, or a file is not valid.
 pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
     if args.flow.flow.is_empty() {
         return Ok(None);
@@ -36,24 +35,24 @@ pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
     Ok(Some(flows))
 }
 
-/// The version of HTTP that flows are run over.
+/// Returns the version of HTTP that flows use.
 pub fn version(args: &RunArgs) -> HttpVersion {
     if args.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 }
 }
 
-/// These flows in one run.
+/// Combines flows for one run.
 ///
 /// # Errors
-/// Why they cannot be.
+/// If the flows cannot be combined.
 pub fn together(flows: Vec<Flow>) -> Result<Flows> {
     Flows::new(flows).map_err(|error| usage_error(format!("--flow: {error}")))
 }
 
-/// The flow in `file`, with these variables, with files of `file_root` or else of its own folder, and with the rows that its
-/// text asks for.
+/// Reads the flow in `file`, with these variables and the rows that its text uses. Its files are in `file_root`, or by
+/// default in the folder of the flow.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the flow is not valid.
 pub fn read(
     file: &Path,
     variables: &[Variable],
@@ -72,19 +71,20 @@ pub fn read(
         .map_err(|error| wrong(file, &error))
 }
 
-/// The files that the flow in `file` names.
+/// Returns the files that the flow in `file` names.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the flow is not valid.
 pub fn files_of(file: &Path) -> Result<Vec<String>> {
     truetail_flow::files_of(&input::text(file)?).map_err(|error| wrong(file, &error))
 }
 
-/// The bytes of a file that the flow in `file` names: one in `file_root` or else in its own folder, or below it.
+/// Returns the bytes of a file that the flow in `file` names. The file must be in or below `file_root`, by default the
+/// folder of the flow.
 ///
 /// # Errors
-/// It cannot be read, is no regular file, or is elsewhere once links were followed. A flow that came from others sends nothing
-/// else of this machine.
+/// If the file cannot be read, is no regular file, or is outside that folder after following links. So a flow from a
+/// stranger cannot send other files of this machine.
 pub fn file_of_flow(file: &Path, file_root: Option<&Path>, path: &str) -> Result<Vec<u8>> {
     let own = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let root = file_root.unwrap_or(own);
@@ -103,12 +103,12 @@ pub fn file_of_flow(file: &Path, file_root: Option<&Path>, path: &str) -> Result
     input::bytes(&real)
 }
 
-/// What is wrong in a flow, with its place.
+/// Describes an error in a flow, with its place.
 pub fn wrong(file: &Path, error: &FlowError) -> CliError {
     usage_error(format!("{}:{}: {}", file.display(), error.line, error.problem))
 }
 
-/// The sessions of a run, and their script in its plan.
+/// Returns the sessions of a run, and adds their observer to the plan.
 pub fn sessions(flows: Option<Flows>, seed: Option<u64>, plan: &mut Plan) -> Option<FlowRun> {
     let flows = flows?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
@@ -122,7 +122,7 @@ fn short_name(file: &Path) -> String {
     file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Refuses what a flow says itself, and what is not measured together with one.
+/// Refuses options that the flow sets, and options that cannot be combined with a flow.
 fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     let in_the_flow = "the flow says what is sent; write it there";
     let not_yet = "the two cannot be used together";
@@ -194,7 +194,7 @@ mod tests {
             assert!(read(path, None).unwrap_err().contains("not a regular file"), "{path}");
         }
         assert!(read("missing", None).unwrap_err().contains("cannot read") && read("loop", None).is_err());
-        // As in Hurl, paths begin at the root that is given.
+        // As in Hurl, paths start at the given root.
         let root = folder.path();
         assert_eq!(read("secret", Some(root)).as_deref(), Ok("secret"));
         assert_eq!(read(&absolute, Some(root)).as_deref(), Ok("secret"));

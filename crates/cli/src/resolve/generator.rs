@@ -1,4 +1,4 @@
-//! How precisely truetail sends, and what that costs.
+//! Precision of sending, and its cost.
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use truetail_run::Timing;
 use crate::args::run::{RunArgs, TimingName};
 use crate::error::{Result, runtime_error, usage_error};
 
-/// Refuses `cheap` without kernel receive stamps: answers would get the time of the next tick.
+/// Refuses `cheap` without kernel receive stamps: answers would be stamped a whole tick late.
 pub(super) fn timing(args: &RunArgs) -> Result<Timing> {
     match args.timing {
         Some(TimingName::Cheap) if args.unix_socket.is_some() => Err(usage_error(
@@ -26,8 +26,8 @@ pub(super) fn timing(args: &RunArgs) -> Result<Timing> {
     }
 }
 
-/// Whether workers get real-time priority. Refused where this process may not give it, and where workers would spin on
-/// every processor, so that nothing else could run.
+/// Returns true if workers get real-time priority. Refused if this process may not use it, or if workers would spin on
+/// every processor so that nothing else could run.
 pub(super) fn realtime(args: &RunArgs, plan: &Plan) -> Result<bool> {
     if !args.realtime {
         return Ok(false);
@@ -43,7 +43,7 @@ pub(super) fn realtime(args: &RunArgs, plan: &Plan) -> Result<bool> {
     Ok(true)
 }
 
-/// Tries it in a thread that ends at once.
+/// Checks by trying, on a thread that ends at once.
 fn may_run_at_real_time() -> Result<()> {
     let tried = thread::spawn(host::run_at_real_time).join();
     let Ok(Err(error)) = tried else { return Ok(()) };

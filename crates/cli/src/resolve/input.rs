@@ -8,17 +8,17 @@ use truetail_run::input::{self, AtMost, LONGEST};
 
 use crate::error::{Result, runtime_error};
 
-/// How a file begins that is compressed with gzip.
+/// First bytes of a gzip file.
 const GZIP: &[u8] = b"\x1f\x8b";
-/// The longest recording that is read, unpacked, in bytes: 50 million arrivals.
+/// Most bytes of an unpacked recording: 50 million arrivals.
 const LONGEST_RECORDING: u64 = 1 << 30;
 
-/// The bytes of a file, or of standard input for `-`.
+/// Returns the bytes of a file, or of standard input for `-`.
 pub fn bytes(path: &Path) -> Result<Vec<u8>> {
     within(path, LONGEST)
 }
 
-/// The same of a file of at most `most` bytes.
+/// Returns the bytes of a file, or of standard input for `-`, if there are at most `most`.
 fn within(path: &Path, most: u64) -> Result<Vec<u8>> {
     let read = if path == Path::new("-") {
         let mut content = Vec::new();
@@ -29,12 +29,12 @@ fn within(path: &Path, most: u64) -> Result<Vec<u8>> {
     read.map_err(|error| runtime_error(format!("cannot read {}: {error}", path.display())))
 }
 
-/// The text of a file, or of standard input for `-`.
+/// Returns the text of a file, or of standard input for `-`.
 pub fn text(path: &Path) -> Result<String> {
     as_text(bytes(path)?, path)
 }
 
-/// The text of a recording, which may be compressed with gzip.
+/// Returns the text of a recording, which may be compressed with gzip.
 pub fn recording(path: &Path) -> Result<String> {
     let bytes = within(path, LONGEST_RECORDING)?;
     if !bytes.starts_with(GZIP) {

@@ -1,5 +1,5 @@
-//! The lab that `truetail simulate` was asked for: every option belongs to the labs that know it, and has the default of
-//! the lab if it is not given.
+//! Lab of `truetail simulate`, with its options. An option is allowed only for labs that have it, and its default
+//! depends on the lab.
 
 use truetail_sim::labs::every_nth::{self, EveryNthOptions};
 use truetail_sim::labs::freeze::{self, FreezeOptions};
@@ -9,14 +9,11 @@ use truetail_sim::labs::{Lab, LabError};
 use crate::args::simulate::{PauseEvery, SimulateLabArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
-/// A lab with all its options.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LabRun {
-    /// In virtual time.
     Virtual(Lab),
-    /// The lab every-nth on the wall clock.
+    /// The lab `every-nth` on the wall clock.
     RealTime {
-        /// Its options.
         options: EveryNthOptions,
         /// Show no progress.
         quiet: bool,
@@ -24,7 +21,7 @@ pub enum LabRun {
 }
 
 impl LabRun {
-    /// The lab, wherever it runs.
+    /// Returns the lab, for virtual or real time.
     pub fn lab(&self) -> Lab {
         match self {
             LabRun::Virtual(lab) => *lab,
@@ -33,7 +30,7 @@ impl LabRun {
     }
 }
 
-/// The options of each lab on the command line.
+/// Names of the labs, with their options on the command line.
 const OPTIONS: [(&str, &[&str]); 3] = [
     (
         freeze::NAME,
@@ -51,10 +48,10 @@ const OPTIONS: [(&str, &[&str]); 3] = [
     (order_router::NAME, &["--base", "--rate", "--duration", "--pause-every", "--pause"]),
 ];
 
-/// The lab called `name` with the given options; `None` if there is no such lab, in which case none may be given.
+/// Returns the lab called `name` with the given options; `None` if no lab has this name.
 ///
 /// # Errors
-/// An option of another lab, or a value that makes no sense.
+/// If an option belongs to another lab or to no lab with that name, or a value is not valid.
 pub fn lab(name: &str, args: &SimulateLabArgs) -> Result<Option<LabRun>> {
     refuse_foreign_options(name, args)?;
     let lab = match Lab::by_name(name) {
@@ -66,13 +63,13 @@ pub fn lab(name: &str, args: &SimulateLabArgs) -> Result<Option<LabRun>> {
     Ok(Some(LabRun::Virtual(lab)))
 }
 
-/// The error of the lab called `name`: a usage error if an option is out of range.
+/// Converts the error of the lab called `name`: a usage error if an option is out of range.
 pub fn lab_error(name: &str, error: &LabError) -> CliError {
     let message = format!("{name}: {error}");
     if error.is_invalid_option() { usage_error(message) } else { runtime_error(message) }
 }
 
-/// Refuses options of other labs, and of all labs if `name` is none.
+/// Refuses options of other labs, or all lab options if `name` is no lab.
 fn refuse_foreign_options(name: &str, args: &SimulateLabArgs) -> Result<()> {
     let own = OPTIONS.iter().find(|(lab, _)| *lab == name).map(|(_, options)| *options);
     let is_foreign = |option: &str| own.is_none_or(|own| !own.contains(&option));

@@ -1,4 +1,4 @@
-//! The workload of `truetail run`.
+//! Workload of `truetail run`.
 
 use std::path::Path;
 
@@ -10,22 +10,21 @@ use super::input;
 use crate::args::run::{ModelName, RunArgs, SpacingName, WarmupValue};
 use crate::error::{Result, usage_error};
 
-/// The default seed. It is constant, so that the same command gives the same schedule again.
+/// Default seed. It is constant, so that a repeated command gives the same schedule.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// What `--profile` begins with where it names the file of a recording.
+/// Prefix of a `--profile` that names a file with recorded arrivals.
 pub const TRACE: &str = "trace:";
 
-/// The default duration.
 const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
 
-/// The default duration with `--until`.
+/// Default duration with `--until`.
 const DEFAULT_UNTIL_DURATION: Nanos = Nanos::from_secs(600);
 
-/// The workload. `recorded`: when requests are sent, where that was recorded.
+/// Returns the workload. `recorded` holds the intended starts if they were recorded.
 ///
 /// # Errors
-/// Options that contradict each other or are missing, and errors in a trace.
+/// If options contradict each other or are missing, or a trace is not valid.
 pub fn workload(args: &RunArgs, recorded: Option<&Trace>) -> Result<Workload> {
     let kind = kind(args);
     refuse_contradictions(args, kind)?;
@@ -115,7 +114,7 @@ fn profile(args: &RunArgs) -> Result<Profile> {
     }
 }
 
-/// The arrivals that a file recorded.
+/// Reads recorded arrivals from a file.
 ///
 /// # Errors
 /// If it cannot be read, or a line is no arrival.
@@ -139,7 +138,7 @@ fn horizon(args: &RunArgs, natural_length: Option<Nanos>) -> Horizon {
     Horizon { duration, requests: args.requests }
 }
 
-/// How long requests may take, and how many connections there may be.
+/// Returns the limits on requests and connections.
 pub fn limits(args: &RunArgs) -> Limits {
     let usual = Limits::default();
     Limits {

@@ -1,4 +1,4 @@
-//! What the arguments mean: checked against each other, with defaults, and with the content of files. Nothing is sent or
+//! Meaning of the arguments: checked against each other, with defaults and the content of files. Nothing is sent or
 //! saved here.
 
 mod checks;

@@ -1,4 +1,4 @@
-//! The recorded arrivals of a run.
+//! Recorded arrivals of a run.
 
 use truetail_model::arrival::Trace;
 use truetail_requests::{Replay, parse_replay};
@@ -7,10 +7,10 @@ use super::input;
 use crate::args::run::{ModelName, RunArgs};
 use crate::error::{Result, usage_error};
 
-/// The recorded arrivals of a run, at the speed that was asked for; `None` where there are none.
+/// Returns the recorded arrivals of a run at the requested speed; `None` without `--replay`.
 ///
 /// # Errors
-/// Options that have no meaning beside them, and what is wrong with the file.
+/// If an option has no meaning with `--replay`, or the file is not valid.
 pub fn replay(args: &RunArgs) -> Result<Option<Replay>> {
     let Some(file) = &args.replay.replay else { return Ok(None) };
     refuse_contradictions(args)?;
@@ -20,12 +20,12 @@ pub fn replay(args: &RunArgs) -> Result<Option<Replay>> {
     Ok(Some(replay))
 }
 
-/// The arrivals at the speed of `--speed`.
+/// Scales the arrivals to the speed of `--speed`.
 pub fn at_speed(trace: Trace, speed: Option<f64>) -> Trace {
     speed.map(|speed| trace.at_speed(speed)).unwrap_or(trace)
 }
 
-/// What is to be said of them in the result.
+/// Returns notes on the replay for the result.
 pub fn notes(args: &RunArgs, replay: &Replay) -> Vec<String> {
     let name = args.replay.replay.as_ref().and_then(|file| file.file_name()).unwrap_or_default().to_string_lossy();
     let speed = args.replay.speed.map_or_else(String::new, |speed| format!(" at {speed} times the recorded speed"));
@@ -34,7 +34,7 @@ pub fn notes(args: &RunArgs, replay: &Replay) -> Vec<String> {
     std::iter::once(whole).chain(replay.notes.iter().map(|note| format!("{name}: {note}"))).collect()
 }
 
-/// Refuses what the recording says itself.
+/// Refuses options that the recording sets.
 fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     let (when, what) = ("the recording says when requests are sent", "the recording says what is sent");
     let given = [

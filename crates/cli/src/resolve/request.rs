@@ -1,4 +1,4 @@
-//! The requests of `truetail run`, and the server that they are sent to.
+//! Requests of `truetail run`, and the server that they are sent to.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -19,10 +19,10 @@ use super::stream::ask_for_streams;
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
-/// The target, with its requests prepared and its host resolved.
+/// Returns the target with prepared requests and resolved hosts.
 ///
 /// # Errors
-/// What is wrong with the requests, in arguments or in files, and a host that does not resolve.
+/// If the requests in arguments or files are not valid, or a host does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing(args))).collect();
     let specs = if args.streams.llm.is_some() { ask_for_streams(specs)? } else { specs };
@@ -36,10 +36,10 @@ pub fn target(args: &RunArgs) -> Result<Target> {
     target_of(args, ask)
 }
 
-/// The target of recorded requests.
+/// Returns the target of recorded requests.
 ///
 /// # Errors
-/// What is wrong with the URL or a request, and a host that does not resolve.
+/// If the URL or a request is not valid, or a host does not resolve.
 pub fn of_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
     let base = of_arguments(args, args.url.as_deref().unwrap_or_default())?;
@@ -50,7 +50,7 @@ pub fn of_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
 
 fn target_of(args: &RunArgs, ask: PreparedRequests) -> Result<Target> {
     let mut way = way(args)?;
-    // Beside a setup, they may be for the other one of the two.
+    // With a setup, some addresses may be meant for the setup only.
     if args.flow.setup.is_some() {
         way = way.only_for(&ask.origins);
     }
@@ -61,31 +61,31 @@ fn target_of(args: &RunArgs, ask: PreparedRequests) -> Result<Target> {
     Ok(target)
 }
 
-/// What is sent with each request so that its connection is closed, where that is wanted.
+/// Returns the header that closes connections, with `--no-keepalive`.
 fn closing(args: &RunArgs) -> &'static [String] {
     static CLOSE: LazyLock<[String; 1]> = LazyLock::new(|| ["Connection: close".to_owned()]);
     if args.no_keepalive { &*CLOSE } else { &[] }
 }
 
-/// The target of flows.
+/// Returns the target of flows.
 ///
 /// # Errors
-/// A host that does not resolve.
+/// If a host does not resolve.
 pub fn of_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
     target_of(args, PreparedRequests { requests: flows.requests(), origins: flows.origins().cloned().collect() })
 }
 
-/// Refuses addresses of hosts where no target leads to any of these.
+/// Checks that every `--resolve` address belongs to one of the targets.
 ///
 /// # Errors
-/// As it says.
+/// If an address is not used.
 pub fn check_used(args: &RunArgs, targets: &[&Target]) -> Result<()> {
     let origins: Vec<_> = targets.iter().flat_map(|target| target.origins().cloned()).collect();
     way(args)?.check_used(&origins).map_err(refused)
 }
 
-/// The requests as they were written, in arguments, a file, or a curl command.
+/// Returns the requests as written in arguments, a file, or a curl command.
 fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
     refuse_contradictions(args)?;
     let specs = match (&args.url, &args.targets, &args.curl) {
@@ -157,13 +157,13 @@ fn of_arguments(args: &RunArgs, url: &str) -> Result<TargetSpec> {
     TargetSpec { body: body(args)?, ..spec }.with_url_credentials().map_err(wrong)
 }
 
-/// The method that is given; else POST where there is a body, as curl does, and GET where there is none.
+/// Returns the given method. The default is POST with a body, as in curl, and GET without one.
 fn method(args: &RunArgs) -> Result<Method> {
     let usual = if args.data.is_some() || args.data_file.is_some() { "POST" } else { "GET" };
     args.method.as_deref().unwrap_or(usual).parse().map_err(refused)
 }
 
-/// The request of a curl command, which stands in `argument`.
+/// Parses the curl command in `argument`.
 fn of_curl<W: AsRef<[u8]>>(words: &[W], argument: &str) -> Result<TargetSpec> {
     match words {
         [first, rest @ ..] if [&b"curl"[..], b"curl.exe"].contains(&first.as_ref()) => {
@@ -201,7 +201,7 @@ fn refused(error: TargetError) -> CliError {
     }
 }
 
-/// Reads a body that a target names. Standard input is refused: it can be read only once, and there may be many targets.
+/// Reads the body of a target. Refuses standard input, which can be read only once while there may be many targets.
 fn read_body(file: &str) -> std::result::Result<Vec<u8>, String> {
     if file == "-" {
         return Err("the body of a target cannot come from standard input; write it to a file".to_owned());
@@ -232,23 +232,21 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
     Ok(Some(format!("Content-Type: {body_type}")))
 }
 
-/// The file of `--data-from`.
+/// File of `--data-from`.
 #[derive(Clone, Debug)]
 pub struct DataFile {
     format: RowFormat,
-    /// What it is called.
     pub(super) name: String,
     bytes: Vec<u8>,
 }
 
 impl DataFile {
-    /// Its rows.
     pub(super) fn rows(&self) -> Rows<'_> {
         Rows { format: self.format, file: &self.name, bytes: &self.bytes }
     }
 }
 
-/// The rows of `--data-from`.
+/// Reads the file of `--data-from`.
 pub(super) fn data(args: &RunArgs) -> Result<Option<DataFile>> {
     let Some(file) = &args.data_from else {
         return match args.feed {

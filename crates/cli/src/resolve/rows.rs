@@ -1,4 +1,4 @@
-//! Rows of data: those of a flow, and what becomes of a load when they run out.
+//! Rows of data: the columns that a flow uses, and the end of a load that runs out of rows.
 
 use truetail_flow::{Flow, Flows, SessionRows, variables_of};
 use truetail_model::time::Nanos;
@@ -9,18 +9,19 @@ use super::request::{self, DataFile};
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, usage_error};
 
-/// The rows of `--data-from` for the sessions of the flow in `text`; `None` where there are none, or it uses none of their columns.
+/// Returns the rows of `--data-from` for the flow in `text`; `None` without rows, or if this flow of several uses no
+/// column.
 ///
 /// # Errors
-/// What is wrong with them, columns that are given by `--variable` too, and where the only flow uses none.
+/// If the rows are not valid, `--variable` also sets a column, or the only flow uses no column.
 pub fn of_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Option<SessionRows>> {
-    // What is wrong with the flow is said where it is read.
+    // Errors in the flow are reported when it is read.
     let (Some(data), Ok(used)) = (data, variables_of(text)) else { return Ok(None) };
     let rows = data.rows();
     let there = rows.column_names().map_err(request::wrong)?;
     let columns: Vec<String> = there.into_iter().filter(|column| used.contains(column)).collect();
     match (columns.is_empty(), args.flow.flow.len()) {
-        // Variables that have no value otherwise would be what is complained of.
+        // Refused here: otherwise the error would be about a variable without a value.
         (true, 1) => return Err(unused(data, "the flow uses")?),
         (true, _) => return Ok(None),
         (false, _) => {}
@@ -35,10 +36,10 @@ pub fn of_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Op
     Ok(Some(SessionRows { columns, values, order: request::order(args), seed }))
 }
 
-/// Refuses rows of which these flows use nothing.
+/// Refuses rows if no flow uses a column.
 ///
 /// # Errors
-/// Where they do not, or what is wrong with the rows.
+/// If no flow does, or the rows are not valid.
 pub fn refuse_unused(data: Option<&DataFile>, flows: &Flows) -> Result<()> {
     match data.filter(|_| !flows.iter().any(Flow::uses_rows)) {
         Some(data) => Err(unused(data, "the flows use")?),
@@ -53,10 +54,10 @@ fn unused(data: &DataFile, who_uses: &str) -> Result<CliError> {
     Ok(usage_error(format!("{file}: {who_uses} none of its columns ({there}); {help}")))
 }
 
-/// Refuses `--feed once` for a verb that makes several runs, each of which would begin with the first row again.
+/// Refuses `--feed once` for a verb that makes several runs, because each would start with the first row again.
 ///
 /// # Errors
-/// Where it was given.
+/// If it was given.
 pub fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
     match feed {
         Some(FeedName::Once) => Err(usage_error(format!(
@@ -66,10 +67,10 @@ pub fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
     }
 }
 
-/// Ends the load with the last of so many rows, where each is used once. Returns what is to be said of rows that do not suffice.
+/// With `--feed once`, ends the load at the last of `rows`. Returns a note if rows run out.
 ///
 /// # Errors
-/// Where each was to be used once and is not one of a session.
+/// With `--feed once` in a partly open load without a flow.
 pub fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Result<Option<String>> {
     let is_once = args.feed == Some(FeedName::Once);
     if rows == 0 || args.feed == Some(FeedName::Random) {
@@ -97,7 +98,7 @@ fn ended_by(rows: u64, is_once: bool, has_flow: bool, workload: &mut Workload) -
     };
     let planned = schedule.count().filter(|planned| *planned > rows)?;
     if !is_once {
-        // Of plain requests that is what everybody expects.
+        // For plain requests, this is expected.
         let again = || format!("{planned} {what} for {rows} rows: after the last row, the first one is used again");
         return has_flow.then(again);
     }

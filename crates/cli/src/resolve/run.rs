@@ -1,4 +1,4 @@
-//! What `truetail run` is to do.
+//! Resolved arguments of `truetail run`.
 
 use std::path::PathBuf;
 
@@ -19,34 +19,32 @@ use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
 use crate::vllm;
 
-/// What a run prints.
+/// Output of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Printing {
-    /// On standard output, at the end.
+    /// Result on standard output.
     pub result: Printed,
     /// Show no progress.
     pub quiet: bool,
 }
 
-/// What a run prints on standard output.
+/// Form of the result on standard output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Printed {
-    /// What people read.
+    /// Text for people.
     Summary,
-    /// `run.json`.
     Json,
-    /// All that a folder would hold, as text.
+    /// The content of a run folder, as text.
     Packed,
 }
 
-/// What is tried before the load, so that a mistake is reported at once.
+/// Attempt before the load, which shows mistakes at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trial {
     /// A request and its whole answer.
     Request,
-    /// A connection without a request: a stream may last for as long as it likes, and a row that is used once is the load's.
+    /// A connection without a request: a stream may last for any time, and a row to use once belongs to the load.
     Connection,
-    /// Nothing.
     Nothing,
 }
 
@@ -60,48 +58,43 @@ impl Trial {
     }
 }
 
-/// What `truetail run` is to do.
+/// Resolved arguments of `truetail run`.
 #[derive(Debug)]
 pub struct ResolvedRun {
-    /// The load and the target.
     pub plan: Plan,
     /// Notes for the run.
     pub notes: Vec<String>,
-    /// What is tried before the load.
+    /// Attempt before the load.
     pub trial: Trial,
-    /// What is to be judged.
     pub gating: Gating,
-    /// Who looks at its answers.
+    /// Observers of its answers.
     pub observed: Observed,
-    /// Where the run is saved.
     pub save_to: SaveTo,
-    /// What is printed.
     pub printing: Printing,
-    /// The file that will hold the instant at which the run begins.
+    /// File that will hold the start of the run.
     pub start_file: Option<PathBuf>,
-    /// When the run stops early, and whether its warm-up is cut off.
+    /// Conditions that stop the run early, and whether its warm-up is cut off.
     pub stop_conditions: StopConditions,
-    /// Who may watch it.
     pub live: LiveArgs,
-    /// Files that it is written to besides its folder.
+    /// Files to write besides the run folder.
     pub files: RunFiles,
-    /// The command line, without secrets.
+    /// Command line, without secrets.
     pub command: String,
 }
 
-/// Files that a run is written to besides its folder.
+/// Files to write besides the run folder.
 #[derive(Debug)]
 pub struct RunFiles {
-    /// Its page.
+    /// The page.
     pub html: Option<PathBuf>,
-    /// What it measured, under the names of vLLM's benchmark.
+    /// Measurements under the names of vLLM's benchmark.
     pub vllm_json: Option<PathBuf>,
 }
 
-/// Checks the arguments, reads the files that they name, resolves the host, and raises the limit on open files.
+/// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files.
 ///
 /// # Errors
-/// What is wrong, in one line.
+/// A line that says what is wrong.
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let command = command_line::of_run(&args);
     let flows = flow::flows(&mut args)?;
@@ -145,7 +138,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();
-    // A step of a flow has more requests than others where it is repeated, and a recording has them as it has them.
+    // Shares of targets are unknown: flows may repeat steps, and recordings have any number of requests each.
     let has_shares = replay.is_none() && flow_names.is_empty();
     let planned = PlannedRun {
         flows: flow_names,
@@ -183,7 +176,7 @@ fn printed(args: &RunArgs) -> Printed {
     }
 }
 
-/// Where the run is saved.
+/// Returns the place where the run is saved.
 ///
 /// # Errors
 /// If the options contradict each other.

@@ -1,4 +1,4 @@
-//! The scenario that `NAME|FILE` means.
+//! Scenario that `NAME|FILE` means.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use truetail_sim::labs::Lab;
 use super::input;
 use crate::error::{Result, usage_error};
 
-/// The scenario with that name or beginning of a name, or in that file.
+/// Returns the scenario with this name or unique beginning of a name, or in this file.
 ///
 /// # Errors
-/// If there is none, or the file is no scenario.
+/// If no scenario has this name, or the file is no scenario.
 pub fn scenario(given: &str) -> Result<Scenario> {
     if is_name(given) {
         return builtin::find(given).map_err(usage_error);
@@ -22,10 +22,10 @@ pub fn scenario(given: &str) -> Result<Scenario> {
     Scenario::parse_with(&input::text(path)?, given, &read).map_err(usage_error)
 }
 
-/// The same; a name that is none might have been meant for a lab, so the error lists these too.
+/// Returns the scenario as [`scenario`] does. For an unknown name, the error also lists the labs.
 ///
 /// # Errors
-/// As [`scenario`].
+/// If no scenario has this name, or the file is no scenario.
 pub fn scenario_or_lab(given: &str) -> Result<Scenario> {
     scenario(given).map_err(|error| {
         let labs = Lab::NAMES.join(", ");

@@ -1,4 +1,4 @@
-//! The streams of a run.
+//! Streams of a run.
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use super::input;
 use crate::args::stream::{StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
 
-/// The streams of a run, and their observer in its plan; `None` where answers are not read as such. `flows`: only what they say
-/// are streams is one. `cut_warmup`: the warm-up is found afterwards.
+/// Returns the streams of a run, and adds their observer to the plan; `None` if no answer is read as a stream. With
+/// `flows`, only steps marked as streams are. `cut_warmup` means that the warm-up is found after the run.
 ///
 /// # Errors
-/// As [`options`].
+/// The errors of [`options`].
 pub fn streams(
     args: StreamArgs,
     objectives: Vec<Objective>,
@@ -35,10 +35,10 @@ pub fn streams(
     Ok(Some(streams))
 }
 
-/// How answers are read as streams; `None` where none are.
+/// Returns how answers are read as streams; `None` if they are not.
 ///
 /// # Errors
-/// Options that contradict each other, and flows in which no step is a stream.
+/// If options contradict each other, or no step of the flows is a stream.
 pub fn options(
     args: StreamArgs,
     objectives: Vec<Objective>,
@@ -76,7 +76,7 @@ pub fn options(
     Ok(Some(StreamOptions { stall: args.stall, idle_timeout: args.idle_timeout, end_mark, ..plain }))
 }
 
-/// How answers are read, so that gates can be known to fit.
+/// Returns how answers are read, to check which gates fit.
 pub fn reading(args: &StreamArgs) -> Reading {
     match (args.llm, args.stream) {
         (Some(_), _) => Reading::Llm,
@@ -85,7 +85,7 @@ pub fn reading(args: &StreamArgs) -> Reading {
     }
 }
 
-/// The tokenizer in a file.
+/// Loads a tokenizer from a file.
 fn tokenizer(file: &Path) -> Result<Tokenizer> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let read = Tokenizer::from_bytes(&name, &input::bytes(file)?);
@@ -112,7 +112,7 @@ fn refuse_without_streams(args: &StreamArgs, objectives: &[Objective]) -> Result
     }
 }
 
-/// What the pieces of an answer are; `None` where they are not looked at.
+/// Returns the kind of stream; `None` if answers are read as a whole.
 fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
     match (args.stream, args.llm) {
         (Some(StreamName::Chunks), Some(_)) => Err(usage_error(
@@ -124,10 +124,10 @@ fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
     }
 }
 
-/// Requests to a language model.
+/// Converts requests into streaming requests to a language model.
 ///
 /// # Errors
-/// A body that is no JSON object.
+/// If a body is no JSON object.
 pub fn ask_for_streams(specs: Vec<TargetSpec>) -> Result<Vec<TargetSpec>> {
     let asking = |spec: TargetSpec| {
         let location = spec.location.clone();

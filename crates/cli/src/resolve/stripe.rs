@@ -1,4 +1,4 @@
-//! Which part of a load is offered here, and when it begins.
+//! Stripe of a load, and its start.
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,10 +11,10 @@ use crate::args::run::{RunArgs, WarmupValue};
 use crate::args::stripe::StartAt;
 use crate::error::{Result, usage_error};
 
-/// The stripe; without `--stripe` the whole load.
+/// Returns the stripe; the whole load without `--stripe`.
 ///
 /// # Errors
-/// If the load cannot be dealt out so, or an option would be decided by each machine on its own.
+/// If the load cannot be dealt out, or each machine would decide an option differently.
 pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
     let Some(stripe) = args.machines.stripe else { return Ok(Stripe::WHOLE) };
     let has_slo = args.gates.slo.iter().any(|slo| slo.of_run().is_some());
@@ -34,10 +34,10 @@ pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
     dealt_out(workload, stripe)
 }
 
-/// `stripe`, if each machine gets something of `workload`.
+/// Returns `stripe` if each machine gets a part of `workload`.
 ///
 /// # Errors
-/// If there are fewer users, or connections, than machines.
+/// If there are fewer users or connections than machines.
 pub fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
     let of = stripe.of();
     let too_few = |option: &str, there: u32| {
@@ -52,10 +52,10 @@ pub fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
     }
 }
 
-/// The origin of the schedule, nanoseconds since 1970 UTC, if one was asked for and is known by now.
+/// Returns the origin of the schedule in nanoseconds since 1970 UTC, if it was given and is known already.
 ///
 /// # Errors
-/// If it is over, and there is nothing left that a late machine could send.
+/// If it is in the past, unless this is a stripe of which a part can still be sent.
 pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
     let now = unix_ns();
     match args.machines.start_at {
@@ -70,7 +70,7 @@ pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
             }
             match left {
                 Some(length) if ago < length => Ok(Some(at)),
-                // Where only the number of requests ends the load, the machine finds what is left of it.
+                // If only a number of requests ends the load, the engine finds out what is left.
                 None => Ok(Some(at)),
                 Some(_) => Err(usage_error(format!(
                     "--start-at was {} ago, and nothing of the schedule is left; {help}",
@@ -81,7 +81,7 @@ pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
     }
 }
 
-/// The file that will hold the origin of the schedule, if it is to be waited for.
+/// Returns the file that will hold the origin of the schedule.
 pub fn start_file(args: &RunArgs) -> Option<PathBuf> {
     match &args.machines.start_at {
         Some(StartAt::In(file)) => Some(file.clone()),
@@ -89,12 +89,12 @@ pub fn start_file(args: &RunArgs) -> Option<PathBuf> {
     }
 }
 
-/// The wall clock, nanoseconds since 1970 UTC.
+/// Returns the wall clock in nanoseconds since 1970 UTC.
 pub fn unix_ns() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| Nanos::from(since).0)
 }
 
-/// `3.2s`.
+/// Formats a time in seconds, such as `3.2s`.
 pub fn seconds(time: Nanos) -> String {
     format!("{:.1}s", time.0 as f64 / 1e9)
 }

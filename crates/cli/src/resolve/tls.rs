@@ -1,4 +1,4 @@
-//! The TLS options of `truetail run`.
+//! TLS options of `truetail run`.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 /// Sets up TLS for the target, if one of its URLs is https.
 ///
 /// # Errors
-/// Flags that contradict each other or the URLs, and files without the expected content.
+/// If flags contradict each other or the URLs, or a file does not have the expected content.
 pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
     refuse_contradictions(args)?;
-    // Beside a setup, they may be for the other one of the two.
+    // With a setup, the flags may be meant for the setup only.
     if args.flow.setup.is_none() {
         check_used(&[target], args)?;
     }
@@ -26,7 +26,7 @@ pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
     target.secure(&options).map_err(|error| refused(&error, args))
 }
 
-/// Notes for the run.
+/// Returns notes for the run.
 pub fn notes(args: &RunArgs) -> Vec<String> {
     let note = |holds: bool, text: &str| holds.then(|| text.to_owned());
     let insecure = "--insecure: certificates were not verified, so the answers could come from anyone";
@@ -35,10 +35,10 @@ pub fn notes(args: &RunArgs) -> Vec<String> {
     [note(args.insecure, insecure), note(args.no_keepalive, keepalive)].into_iter().flatten().collect()
 }
 
-/// Refuses flags that are for TLS where none of the targets uses it.
+/// Refuses TLS flags if no target uses TLS.
 ///
 /// # Errors
-/// As it says.
+/// If such a flag was given.
 pub fn check_used(targets: &[&Target], args: &RunArgs) -> Result<()> {
     let flags = [
         ("--insecure", args.insecure),

@@ -1,4 +1,4 @@
-//! Where metrics go.
+//! Receiver of metrics.
 
 use std::env;
 
@@ -8,27 +8,26 @@ use ureq::http::Uri;
 
 use crate::error::{Result, usage_error};
 
-/// Headers of each request, as OpenTelemetry's own exporters take them: `name=value,name=value`, percent-encoded.
+/// Headers of each request, in the syntax of OpenTelemetry's own exporters: `name=value,name=value`, percent-encoded.
 const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
-/// The path of metrics below the URL of a receiver.
+/// Path of metrics below the URL of a receiver.
 const PATH: &str = "/v1/metrics";
 
-/// A receiver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtlpEndpoint {
-    /// Where metrics are posted.
+    /// URL to which metrics are posted.
     pub url: String,
-    /// The same without secrets, to be shown.
+    /// URL without secrets, for messages.
     pub shown: String,
-    /// What goes along, such as credentials.
+    /// Headers of each request, such as credentials.
     pub headers: Vec<(String, String)>,
 }
 
 impl OtlpEndpoint {
-    /// The receiver at `given`, a URL with the path of metrics or without any.
+    /// Parses a receiver from a URL, with or without the path of metrics.
     ///
     /// # Errors
-    /// If it is no URL of HTTP, or the headers in the environment are none.
+    /// If `given` is no HTTP URL, or the headers in the environment are not valid.
     pub fn parse(given: &str) -> Result<OtlpEndpoint> {
         let wrong = || {
             usage_error(format!(
@@ -55,7 +54,7 @@ fn headers(text: &str) -> Result<Vec<(String, String)>> {
         let value = percent_decode_str(value.trim()).decode_utf8().ok()?;
         Some((name.trim().to_owned(), value.into_owned()))
     };
-    // Its values are secrets, so they are not shown.
+    // Header values are secrets, so the message does not quote them.
     let wrong = || usage_error(format!("${HEADERS} is no list of name=value, separated by commas"));
     parts.map(|part| header(part).ok_or_else(wrong)).collect()
 }

@@ -1,13 +1,13 @@
-//! Metrics for an OpenTelemetry receiver: OTLP over HTTP, in its protobuf encoding.
+//! Metrics for an OpenTelemetry receiver: OTLP over HTTP, in protobuf encoding.
 //!
 //! | module | content |
 //! |---|---|
-//! | `endpoint` | where they go |
-//! | `payload` | a state of a run as a message |
-//! | `sender` | the thread that sends it |
+//! | `endpoint` | the receiver |
+//! | `payload` | encodes a state of a run as a message |
+//! | `sender` | thread that sends messages |
 //!
-//! The messages are those of opentelemetry-proto, and ureq sends them. opentelemetry-otlp would bring an SDK with metrics of
-//! its own and an asynchronous runtime; here the metrics exist already.
+//! The message types are from opentelemetry-proto, and ureq sends them. opentelemetry-otlp would add an SDK with its
+//! own metrics and an asynchronous runtime, but the metrics exist already.
 
 mod endpoint;
 mod payload;

@@ -1,4 +1,4 @@
-//! A state of a run as a message of OTLP. The run is the resource: what it is stands in the resource's attributes.
+//! A state of a run as an OTLP message. The run is the resource, and its attributes describe the run.
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
@@ -12,14 +12,14 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use truetail_report::LiveState;
 use truetail_report::metrics::{Family, Kind, Sample, TimesHistogram, Unit, Value, families};
 
-/// From when to when the values of a message are, in nanoseconds since 1970 UTC.
+/// Start and end of the values of a message, in nanoseconds since 1970 UTC.
 #[derive(Clone, Copy)]
 struct Span {
     from_unix_ns: u64,
     to_unix_ns: u64,
 }
 
-/// The metrics of a state; `instance` tells this process from others.
+/// Returns the metrics of a state. `instance` distinguishes this process from other ones.
 pub fn request(state: &LiveState, instance: &str) -> ExportMetricsServiceRequest {
     let from_unix_ns = state.run.facts.started_at_unix_ns.unwrap_or(0);
     let span = Span { from_unix_ns, to_unix_ns: from_unix_ns + state.run.facts.elapsed_ns };
@@ -39,7 +39,7 @@ pub fn request(state: &LiveState, instance: &str) -> ExportMetricsServiceRequest
     }
 }
 
-/// What the run is. What is not known is left out. URLs are given without their query, which may hold secrets.
+/// Returns the known attributes of the run. URLs are given without their query, which may hold secrets.
 fn attributes(state: &LiveState, instance: &str) -> Vec<KeyValue> {
     let offered = &state.run.facts.offered;
     let text = |text: &str| Some(Any::StringValue(text.to_owned()));
@@ -112,8 +112,8 @@ fn number(sample: &Sample, span: Span) -> Option<NumberDataPoint> {
     })
 }
 
-/// With bounds rather than exponential buckets: these have no place above all finite times, where a request without a
-/// response belongs.
+/// Encodes a histogram with explicit bounds. Exponential buckets have none above all finite times, which a request
+/// without a response needs.
 fn times(sample: &Sample, span: Span) -> Option<HistogramDataPoint> {
     let Value::Times(TimesHistogram { count, sum_s, classic, .. }) = &sample.value else { return None };
     let cumulative: Vec<u64> = classic.iter().map(|(_, count)| *count).chain([*count]).collect();

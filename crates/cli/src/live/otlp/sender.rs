@@ -1,4 +1,4 @@
-//! The thread that sends metrics.
+//! Thread that sends metrics.
 
 use std::process;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -15,14 +15,14 @@ use super::payload;
 use crate::live::states::{LiveStates, Next};
 use crate::{output, progress};
 
-/// From one message to the next, at least.
+/// Shortest time from one message to the next.
 const PERIOD: Duration = Duration::from_secs(5);
-/// How long a receiver may take.
+/// Timeout of a request to the receiver.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How long to wait for a state at a time.
+/// Longest wait for a state in one call.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Sends metrics while a run goes on, and the result at its end. What fails is told once and disturbs nothing.
+/// Sends metrics during a run, and the result at its end. A failure is reported once and does not disturb the run.
 #[derive(Debug)]
 pub struct OtlpSender {
     url: String,
@@ -31,7 +31,7 @@ pub struct OtlpSender {
 }
 
 impl OtlpSender {
-    /// Sends what comes to `states`, in a thread with a lower priority than the workers.
+    /// Sends each state of `states`, on a thread with a lower priority than the workers.
     pub fn start(endpoint: OtlpEndpoint, states: LiveStates) -> OtlpSender {
         let (end, ended) = channel();
         let url = endpoint.shown.clone();
