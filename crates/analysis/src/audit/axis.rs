@@ -1,9 +1,9 @@
-//! The bins of a run as sums, so that rates over any stretch cost two look-ups.
+//! Prefix sums over the bins of a run, so that a rate over any stretch costs two lookups.
 
 use super::bins::Bins;
 use super::cells::{Durations, Events};
 
-/// A stretch of time, nanoseconds.
+/// A stretch of time in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Span {
     pub(super) from: u64,
@@ -20,11 +20,11 @@ impl Span {
 pub(super) struct Axis<'a> {
     pub(super) events: &'a Bins<Events>,
     pub(super) blocks: &'a Bins<Durations>,
-    /// Starts before each bin, and one more for the end.
+    /// Starts before each bin, plus a last entry for the end of the run.
     starts: Vec<u64>,
     /// Requests in flight after each bin.
     in_flight: Vec<i64>,
-    /// The time of the stretches that are left out, before each bin, nanoseconds.
+    /// Excluded time before each bin, in nanoseconds.
     left_out: Vec<u64>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Axis<'a> {
         Axis { events, blocks, starts, in_flight, left_out: vec![0; cells.len() + 1] }
     }
 
-    /// Leaves these stretches out of what is usual. They are in order and do not overlap.
+    /// Excludes `spans` from the usual rates. They must be in order and must not overlap.
     pub(super) fn leave_out(&mut self, spans: &[Span]) {
         let mut spans = spans.iter().peekable();
         let mut done = 0;
@@ -58,54 +58,49 @@ impl<'a> Axis<'a> {
         }
     }
 
-    /// How many requests started.
     pub(super) fn total(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// How many bins there are.
     pub(super) fn bins(&self) -> usize {
         self.events.cells().len()
     }
 
-    /// Requests in flight when bin `index` was over.
     pub(super) fn in_flight_after(&self, index: usize) -> i64 {
         self.in_flight[index]
     }
 
-    /// The share of these bins at whose ends more than `in_flight` requests were in flight.
+    /// Share of the bins `from..to` that end with more than `in_flight` requests in flight.
     pub(super) fn share_busier(&self, (from, to): (usize, usize), in_flight: i64) -> f64 {
         let busier = self.in_flight[from..to].iter().filter(|open| **open > in_flight).count();
         busier as f64 / to.saturating_sub(from).max(1) as f64
     }
 
-    /// Starts from the beginning of bin `from` to the beginning of bin `to`.
     pub(super) fn starts_between(&self, from: usize, to: usize) -> u64 {
         self.starts[to] - self.starts[from]
     }
 
-    /// The time between the beginnings of two bins less what is left out, nanoseconds.
+    /// Time between the beginnings of two bins without excluded time, in nanoseconds.
     pub(super) fn time_between(&self, from: usize, to: usize) -> u64 {
         let whole = self.events.begins(to) - self.events.begins(from);
         whole.saturating_sub(self.left_out[to] - self.left_out[from])
     }
 
-    /// The time of the whole run less what is left out, nanoseconds.
     pub(super) fn total_time(&self) -> u64 {
         self.time_between(0, self.bins())
     }
 
-    /// The bin from which on `length` of time pass before bin `to` begins; the first one where there is less.
+    /// Returns the first bin that begins at most `length` before bin `to`, excluded time not counted.
     pub(super) fn back(&self, to: usize, length: u64) -> usize {
         partition(0, to, |index| self.time_between(index, to) > length)
     }
 
-    /// The bin before which `length` of time pass after bin `from` begins; the end where there is less.
+    /// Returns the first bin that begins at least `length` after bin `from`, or the end of the run if that is earlier.
     pub(super) fn forward(&self, from: usize, length: u64) -> usize {
         partition(from, self.bins(), |index| self.time_between(from, index) < length)
     }
 
-    /// The median duration of the requests that started in these bins, nanoseconds.
+    /// Median duration of the requests that started in the given bins, in nanoseconds.
     pub(super) fn typical_duration(&self, stretches: [(usize, usize); 2]) -> Option<u64> {
         let mut sum = Durations::default();
         for (from, to) in stretches.into_iter().filter(|(from, to)| from < to) {
@@ -119,7 +114,7 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// The first index in `from..to` for which `before` is false; `to` if there is none.
+/// Returns the first index in `from..to` that does not satisfy `before`, or `to` if all satisfy it.
 fn partition(from: usize, to: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (from, to);
     while low < high {

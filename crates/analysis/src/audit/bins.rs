@@ -1,31 +1,31 @@
-//! Time divided into bins of equal width, which doubles whenever there would be too many of them.
+//! Time divided into bins of equal width. The width doubles whenever the run would need too many bins.
 
-/// What a bin counts.
+/// Counters of one bin.
 pub(super) trait Cell: Clone + Default {
-    /// Adds what the bin after this one counted: the two become one.
+    /// Adds the counts of the next bin, when two bins merge.
     fn absorb(&mut self, later: &Self);
 }
 
-/// Bins over the time that was seen so far, in bounded memory. Times may come in any order.
+/// Bins that cover all times recorded until now, in bounded memory. Times may arrive in any order.
 #[derive(Clone, Debug)]
 pub(super) struct Bins<C> {
     cells: Vec<C>,
-    /// The number of the first bin, counted from time 0.
+    /// Number of the first bin, counted from time 0.
     first: u64,
-    /// log2 of the width, nanoseconds.
+    /// log2 of the width in nanoseconds.
     shift: u32,
     most: usize,
-    /// From this shift on, four times as many.
+    /// From this shift on, the limit on the number of bins is four times `most`.
     more_from: u32,
 }
 
 impl<C: Cell> Bins<C> {
-    /// No bins yet, and never more than `most`, which is a power of two.
+    /// Creates an empty set that never holds more than `most` bins. `most` must be a power of two.
     pub(super) fn new(most: usize, shift: u32) -> Bins<C> {
         Bins { cells: Vec::new(), first: 0, shift, most, more_from: u32::MAX }
     }
 
-    /// Before bins get wider than 2^`shift` nanoseconds, there may be four times as many.
+    /// Quadruples the limit on the number of bins before they get wider than 2^`shift` nanoseconds.
     pub(super) fn more_from(self, shift: u32) -> Bins<C> {
         Bins { more_from: shift, ..self }
     }
@@ -34,7 +34,7 @@ impl<C: Cell> Bins<C> {
         if self.shift < self.more_from { self.most } else { self.most * 4 }
     }
 
-    /// The bin of that time.
+    /// Returns the bin that holds `time`, adding bins as needed.
     #[inline]
     pub(super) fn at(&mut self, time: u64) -> &mut C {
         let index = (time >> self.shift).wrapping_sub(self.first);
@@ -55,7 +55,7 @@ impl<C: Cell> Bins<C> {
         let bin = time >> self.shift;
         if bin < self.first {
             let missing = (self.first - bin) as usize;
-            // Some more, so that times that run backwards do not move everything each time.
+            // Spare bins, so that times that run backwards do not move all bins each time.
             let spare = (self.cells.len() / 4).min(self.most() - self.cells.len() - missing).min(bin as usize);
             let added = missing + spare;
             self.cells.splice(0..0, std::iter::repeat_n(C::default(), added));
@@ -68,7 +68,7 @@ impl<C: Cell> Bins<C> {
         &mut self.cells[index]
     }
 
-    /// How many bins there would be with that time among them.
+    /// Number of bins needed to cover `time` in addition to the existing ones.
     fn span_with(&self, time: u64) -> u64 {
         let bin = time >> self.shift;
         let last = self.first + (self.cells.len() as u64).saturating_sub(1);
@@ -90,23 +90,21 @@ impl<C: Cell> Bins<C> {
         self.shift += 1;
     }
 
-    /// The width of a bin, nanoseconds.
     pub(super) fn width(&self) -> u64 {
         1 << self.shift
     }
 
-    /// All bins, the earliest first.
     pub(super) fn cells(&self) -> &[C] {
         &self.cells
     }
 
-    /// When bin `index` begins, nanoseconds.
+    /// Start of bin `index` in nanoseconds.
     pub(super) fn begins(&self, index: usize) -> u64 {
         let bin = u128::from(self.first) + index as u128;
         u64::try_from(bin << self.shift).unwrap_or(u64::MAX)
     }
 
-    /// The bin of that time, or the nearest one.
+    /// Index of the bin that holds `time`, or of the nearest bin.
     pub(super) fn index_of(&self, time: u64) -> usize {
         let bin = (time >> self.shift).saturating_sub(self.first);
         (bin as usize).min(self.cells.len().saturating_sub(1))
@@ -128,7 +126,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the order, nothing is lost, and each time is found in a bin that holds it.
+        /// Times in any order are all counted, each in the bin that covers it.
         #[test]
         fn nothing_is_lost(times in proptest::collection::vec((0u32..64, any::<u64>()).prop_map(|(shift, bits)| (bits >> 1) >> shift), 1..300)) {
             let mut bins: Bins<Count> = Bins::new(64, 4);

@@ -1,16 +1,16 @@
-//! What is counted in a bin of time.
+//! Counters of a bin of time.
 
 use super::bins::Cell;
 
-/// The starts and ends in a short bin.
+/// Starts and ends in a short bin.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
     pub(super) starts: u32,
     pub(super) ends: u32,
-    /// Nanoseconds; `u64::MAX` where nothing started.
+    /// Nanoseconds, or `u64::MAX` if nothing started.
     pub(super) first_start: u64,
     pub(super) last_start: u64,
-    /// Nanoseconds; `u64::MAX` where nothing ended.
+    /// Nanoseconds, or `u64::MAX` if nothing ended.
     pub(super) first_end: u64,
     pub(super) last_end: u64,
 }
@@ -60,7 +60,7 @@ impl Cell for Events {
     }
 }
 
-/// Two buckets to each power of two.
+/// Number of buckets, two for each power of two.
 const BUCKETS: usize = 128;
 
 fn bucket_of(duration: u64) -> usize {
@@ -69,13 +69,13 @@ fn bucket_of(duration: u64) -> usize {
     (2 * log2 + ((value >> (log2 - 1)) & 1) as u32) as usize
 }
 
-/// The geometric middle of a bucket, nanoseconds.
+/// Geometric middle of a bucket in nanoseconds.
 fn middle_of(bucket: usize) -> u64 {
     let low = (1u64 << (bucket / 2)) as f64;
     (if bucket.is_multiple_of(2) { low * 1.2247 } else { low * 1.7321 }) as u64
 }
 
-/// The durations of the requests that started in a longer bin, in coarse buckets.
+/// Durations of the requests that started in a longer bin, in coarse buckets.
 #[derive(Clone, Debug)]
 pub(super) struct Durations {
     counts: [u32; BUCKETS],
@@ -96,23 +96,22 @@ impl Durations {
         self.longest = self.longest.max(duration);
     }
 
-    /// How many were counted.
     pub(super) fn count(&self) -> u64 {
         self.counts.iter().map(|count| u64::from(*count)).sum()
     }
 
-    /// How many took at least as long as the bucket of `duration`.
+    /// Number of durations in the bucket of `duration` and above.
     pub(super) fn at_least(&self, duration: u64) -> u64 {
         self.counts[bucket_of(duration)..].iter().map(|count| u64::from(*count)).sum()
     }
 
-    /// The sum of the durations above the bucket of `from` and below that of `to`, nanoseconds.
+    /// Sum of the durations above the bucket of `from` and below the bucket of `to`, in nanoseconds.
     pub(super) fn time_between(&self, from: u64, to: u64) -> f64 {
         let buckets = bucket_of(from) + 1..bucket_of(to).max(bucket_of(from) + 1);
         buckets.map(|bucket| f64::from(self.counts[bucket]) * middle_of(bucket) as f64).sum()
     }
 
-    /// The median to a quarter of its value; `None` when empty.
+    /// Median, to within a quarter of its value. `None` if nothing was recorded.
     pub(super) fn median(&self) -> Option<u64> {
         let half = self.count().div_ceil(2);
         let mut seen = 0;

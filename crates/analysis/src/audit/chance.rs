@@ -1,28 +1,28 @@
-//! How likely chance is to show silences like those that were found.
+//! Probability that silences like the ones found come up by chance.
 
 use super::silence::{Precision, Silences};
 
-/// A gap that has another reason looks like the silence of a waiting client in so many of all cases, by chance: its end must
-/// fall within a tenth of its length.
+/// Chance that a gap with some other cause looks like the silence of a waiting client. To look alike, the gap must end
+/// within a tenth of its length.
 const LOOKS_ALIKE: f64 = 0.1;
-/// With fewer gaps, nothing is said of how they end.
+/// With fewer gaps than this, nothing is concluded from how they end.
 const FEWEST_GAPS: u64 = 50;
-/// If no more gaps than this share end otherwise than with an answer that a request follows, the client waits for answers.
+/// A client waits for answers if at most this share of gaps ends with anything but an answer and a prompt request.
 const FEW_OTHERS: f64 = 0.02;
 
-/// The client sends when an answer comes, and not on a schedule: nearly every gap shows it.
 pub(super) fn waits_for_answers(found: &Silences) -> bool {
     let all = found.followed + found.not_followed;
     all >= FEWEST_GAPS && found.not_followed as f64 <= FEW_OTHERS * all as f64
 }
 
-/// The probability that a client which sends on a schedule, however irregular, shows so many silences as long as those.
+/// Returns the probability that a client on a schedule, however irregular, shows at least as many silences of this
+/// length.
 ///
-/// Under a Poisson process of the rate around it, over-dispersed as the starts around it are, a gap with E expected starts
-/// comes up n·exp(−E/D) times among n starts, and the next start follows its end at once with probability c. A client that
-/// makes gaps of its own shows them elsewhere too: each of them counts as one that might have looked like this. The number
-/// of silences beyond each of a few thresholds is held against the Poisson distribution with that mean, and the smallest
-/// probability is multiplied by the number of thresholds.
+/// The starts are modelled as a Poisson process with the rate around the silence, over-dispersed like the starts around
+/// it. Among n starts, a gap with E expected starts then comes up n·exp(−E/D) times, and the next start follows its end
+/// at once with probability c. A client that makes its own pauses shows them elsewhere too: each counts as
+/// [`LOOKS_ALIKE`] gaps. For each of a few thresholds, the number of silences beyond it is compared with the Poisson
+/// distribution of that mean. The smallest probability is multiplied by the number of thresholds.
 pub(super) fn probability_by_chance(found: &Silences, starts: u64, precision: Precision) -> f64 {
     let mut silences: Vec<(f64, f64, f64)> = found
         .waiting
@@ -51,12 +51,12 @@ pub(super) fn probability_by_chance(found: &Silences, starts: u64, precision: Pr
     (least * f64::from(thresholds)).min(1.0)
 }
 
-/// The probability that a Poisson variable with this mean is at least `k`.
+/// Probability that a Poisson variable with this mean is at least `k`. The result is an upper bound.
 fn poisson_tail(k: usize, mean: f64) -> f64 {
     if mean >= k as f64 {
         return 1.0;
     }
-    // The terms from k on fall at least by the factor mean / (k + 1) each.
+    // From k on, each term is smaller than the one before by at least the factor mean / (k + 1).
     let first = libm::exp(k as f64 * libm::log(mean.max(1e-300)) - mean - libm::lgamma(k as f64 + 1.0));
     (first / (1.0 - mean / (k as f64 + 1.0))).min(1.0)
 }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_tail_of_a_poisson_variable() {
-        // 1 − e^−0.01, and 1 − e^−2 (1 + 2 + 2 + 4/3) from tables.
+        // Expected values: 1 − e^−0.01, and 1 − e^−2 (1 + 2 + 2 + 4/3).
         assert!((poisson_tail(1, 0.01) - 0.00995).abs() < 1e-4);
         let tail = poisson_tail(4, 2.0);
         assert!((0.1428..0.1429 * 1.2).contains(&tail), "an upper bound near 0.1429: {tail}");

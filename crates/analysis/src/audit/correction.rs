@@ -6,17 +6,17 @@ use truetail_run::{ForeignHistogram, ForeignInterval};
 
 use super::bins::{Bins, Cell};
 
-/// A histogram with the requests that a client with a fixed interval would have sent while it waited, and how many were
-/// added.
+/// Adds the requests that a client with a fixed interval would have sent while it waited. Returns the corrected
+/// histogram and the number of added requests.
 ///
-/// For each value v above the interval i, the values v − i, v − 2i … down to i are added, as
-/// `copyCorrectedForCoordinatedOmission` of HdrHistogram adds them: to the resolution of the buckets, of which the highest
-/// value that a bucket stands for is taken. An interval of zero adds nothing.
+/// Each value v above the interval i adds the values v − i, v − 2i … down to i, like HdrHistogram's
+/// `copyCorrectedForCoordinatedOmission`. The values are exact to the resolution of the buckets: v is the highest value
+/// of its bucket. An interval of zero adds nothing.
 pub fn corrected(histogram: &Histogram, expected_interval: Nanos) -> (Histogram, u64) {
     corrected_up_to(histogram, expected_interval, histogram.max().unwrap_or_default())
 }
 
-/// The same for a part of a histogram whose largest value is `largest`, so that the parts add up to the whole.
+/// Corrects a part of a histogram whose largest value is `largest`, so that the corrected parts add up to the whole.
 fn corrected_up_to(histogram: &Histogram, expected_interval: Nanos, largest: Nanos) -> (Histogram, u64) {
     let mut corrected = histogram.clone();
     let mut steps = Steps::default();
@@ -29,21 +29,20 @@ fn corrected_up_to(histogram: &Histogram, expected_interval: Nanos, largest: Nan
     (corrected, steps.added)
 }
 
-/// So many values are added for one value at most; where there would be more, they are added in larger steps with as many
-/// copies of each, so that the time a correction takes is bounded.
+/// Most values added for one value. If the correction calls for more, it takes larger steps and records several copies
+/// of each value, which bounds its running time.
 const MAX_STEPS: u64 = 100_000;
-/// Once so many values were added, each further value gets at most [`FEW_STEPS`].
+/// After this many added values, each further value gets at most [`FEW_STEPS`].
 const MANY_STEPS: u64 = 100_000_000;
 const FEW_STEPS: u64 = 64;
-/// No more than so many requests are added to a file. Only a broken file could ask for more, and the counts would not hold them.
+/// Most requests added to one file. Only a broken file asks for more, and the counters would overflow.
 const MAX_ADDED: u64 = 1 << 60;
 
-/// What was added so far.
 #[derive(Clone, Copy, Default, Debug)]
 struct Steps {
-    /// Values.
+    /// Values added.
     taken: u64,
-    /// Requests.
+    /// Requests added.
     added: u64,
 }
 
@@ -68,16 +67,15 @@ impl Steps {
 /// Latencies before and after a correction.
 #[derive(Clone, Default, Debug)]
 pub struct Corrected {
-    /// As they were.
+    /// Latencies of the file.
     pub before: Histogram,
-    /// With the requests that were added.
+    /// Latencies including the added requests.
     pub after: Histogram,
-    /// How many were added.
+    /// Number of added requests.
     pub added: u64,
 }
 
 impl Corrected {
-    /// A part of a histogram whose largest value is `largest`.
     fn of(before: &Histogram, expected_interval: Nanos, largest: Nanos) -> Corrected {
         let (after, added) = corrected_up_to(before, expected_interval, largest);
         Corrected { before: before.clone(), after, added }
@@ -92,28 +90,28 @@ impl Cell for Corrected {
     }
 }
 
-/// Latencies of an interval of time before and after a correction.
+/// Latencies of one interval of time, before and after a correction.
 #[derive(Clone, Debug)]
 pub struct CorrectedInterval {
-    /// When it begins, on the clock of the file, nanoseconds.
+    /// Start of the interval on the clock of the file, in nanoseconds.
     pub from_ns: u64,
-    /// When it ends, nanoseconds.
+    /// End of the interval, in nanoseconds.
     pub to_ns: u64,
-    /// What was corrected in it.
+    /// Latencies and added requests.
     pub corrected: Corrected,
 }
 
-/// A correction of a whole file.
+/// Correction of a whole file.
 #[derive(Clone, Default, Debug)]
 pub struct Correction {
     /// All latencies.
     pub whole: Corrected,
-    /// The same by interval; empty where the file has no times, or fits into one interval.
+    /// Latencies by interval. Empty if the file has no times or fits into one interval.
     pub intervals: Vec<CorrectedInterval>,
 }
 
 impl Correction {
-    /// Corrects a histogram, and each interval that it is the sum of.
+    /// Corrects a histogram and each of its intervals.
     pub fn of(histogram: &ForeignHistogram, expected_interval: Nanos) -> Correction {
         let largest = histogram.max().unwrap_or_default();
         let of = |part: &Histogram| Corrected::of(part, expected_interval, largest);
@@ -126,30 +124,30 @@ impl Correction {
     }
 }
 
-/// The most intervals of requests; they are 1, 2, 4 … seconds long.
+/// Most intervals of time. Each is 1, 2, 4 … seconds long.
 const MAX_INTERVALS: usize = 32;
 const SECOND: u64 = 1_000_000_000;
 
-/// Corrects requests as they come, exactly and not to the resolution of buckets, as `recordValueWithExpectedInterval` does;
-/// by the time at which they started, too.
+/// Corrects requests one by one, with exact values like HdrHistogram's `recordValueWithExpectedInterval`. Also groups
+/// them by the time of their start.
 #[derive(Clone, Debug)]
 pub struct Corrector {
     interval: Nanos,
-    /// By the second of their start.
+    /// Requests by the second of their start.
     timed: Bins<Corrected>,
-    /// Those that do not say when they started.
+    /// Requests without a start time.
     untimed: Corrected,
     steps: Steps,
 }
 
 impl Corrector {
-    /// Nothing is recorded yet. An interval of zero adds nothing.
+    /// Creates a corrector without requests. An interval of zero adds nothing.
     pub fn new(expected_interval: Nanos) -> Corrector {
         let (timed, untimed) = (Bins::new(MAX_INTERVALS, 0), Corrected::default());
         Corrector { interval: expected_interval, timed, untimed, steps: Steps::default() }
     }
 
-    /// Records one request, and when it started where that is known, nanoseconds.
+    /// Records one request, with its start in nanoseconds if the file has it.
     #[inline]
     pub fn record(&mut self, start_ns: Option<u64>, value: Nanos) {
         let to = match start_ns {
@@ -165,7 +163,7 @@ impl Corrector {
         }
     }
 
-    /// What was corrected.
+    /// Returns the corrected latencies.
     pub fn finish(self) -> Correction {
         let Corrector { timed, mut untimed, .. } = self;
         let begins = |index: usize| timed.begins(index).saturating_mul(SECOND);
@@ -176,7 +174,7 @@ impl Corrector {
             to_ns: begins(index + 1),
             corrected: (*cell).clone(),
         };
-        // Requests without a start are in none.
+        // Requests without a start would be missing from every interval.
         let is_divided = used.len() > 1 && untimed.before.is_empty();
         let intervals = if is_divided { used.iter().map(interval).collect() } else { Vec::new() };
         used.iter().for_each(|(_, cell)| untimed.absorb(cell));
@@ -189,8 +187,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// HdrHistogram's own example: 100 s of answers in 1 ms, one each 10 ms, and then one that takes 100 s. Published: p50
-    /// is 1 ms and p75 50 s; uncorrected p75 is 1 ms.
+    /// HdrHistogram's own example: 100 s of answers in 1 ms, one every 10 ms, then one answer that takes 100 s. The
+    /// published percentiles are 1 ms at p50 and 50 s at p75. Without correction, p75 is 1 ms.
     #[test]
     fn the_example_of_hdrhistogram() {
         let (short, long, interval) = (Nanos::from_millis(1), Nanos::from_secs(100), Nanos::from_millis(10));
@@ -213,7 +211,7 @@ mod tests {
         assert_eq!(before.quantile(0.75), before.quantile(0.5));
     }
 
-    /// Rows of 584 years each, and an interval of a nanosecond.
+    /// Rows of 584 years each, and an interval of one nanosecond.
     #[test]
     fn a_hostile_file_is_corrected_in_bounded_time() {
         let mut corrector = Corrector::new(Nanos(1));
@@ -225,7 +223,7 @@ mod tests {
         assert_eq!(corrected(&before, Nanos(1)).1, MAX_ADDED);
     }
 
-    /// Each interval is corrected as if it were alone, and together they are the whole.
+    /// Corrects each interval independently; the intervals add up to the whole.
     #[test]
     fn intervals_add_up() {
         let mut corrector = Corrector::new(Nanos::from_millis(10));
@@ -246,7 +244,7 @@ mod tests {
     }
 
     proptest! {
-        /// A histogram is corrected as its parts are.
+        /// Correcting the parts of a histogram gives the corrected histogram.
         #[test]
         fn parts_of_a_histogram_add_up(values in proptest::collection::vec(1u64..1_000_000, 2..60), interval in 100u64..100_000) {
             let mut parts = [Histogram::new(), Histogram::new(), Histogram::new()];
@@ -262,7 +260,7 @@ mod tests {
             prop_assert_eq!(sum.count(), correction.whole.after.count());
         }
 
-        /// Value for value what the HdrHistogram crate records.
+        /// The corrector records exactly the values that the hdrhistogram crate records.
         #[test]
         fn it_adds_what_hdrhistogram_adds(values in proptest::collection::vec(1u64..1_000_000, 1..60), interval in 50u64..100_000) {
             let mut corrector = Corrector::new(Nanos(interval));
@@ -279,8 +277,8 @@ mod tests {
             prop_assert_eq!(before.count() + added, after.count());
         }
 
-        /// What is added is bounded by the time that was waited, and the longest stays the longest. A histogram gives each time
-        /// as its bucket, which is less than 1 % longer.
+        /// The number of added requests is bounded by the total waiting time, and the maximum does not change. The 1 %
+        /// allows for buckets, whose highest value is slightly larger than the duration.
         #[test]
         fn what_is_added_is_bounded(values in proptest::collection::vec(1u64..1_000_000, 1..60), interval in 1u64..100_000) {
             let mut histogram = Histogram::new();

@@ -1,58 +1,55 @@
-//! Dips: stretches in which fewer requests start than before and after, because slow ones hold the client up. Seen in coarser
-//! steps than a silence, so also where the starts are known to a second only, or some of the users go on.
+//! Dips: stretches with fewer starts than usual, because slow requests hold the client up. They show in coarser steps
+//! than silences, so also if starts are known only to the second, or if some users keep sending.
 
 use truetail_model::time::Nanos;
 
 use super::axis::Axis;
 use super::steps::{Step, Steps};
 
-/// So many steps divide a run, at most.
+/// Most steps in a run.
 const MAX_STEPS: u64 = 256;
-/// In each step at least so many starts are usual.
+/// Each step has room for at least this many starts at the mean rate.
 const STARTS_A_STEP: f64 = 20.0;
-/// So many steps on each side show what is usual.
+/// Number of steps on each side that show the usual rate.
 const SIDE: usize = 8;
 /// A step is low if it has less than this share of the usual starts …
 const LOW_SHARE: f64 = 0.85;
-/// … and is so many standard deviations below.
+/// … and lies this many standard deviations below them.
 const LOW_SIGMA: f64 = 4.0;
-/// The rates before and after differ by at most this factor.
+/// Largest ratio between the rates before and after a dip.
 const SIDES_AGREE: f64 = 1.5;
-/// The slowest request lasts at least this share of the time for which starts are missing …
+/// The slowest request lasts at least this share of the time that the missing starts would have taken …
 const COVERED: f64 = 0.5;
-/// … and so many times what is usual.
+/// … and this many times the median duration.
 const SLOW_FACTOR: f64 = 2.0;
-/// Of the requests that an open loop would have had in flight, at most this share may be slow: the others were not sent.
+/// Largest share of slow requests, relative to the number that an open loop would have had in flight.
 const FEW_SLOW: f64 = 0.25;
-/// Concurrency stays below this multiple of what it is beside the dip.
+/// Concurrency stays below this multiple of the concurrency around the dip.
 const SAME_CONCURRENCY: f64 = 1.25;
 
-/// One dip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dip {
-    /// When it begins, nanoseconds.
+    /// Start of the dip in nanoseconds.
     pub(super) from: u64,
-    /// How long it is.
     pub(super) length: Nanos,
-    /// Starts that were to be expected, and are not there.
     pub(super) missing: f64,
-    /// How many standard deviations that is.
+    /// Size of the shortfall in standard deviations.
     pub(super) sigma: f64,
-    /// The longest duration of a request in it, nanoseconds.
+    /// Longest duration of a request near the dip, in nanoseconds.
     pub(super) longest: u64,
-    /// The rate beside it, a second.
+    /// Usual rate around the dip, in starts per second.
     pub(super) rate: f64,
 }
 
 impl Dip {
-    /// For how long the missing starts would have lasted at the usual rate, as a share of the longest request.
+    /// Time that the missing starts would have taken at the usual rate, as a share of the longest request.
     pub(super) fn cover(&self) -> f64 {
         self.missing / self.rate / (self.longest.max(1) as f64 / 1e9)
     }
 }
 
-/// Finds the dips of a run. `resolution` is that of the starts, nanoseconds. None are found where as many have another reason:
-/// then the client makes pauses of its own.
+/// Finds the dips of a run. `resolution` is the resolution of the starts in nanoseconds. Returns an empty list if at
+/// least as many low stretches have another cause: then the client makes its own pauses.
 pub(super) fn dips(axis: &Axis<'_>, resolution: u64) -> Vec<Dip> {
     let Some(steps) = steps(axis, resolution) else { return Vec::new() };
     let usual: Vec<Option<Usual>> = (0..steps.steps.len()).map(|index| usual(&steps.steps, index)).collect();
@@ -79,7 +76,7 @@ fn steps(axis: &Axis<'_>, resolution: u64) -> Option<Steps> {
     let for_starts = (STARTS_A_STEP * whole as f64 / axis.total().max(1) as f64) as u64;
     let width = (whole / MAX_STEPS).max(for_starts).max(axis.events.width() * 4);
     let steps = Steps::of(axis, width, resolution)?;
-    // The first and the last step are not whole.
+    // The first and last step are incomplete.
     (steps.steps.len() > SIDE).then_some(steps)
 }
 
@@ -96,7 +93,7 @@ impl Usual {
     }
 }
 
-/// What is usual beside a step: the lesser median of the steps before and after it.
+/// Usual values around a step: the lower of the median rates before and after it.
 fn usual(steps: &[Step], index: usize) -> Option<Usual> {
     let inner = 1..steps.len().saturating_sub(1);
     if !inner.contains(&index) {
@@ -109,7 +106,7 @@ fn usual(steps: &[Step], index: usize) -> Option<Usual> {
         return None;
     }
     let starts = left.min(right);
-    // The median of the deviations is a quarter of the way out on each side: 1.4826 of it is a standard deviation.
+    // For a normal distribution, the standard deviation is 1.4826 times the median absolute deviation.
     let spread =
         median(before, |step| (step.starts - left).abs())?.max(median(after, |step| (step.starts - right).abs())?);
     let busy = median(before, |step| step.busy)?.max(median(after, |step| step.busy)?);
@@ -130,7 +127,7 @@ fn dip(axis: &Axis<'_>, steps: &Steps, (from, to): (usize, usize), usual: &Usual
     let begins = (steps.first + from as u64) * steps.width;
     let length = count as u64 * steps.width;
     let rate = usual.starts / (steps.width as f64 / 1e9);
-    // What is slow may have started a step earlier.
+    // The slow requests may have started one step earlier.
     let blocks = axis.blocks;
     let first = blocks.index_of(begins.saturating_sub(steps.width));
     let last = blocks.index_of(begins + length);

@@ -1,4 +1,4 @@
-//! Quantiles with the requests that are missing.
+//! Quantiles that include the missing requests.
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
@@ -8,17 +8,17 @@ use super::dips::Dip;
 use super::finding::{CorrectedQuantile, QUANTILES, ReportedQuantile};
 use super::silence::Silence;
 
-/// Requests that are missing: so many, whose times lie evenly from `shortest` to `longest`.
+/// A group of missing requests, with response times spread evenly from `shortest` to `longest`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Missing {
     pub(super) shortest: u64,
     pub(super) longest: u64,
-    /// The fewest, the best estimate, and the most.
+    /// Lowest, best and highest estimate of their number.
     pub(super) counts: [f64; 3],
 }
 
 impl Missing {
-    /// Of a silence: whoever had come would have waited until its end, and then been served.
+    /// Requests missing from a silence. Each would have waited until the end of the silence and then been served.
     pub(super) fn of_silence(silence: &Silence) -> Missing {
         let served = silence.usual_duration.min(silence.span.length());
         let spread = silence.expected.sqrt() * silence.dispersion.sqrt();
@@ -33,7 +33,7 @@ impl Missing {
         }
     }
 
-    /// Of a dip.
+    /// Requests missing from a dip.
     pub(super) fn of_dip(dip: &Dip) -> Missing {
         let spread = dip.missing / dip.sigma.max(1.0);
         Missing {
@@ -44,20 +44,20 @@ impl Missing {
     }
 }
 
-/// So many values stand for the requests of one stretch at most.
+/// Most distinct values used for the missing requests of one stretch.
 const MAX_VALUES: u64 = 1_000;
 
-/// So many requests are added in all at most. Only a broken file could ask for more, and the counts would not hold them.
+/// Most requests added in all. Only a broken file asks for more, and the counters would overflow.
 const MAX_MISSING: f64 = (1u64 << 60) as f64;
 
-/// `histogram` with the missing requests, in the variant `which` of their counts.
+/// Returns `histogram` with the missing requests added, using estimate `which` of their counts.
 fn with_missing(histogram: &Histogram, missing: &[Missing], which: usize) -> Histogram {
     let mut all = histogram.clone();
     for one in missing {
         let count = one.counts[which].round().min(MAX_MISSING / missing.len() as f64) as u64;
         let values = count.min(MAX_VALUES);
         for index in 0..values {
-            // Value i stands for the requests count·i/values … count·(i + 1)/values.
+            // Value i represents the requests count·i/values … count·(i + 1)/values.
             let before = |index: u64| u128::from(count) * u128::from(index) / u128::from(values);
             let copies = u64::try_from(before(index + 1) - before(index)).unwrap_or(u64::MAX);
             let share = (index as f64 + 0.5) / values as f64;
@@ -68,14 +68,13 @@ fn with_missing(histogram: &Histogram, missing: &[Missing], which: usize) -> His
     all
 }
 
-/// The quantiles of a histogram.
 pub(super) fn reported(histogram: &Histogram) -> Vec<ReportedQuantile> {
     let quantile = |q: f64| Some(ReportedQuantile { q, value_ns: histogram.quantile(q)?.0 });
     QUANTILES.into_iter().filter_map(quantile).collect()
 }
 
-/// The quantiles with what is missing. `interval` is how often each user sends, where it was given: then the upper bound
-/// includes HdrHistogram's correction for each single request.
+/// Returns quantiles that include the missing requests, with bounds. `interval` is the sending interval of each user,
+/// if the caller gave it. In that case the upper bound also covers HdrHistogram's correction of each request.
 pub(super) fn with_bounds(
     histogram: &Histogram,
     missing: &[Missing],

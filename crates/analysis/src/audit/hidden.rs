@@ -1,7 +1,7 @@
-//! How much slow requests could hide where stops do not show.
+//! Upper bound on the requests that slow ones kept from being sent, for files that do not show stops.
 //!
-//! While all users wait for something slow, each of them has a slow request in flight. The share of the time for which nothing
-//! was sent is therefore at most that of slow requests in the time of all requests.
+//! While all users wait for something slow, each has a slow request in flight. The share of time without any sending is
+//! therefore at most the share of slow requests in the total duration of all requests.
 
 use truetail_model::record::Histogram;
 use truetail_run::Claims;
@@ -9,29 +9,29 @@ use truetail_run::Claims;
 use super::axis::Axis;
 use super::cells::Durations;
 
-/// A request is slow if it takes more than so many medians.
+/// A request is slow if it takes more than this many medians.
 const SLOW_FACTOR: u64 = 2;
-/// Of the requests that an open loop would have had in flight, more than this share are slow: so nobody waited to send them.
+/// If more than this share of the requests in flight in an open loop is slow, sending never stopped.
 const OPEN_SHARE: f64 = 0.25;
-/// One stretch holds one stall at most, if it is no longer than so many times the slowest request.
+/// A stretch no longer than this many times its slowest request holds at most one stall.
 const ONE_STALL: u64 = 20;
-/// So many requests show what is usual beside them.
+/// Number of requests that a stretch needs before its own median counts as usual.
 const FEWEST_BESIDE: u64 = 8;
 
-/// From which time on a request is slow.
+/// Returns the duration above which a request is slow, in nanoseconds.
 fn slow(durations: &Histogram) -> u64 {
     durations.quantile(0.5).unwrap_or_default().0.saturating_mul(SLOW_FACTOR)
 }
 
-/// The share of all requests that could be missing at most, whenever the slow ones were sent.
+/// Returns the largest share of all requests that could be missing, independent of when the slow ones were sent.
 pub(super) fn share(durations: &Histogram) -> f64 {
     let slow = slow(durations);
     let times = durations.buckets().filter(|(low, ..)| low.0 > slow).map(|(low, _, count)| low.0 as f64 * count as f64);
     of_all(times.sum(), durations)
 }
 
-/// The same from what a file states of its latencies and its length. Between two quantiles, each request may have taken as
-/// long as the higher one. `None` where it does not say enough.
+/// Computes [`share`] from the quantiles and the length that a file states. Each request between two quantiles may have
+/// taken as long as the higher one. Returns `None` if the file states too little.
 pub(super) fn share_claimed(claims: &Claims) -> Option<f64> {
     let median = claims.quantile(0.5)?.value_ns;
     let per_request = claims.rate_per_second.filter(|rate| *rate > 0.0).map(|rate| 1e9 / rate);
@@ -41,7 +41,7 @@ pub(super) fn share_claimed(claims: &Claims) -> Option<f64> {
     (whole > 0.0).then(|| slow.iter().map(|(share, value)| share * *value as f64).sum::<f64>() / whole)
 }
 
-/// What share of all requests may have taken how long, of those above `slow`. `None` where the longest is not known.
+/// Lists the ranges of quantiles above `slow` as (share of all requests, longest duration). `None` without a maximum.
 pub(super) fn at_most_slow(claims: &Claims, slow: u64) -> Option<Vec<(f64, u64)>> {
     let ends = claims.quantiles.iter().map(|claimed| (claimed.q, claimed.value_ns)).chain([(1.0, claims.max_ns?)]);
     let begins = std::iter::once(0.0).chain(claims.quantiles.iter().map(|claimed| claimed.q));
@@ -49,7 +49,7 @@ pub(super) fn at_most_slow(claims: &Claims, slow: u64) -> Option<Vec<(f64, u64)>
     Some(stretches.filter(|(_, value)| *value > slow).collect())
 }
 
-/// The same, less what an open loop shows and what takes at least `visible`, nanoseconds: that shows by itself.
+/// Computes [`share`] without what an open loop explains and what shows as a stop: requests of `visible` ns or more.
 pub(super) fn share_unseen(axis: &Axis<'_>, durations: &Histogram, resolution: u64, visible: u64) -> f64 {
     let slow = slow(durations);
     let stretch = axis.blocks.width().max(resolution);
@@ -57,7 +57,7 @@ pub(super) fn share_unseen(axis: &Axis<'_>, durations: &Histogram, resolution: u
     let hides = |index: usize| {
         let block = blocks[index];
         let beside = &blocks[index.saturating_sub(1)..(index + 2).min(blocks.len())];
-        // What is slow may have started before the stretch in which most of it did.
+        // The slow requests may have started before the stretch that holds most of them.
         let is_open = beside.iter().any(|near| is_open(near, stretch) && near.longest >= block.longest / 2);
         block.longest > slow && !is_open
     };
@@ -65,7 +65,7 @@ pub(super) fn share_unseen(axis: &Axis<'_>, durations: &Histogram, resolution: u
     of_all((0..blocks.len()).filter(|index| hides(*index)).map(time).sum(), durations)
 }
 
-/// What is slow among the requests beside it, so that a service which became slower for good hides nothing.
+/// Returns the slow threshold within `block`, so that a service that became slower for good hides nothing.
 fn slow_beside(block: &Durations) -> u64 {
     let median = block.median().filter(|_| block.count() >= FEWEST_BESIDE);
     median.unwrap_or_default().saturating_mul(SLOW_FACTOR)
@@ -75,7 +75,7 @@ fn of_all(time: f64, durations: &Histogram) -> f64 {
     time / (durations.sum_ns() as f64).max(1.0)
 }
 
-/// So many requests are slow that they came in although others waited.
+/// Returns true if so large a share of a stretch is slow that the client must have kept sending meanwhile.
 fn is_open(block: &Durations, stretch: u64) -> bool {
     let due = block.count() as f64 * block.longest as f64 / stretch as f64;
     let slow = block.at_least(block.longest / 2) as f64;

@@ -1,4 +1,4 @@
-//! The finding from single requests with their starts.
+//! Finding for files that list single requests with their starts.
 
 use serde_json::json;
 use truetail_model::time::Nanos;
@@ -19,34 +19,34 @@ use super::timeline::AuditStop;
 use super::workers::WorkerFacts;
 use crate::figures;
 
-/// So often does chance show as much where a finding is likely, and where it is certain.
+/// Largest probability of chance showing as much, for a likely and a certain finding.
 const LIKELY: f64 = 0.01;
 const CERTAIN: f64 = 1e-4;
-/// Fewer requests show nothing.
+/// With fewer requests than this, nothing is concluded.
 const FEWEST_REQUESTS: u64 = 50;
-/// Starts that are coarser show no single silence, nanoseconds.
+/// Starts with a coarser resolution show no single silence, in nanoseconds.
 const COARSE: u64 = 50_000_000;
-/// So many steps of the resolution a run needs.
+/// Fewest steps of the resolution that a run needs.
 const FEWEST_STEPS: u64 = 20;
-/// A dip of so many standard deviations is likely to be one, or certain, where it is as long as the slow requests.
+/// Depth of a dip in standard deviations for a likely or certain finding. [`Dip::cover`] of a certain one is in
+/// `COVER`.
 const SIGMA_LIKELY: f64 = 6.0;
 const SIGMA_CERTAIN: f64 = 10.0;
 const COVER: std::ops::RangeInclusive<f64> = 0.65..=1.35;
 
-/// All that the bins show.
 struct Seen {
     silences: Silences,
     dips: Vec<Dip>,
     users: Option<WorkerFacts>,
     by_chance: f64,
     waits: bool,
-    /// Nothing was so slow that it could have hidden much.
+    /// No request was slow enough to hide much.
     nothing_slow: bool,
-    /// Stops so short that they do not show could hide much.
+    /// Stops too short to show could hide much.
     is_blind: bool,
-    /// To so much starts are told apart, nanoseconds.
+    /// Effective resolution of the starts, in nanoseconds.
     resolution: u64,
-    /// The file gives them to so much.
+    /// Resolution of the starts in the file, in nanoseconds.
     of_file: u64,
     time: u64,
     starts: u64,
@@ -63,11 +63,11 @@ pub(super) fn judge(rows: &Rows, axis: Axis<'_>, run: &ForeignRun, given: Given)
     }
 }
 
-/// The tool itself counts requests that it did not send, whether or not the times show it.
+/// Applies the tool's own count of requests that it did not send. It counts even if the times do not show the omission.
 fn with_dropped(mut audit: Audit, run: &ForeignRun, dropped: u64) -> Audit {
     let is_estimated = audit.finding.is_omission();
     if !is_estimated {
-        // How long they would have taken is not known.
+        // Their response times are unknown.
         audit.corrected.clear();
     }
     audit.finding = AuditFinding::Certain;
@@ -116,7 +116,7 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
     }
 }
 
-/// The stretches that [`evidence`] speaks of.
+/// Stretches that [`evidence`] describes.
 fn stops(seen: &Seen, finding: AuditFinding, by_silence: bool) -> Vec<AuditStop> {
     let omits = finding.is_omission();
     if omits && !by_silence {
@@ -126,8 +126,8 @@ fn stops(seen: &Seen, finding: AuditFinding, by_silence: bool) -> Vec<AuditStop>
     seen.silences.waiting.iter().filter(|_| are_shown).map(AuditStop::of_silence).collect()
 }
 
-/// Where the starts are too coarse to show anything, but the tool leaves no doubt that its users wait for answers, the
-/// durations tell. Little's law gives the users where the file does not.
+/// Judges by durations if the starts are too coarse to show anything, but the tool is known to be a closed loop.
+/// Little's law gives the number of users if the file does not.
 fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<Audit> {
     let is_coarse = seen.of_file > COARSE && seen.resolution == seen.of_file;
     if !is_coarse || seen.nothing_slow || run.load.model != Some(LoadModelKind::Closed) {
@@ -146,7 +146,7 @@ fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<A
 fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let resolution = run.clock.start_resolution_ns.max(1);
     let workers = rows.workers.facts();
-    // How a server's own stall ends tells nothing of its clients.
+    // The end of a stall in the server says nothing about its clients.
     let is_client = run.view == ForeignView::Client;
     let users = workers.filter(WorkerFacts::are_users).filter(|_| is_client);
     let precision = Precision {
@@ -161,7 +161,7 @@ fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     axis.leave_out(&[]);
     let width = axis.events.width();
     Seen {
-        // Where the starts are exact, an irregular schedule shows dips too, so they count only for a client that waits.
+        // With exact starts, an irregular schedule shows dips too. Dips then count only for a client that waits.
         dips: if is_shown || resolution > COARSE { dips(axis, resolution) } else { Vec::new() },
         by_chance: if is_shown && !silences.waiting.is_empty() { 0.0 } else { by_chance },
         silences,
@@ -176,10 +176,10 @@ fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     }
 }
 
-/// Starts are told apart to so little that short stops do not show, and there could be enough of them to matter.
+/// Returns true if the starts are too coarse to show short stops, and if such stops could hide enough to matter.
 fn is_blind(axis: &Axis<'_>, rows: &Rows, resolution: u64) -> bool {
     let width = axis.events.width();
-    // A stop that is longer than a bin shows where only the bins are wide.
+    // If only the bins are wide, a stop longer than two bins still shows.
     let visible = if resolution > COARSE { u64::MAX } else { width.saturating_mul(2) };
     resolution.max(width) > COARSE && hidden::share_unseen(axis, &rows.durations, resolution, visible) >= MATERIAL
 }
@@ -223,7 +223,7 @@ fn cannot_tell(seen: &Seen) -> AuditFinding {
     if seen.is_blind || too_coarse { AuditFinding::CannotTell } else { AuditFinding::NoneSeen }
 }
 
-/// Users and interval, as given or inferred.
+/// Number of users and their interval, given or inferred.
 fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
     let waiting = seen.users;
     let largest = seen.silences.waiting.iter().max_by(|a, b| a.expected.total_cmp(&b.expected));

@@ -1,5 +1,5 @@
-//! Files of which a part could not be read. A row that was left out looks like a request that was never sent, and what lies
-//! in it may be the very stall that is looked for.
+//! Files with unreadable parts. A row that was left out looks like a request that was never sent, and it may itself
+//! belong to the stall that the audit searches for.
 
 use serde_json::json;
 use truetail_run::ForeignRun;
@@ -8,10 +8,10 @@ use super::finding::{Audit, AuditFinding, Evidence};
 use super::rows::MATERIAL;
 use super::summary::material_drops;
 
-/// Rows that were left out may be so small a part of the requests that are missing.
+/// Rows left out do not matter up to this share of the missing requests.
 const PART_OF_MISSING: f64 = 0.1;
 
-/// Takes back what the rows that were left out could explain, where there are enough of them to matter.
+/// Withdraws a finding that the left-out rows could explain or hide.
 pub(super) fn limit(audit: Audit, run: &ForeignRun) -> Audit {
     let left_out = run.damage.rows_left_out as f64;
     let read = audit.requests.unwrap_or_default();

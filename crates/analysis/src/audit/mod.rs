@@ -1,9 +1,9 @@
-//! Did the client of a result file stop sending while something was slow? Found from the file alone, in bounded memory.
+//! Decides from a result file whether its client stopped sending while something was slow.
 //!
-//! [`Auditor`] takes the requests of a file in any order and counts their starts and ends in bins of time that double in
-//! width. A client that waits for answers shows [silences](Evidence): something is slow, nothing starts and nothing ends,
-//! and the next request follows the first answer at once. A client on a schedule goes on sending. The method, its thresholds
-//! and its measured error rates are in `docs/audit.md`.
+//! [`Auditor`] takes the requests of a file in any order and counts their starts and ends in bins of time that double
+//! in width. A client that waits for answers shows [silences](Evidence): something is slow, nothing starts and nothing
+//! ends, and the next request follows the first answer at once. A client on a schedule keeps sending. `docs/audit.md`
+//! describes the method, its thresholds and its error rates.
 
 mod axis;
 mod bins;
@@ -38,27 +38,26 @@ use truetail_run::{ForeignRequest, ForeignRun, LatencyFrom};
 use axis::Axis;
 use rows::{Given, Rows};
 
-/// Looks at the requests of a file one by one. Its memory does not grow with their number: at most 15 MB, and 30 bytes a
-/// worker.
+/// Audits the requests of a file one by one. Its memory is bounded: at most 15 MB, plus 30 bytes per worker.
 #[derive(Clone, Debug, Default)]
 pub struct Auditor {
     rows: Rows,
 }
 
 impl Auditor {
-    /// Nothing was seen yet.
+    /// Creates an auditor without requests.
     pub fn new() -> Auditor {
         Auditor::default()
     }
 
-    /// Takes the next request. They may come in any order; those of one worker in the order of their starts.
+    /// Adds a request. Requests may come in any order, but the requests of one worker must be in order of their starts.
     #[inline]
     pub fn request(&mut self, request: &ForeignRequest) {
         self.rows.add(request);
     }
 
-    /// Judges. `users` is how many requests may have been outstanding and `expected_interval` how often each user sends,
-    /// where the caller knows them.
+    /// Returns the result of the audit. `users` is the number of requests that may have been outstanding, and
+    /// `expected_interval` is the sending interval of each user, if the caller knows them.
     pub fn finish(self, run: &ForeignRun, users: Option<u32>, expected_interval: Option<Nanos>) -> Audit {
         let given = Given { users: users.or(run.load.users), interval: expected_interval };
         let rows = &self.rows;

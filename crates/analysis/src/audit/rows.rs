@@ -1,4 +1,4 @@
-//! What is counted of the requests of a file, and what is known beside them.
+//! Counters over the requests of a file, and other known facts about its load.
 
 use truetail_model::record::{Histogram, Outcome};
 use truetail_model::time::Nanos;
@@ -9,35 +9,34 @@ use super::cells::{Durations, Events};
 use super::waits::Waits;
 use super::workers::Workers;
 
-/// Fewer missing arrivals than this share of all do not matter: half of what a stall of 0.5 % of the run hides.
+/// Missing arrivals below this share of all do not matter. It is half of what a stall of 0.5 % of the run hides.
 pub(super) const MATERIAL: f64 = 0.0025;
 
-/// The most bins for starts and ends.
+/// Most bins for starts and ends.
 const MAX_BINS: usize = 1 << 15;
-/// Of bins of 2^25 ns, 33.6 ms, there may be four times as many, which suffice for 73 minutes: wider ones hide stops.
+/// Bins wider than 2^25 ns (33.6 ms) hide stops. Before that, four times as many are allowed, enough for 73 minutes.
 const MORE_FROM: u32 = 25;
-/// The most bins for durations.
+/// Most bins for durations.
 const MAX_BLOCKS: usize = 1 << 9;
 /// log2 of the first width of a bin: 65.5 µs.
 const FIRST_SHIFT: u32 = 16;
 
-/// What is known of the load beside the requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given {
     pub(super) users: Option<u32>,
     pub(super) interval: Option<Nanos>,
 }
 
-/// What a row stands for whose file does not say what became of its request.
+/// Outcome of a row whose file does not state one.
 const NO_STATUS: Outcome = Outcome::Response { status: 0 };
 
-/// Start and end; `None` after the year 2262, which no clock shows and the bins do not hold.
+/// Start and end of a request. `None` after the year 2262, which is beyond the range of the bins.
 fn span(start: u64, duration: Nanos) -> Option<(u64, u64)> {
     let end = start.checked_add(duration.0)?;
     (end <= i64::MAX as u64).then_some((start, end))
 }
 
-/// The requests of a file, in bins.
+/// Requests of a file, in bins.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     pub(super) events: Bins<Events>,
@@ -46,9 +45,9 @@ pub(super) struct Rows {
     pub(super) workers: Workers,
     pub(super) requests: u64,
     pub(super) waits: Option<Waits>,
-    /// Those without an answer, or with an error status.
+    /// Requests without an answer or with an error status.
     failed: u64,
-    /// One of them at least has a status, or no answer.
+    /// True if at least one request has a status or has no answer.
     says_failed: bool,
     with_start: u64,
 }
@@ -92,17 +91,16 @@ impl Rows {
         }
     }
 
-    /// How many failed, where the file says so.
     pub(super) fn failed(&self, run: &ForeignRun) -> Option<u64> {
         run.claims.failed.or(self.says_failed.then_some(self.failed))
     }
 
-    /// At least half of the requests say when they were sent.
+    /// Returns true if at least half of the requests have a start.
     pub(super) fn have_starts(&self) -> bool {
         self.with_start > 0 && self.with_start >= self.requests.div_ceil(2)
     }
 
-    /// The latencies: of single requests, or as the file gives them.
+    /// Latencies of the single requests, or the file's own histogram.
     pub(super) fn histogram<'a>(&'a self, run: &'a ForeignRun) -> Option<&'a Histogram> {
         if self.durations.is_empty() { run.histogram.as_deref() } else { Some(&self.durations) }
     }

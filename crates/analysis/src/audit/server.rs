@@ -1,11 +1,11 @@
-//! What an access log can show: that nothing reached the server, and not why.
+//! Findings from access logs. A log shows that nothing reached the server, but not why.
 
 use serde_json::Value;
 
 use super::finding::{Audit, AuditFinding, Evidence};
 use super::rows::Given;
 
-/// Says only what the server saw. It may have stood still itself while its clients went on sending.
+/// Reduces a finding to what the server saw. The server itself may have stopped while its clients kept sending.
 pub(super) fn adapt(audit: &mut Audit, given: Given) {
     if matches!(audit.finding, AuditFinding::Likely | AuditFinding::Certain) {
         audit.finding = AuditFinding::Likely;

@@ -1,75 +1,72 @@
-//! Silences: stretches in which nothing starts and nothing ends although requests are in flight, and what ends them.
+//! Silences: stretches without a start or an end although requests are in flight, and how they end.
 
 use super::axis::{Axis, Span};
 use super::usual::{Usual, usual};
 
-/// A silence is that of something slow if it is so many times as long as a request usually takes.
+/// A silence counts as slow if it is this many times as long as the usual request.
 const SLOW_FACTOR: f64 = 2.0;
-/// The next request follows the end of a silence at once if it comes within this share of its length.
+/// The next request follows at once if it comes within this share of the length of the silence.
 const AT_ONCE: f64 = 0.1;
-/// Silences in which fewer starts are missing are not looked at.
+/// Silences with fewer missing starts are ignored.
 const FEWEST_MISSING: f64 = 2.0;
-/// More requests than in a silence may be in flight in this share of the time before it.
+/// Before a silence, more requests than during it may be in flight for at most this share of the time.
 const SHARE_BUSIER: f64 = 0.1;
-/// Two times that differ by less are one, nanoseconds.
+/// Times closer than this are treated as equal, in nanoseconds.
 const SAME_TIME: u64 = 1_000;
 
-/// What the times of a file can show.
+/// Precision of the times in a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Precision {
-    /// By so much an end, which is start + duration, may be wrong, nanoseconds.
+    /// Largest error of an end (start + duration), in nanoseconds.
     pub(super) end: u64,
-    /// How long a worker usually waits between an answer and its next request, where that is known and regular,
-    /// nanoseconds.
+    /// Usual time of a worker between an answer and its next request, in nanoseconds. 0 if unknown or irregular.
     pub(super) think: u64,
 }
 
-/// A stretch without a start or an end, with requests in flight.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     span: Span,
-    /// The bin in which it begins, and the one in which it ends.
+    /// First and last bin of the gap.
     bins: (usize, usize),
     in_flight: i64,
-    /// It ended with the end of a request, and not with a start.
+    /// True if the gap ended with the end of a request, not with a start.
     by_end: bool,
-    /// From its end to the next start, nanoseconds.
+    /// Time from the end of the gap to the next start, in nanoseconds.
     resumes_after: u64,
 }
 
-/// A silence that a client shows that waits for answers: something was slow, and the next request followed its end.
+/// A silence of a client that waits for answers: something was slow, and the next request followed its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Silence {
     pub(super) span: Span,
-    /// Starts that were to be expected in it at the usual rate.
+    /// Starts expected in the silence at the usual rate.
     pub(super) expected: f64,
-    /// The same at the rate of the busier side.
+    /// Starts expected at the rate of the busier side.
     pub(super) expected_high: f64,
-    /// How much the number of starts varies: see [`Usual::dispersion`].
+    /// Variability of the number of starts: see [`Usual::dispersion`].
     pub(super) dispersion: f64,
-    /// From its end to the next start, nanoseconds.
+    /// Time from the end of the silence to the next start, in nanoseconds.
     pub(super) resumes_after: u64,
     pub(super) in_flight: i64,
-    /// How long a request usually takes, nanoseconds.
     pub(super) usual_duration: u64,
 }
 
 impl Silence {
-    /// How likely it is that a Poisson process of that rate has a start within that time of any instant.
+    /// Probability that a Poisson process of the usual rate has a start this soon after any given instant.
     pub(super) fn chance_of_resuming(&self, precision: Precision) -> f64 {
         let rate = self.expected / self.span.length().max(1) as f64;
         1.0 - libm::exp(-rate * (self.resumes_after + precision.end.max(SAME_TIME)) as f64)
     }
 }
 
-/// What the silences of a run are.
+/// Silences and gaps of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Silences {
-    /// Those of a client that waits, the earliest first.
+    /// Silences of a client that waits, in order of time.
     pub(super) waiting: Vec<Silence>,
-    /// The expected starts in stretches without starts that have another reason.
+    /// Expected starts in each stretch without starts that has another cause, in ascending order.
     pub(super) innocent: Vec<f64>,
-    /// Gaps with requests in flight that end with an answer that the next request follows at once.
+    /// Gaps with requests in flight that end with an answer and a prompt request.
     pub(super) followed: u64,
     /// Gaps with requests in flight that end otherwise.
     pub(super) not_followed: u64,
@@ -81,7 +78,7 @@ pub(super) fn silences(axis: &mut Axis<'_>, precision: Precision) -> Silences {
     let (suspects, others): (Vec<Gap>, Vec<Gap>) = gaps.into_iter().partition(|gap| followed_at_once(gap, precision));
     let mut found =
         Silences { followed: suspects.len() as u64, not_followed: others.len() as u64, ..Silences::default() };
-    // What is slow is known only against what is usual, and what is usual only without what is slow: twice.
+    // Slow stretches are known only from the usual rate, and the usual rate only without slow stretches. So two passes.
     let first: Vec<Span> = waiting(axis, &suspects).iter().map(|silence| silence.span).collect();
     axis.leave_out(&first);
     found.waiting = waiting(axis, &suspects);
@@ -95,7 +92,6 @@ fn followed_at_once(gap: &Gap, precision: Precision) -> bool {
     gap.by_end && gap.resumes_after <= patience.max(3 * precision.end).max(think)
 }
 
-/// All gaps that the bins resolve in which something is in flight.
 fn gaps(axis: &Axis<'_>, precision: Precision) -> Vec<Gap> {
     let mut found = Vec::new();
     let mut last: Option<(usize, u64)> = None;
@@ -116,7 +112,7 @@ fn gaps(axis: &Axis<'_>, precision: Precision) -> Vec<Gap> {
 }
 
 fn first_end(axis: &Axis<'_>, index: usize, from: u64) -> Option<u64> {
-    // An end that comes later than the next bin is no end of this gap.
+    // An end later than the next bin is not the end of this gap.
     let near = &axis.events.cells()[index..(index + 2).min(axis.bins())];
     near.iter().filter(|cell| cell.ends > 0).map(|cell| cell.first_end).find(|end| *end >= from)
 }
@@ -146,7 +142,7 @@ fn silence(axis: &Axis<'_>, gap: &Gap, usual: &Usual) -> Option<Silence> {
     })
 }
 
-/// The expected starts in stretches without starts that hold no silence of a waiting client.
+/// Expected starts in stretches without starts that contain no silence of a waiting client.
 fn innocent(axis: &Axis<'_>, waiting: &[Silence]) -> Vec<f64> {
     let mut found = Vec::new();
     let mut silences = waiting.iter().peekable();

@@ -1,8 +1,7 @@
-//! The bins of a run in steps of equal width, which are coarser and begin at multiples of it.
+//! Bins of a run merged into coarser steps of equal width, which begin at multiples of that width.
 
 use super::axis::Axis;
 
-/// What a step holds.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Step {
     pub(super) starts: f64,
@@ -12,15 +11,15 @@ pub(super) struct Step {
 
 /// The steps of a run.
 pub(super) struct Steps {
-    /// The number of the first step, counted from time 0.
+    /// Number of the first step, counted from time 0.
     pub(super) first: u64,
-    /// Nanoseconds.
+    /// Width of a step in nanoseconds.
     pub(super) width: u64,
     pub(super) steps: Vec<Step>,
 }
 
 impl Steps {
-    /// Steps of `width`, rounded up to a multiple of the resolution of the starts. `None` if they are too many.
+    /// Divides a run into steps of `width`, rounded up to a multiple of `resolution`. Returns `None` on overflow.
     pub(super) fn of(axis: &Axis<'_>, width: u64, resolution: u64) -> Option<Steps> {
         let width = width.max(1).div_ceil(resolution.max(1)).checked_mul(resolution.max(1))?;
         let first = axis.events.begins(0) / width;
@@ -32,7 +31,7 @@ impl Steps {
             let time = if cell.starts > 0 { cell.first_start } else { begins };
             let step = &mut steps[(time / width - first) as usize];
             step.starts += f64::from(cell.starts);
-            // The mean of before and after this bin, since starts and ends lie anywhere in it.
+            // Starts and ends lie anywhere in the bin, so this takes the mean of its beginning and end.
             let mean = (in_flight + axis.in_flight_after(index)).max(0) as f64 / 2.0;
             steps[(begins / width - first) as usize].busy += mean * axis.events.width() as f64 / width as f64;
             in_flight = axis.in_flight_after(index);

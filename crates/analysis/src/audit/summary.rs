@@ -1,4 +1,4 @@
-//! The finding where the file gives no starts, or latencies that are no plain service times.
+//! Finding for files without starts, or with latencies that are not plain service times.
 
 use serde_json::json;
 use truetail_model::record::Histogram;
@@ -11,10 +11,10 @@ use super::finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES
 use super::hidden;
 use super::rows::{Given, MATERIAL, Rows};
 
-/// A request holds its user up if it takes so many of the intervals at which the user sends. Fewer come up in any service whose
-/// times vary: exponential times exceed 3 means in 5 % of all cases, and 10 means in 1 of 22,000.
+/// A request holds its user up if it takes this many of the user's intervals. A lower limit would be exceeded in any
+/// service with varying times: exponential times exceed 3 means in 5 % of all cases, and 10 means in 1 of 22,000.
 const SLOW_INTERVALS: f64 = 10.0;
-/// A tool on a schedule that sent this share of its rate left nothing out that mattered.
+/// A tool on a schedule that reached this share of its rate left out nothing that matters.
 const KEPT_UP: f64 = 0.99;
 
 pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun, given: Given) -> Audit {
@@ -39,7 +39,7 @@ pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun
     }
 }
 
-/// What can be told without starts.
+/// Conclusions that do not need starts.
 struct Told {
     finding: AuditFinding,
     evidence: Vec<Evidence>,
@@ -80,18 +80,18 @@ fn of_dropped(run: &ForeignRun, given: Given) -> Option<Told> {
     Some(Told { missing, ..Told::only(AuditFinding::Certain, dropping(run, dropped), given.interval) })
 }
 
-/// What was due and not sent, by the tool's own count, if it matters beside what was sent.
+/// Number of requests or iterations that the tool counts as due and not sent, if it is material beside `sent`.
 pub(super) fn material_drops(run: &ForeignRun, sent: u64) -> Option<u64> {
     let matters = |dropped: &u64| *dropped > 0 && *dropped as f64 >= MATERIAL * (sent as f64 + *dropped as f64);
     run.claims.dropped.filter(matters)
 }
 
-/// k6 counts iterations, each of which may send any number of requests.
+/// Returns true if the tool counts iterations, as k6 does. An iteration may send any number of requests.
 fn counts_iterations(run: &ForeignRun) -> bool {
     run.tool == Some("k6")
 }
 
-/// How many requests were dropped, where that is what the tool counts.
+/// Number of dropped requests, or `None` if the tool counts iterations.
 pub(super) fn dropped_requests(run: &ForeignRun, dropped: u64) -> Option<u64> {
     (!counts_iterations(run)).then_some(dropped)
 }
@@ -124,7 +124,7 @@ fn open(run: &ForeignRun, given: Given) -> Told {
     Told::only(AuditFinding::CannotTell, Evidence::new("below_its_rate", message, &numbers), given.interval)
 }
 
-/// A tool whose users wait for their answers: while a request took v, its user did not send v / interval − 1 others.
+/// Judges a closed loop. While a request took v, its user did not send v / interval − 1 others.
 fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
     let Some(measured) = measured(histogram, run) else {
         return Told::only(AuditFinding::CannotTell, no_count(run), given.interval);
@@ -139,7 +139,7 @@ fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told
     let slow: Vec<Slow> = tail.into_iter().filter(|slow| is_slow(slow.value)).collect();
     let sum = |count: fn(&Slow) -> f64| -> f64 { slow.iter().map(|one| count(one) * hidden(one.value)).sum() };
     let low = sum(|one| one.at_least);
-    // At most all users were held up as long as the longest request took, where the file does not count its slow ones.
+    // Unless the file counts its slow requests, up to all users were held up as long as the longest request took.
     let longest = slow.iter().map(|one| one.value).max().unwrap_or(0);
     let high = if histogram.is_some() { low } else { low.max(users * hidden(longest)) };
     let share = |missing: f64| if missing.is_finite() { missing / (measured as f64 + missing).max(1.0) } else { 1.0 };
@@ -165,7 +165,7 @@ fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told
     }
 }
 
-/// How many requests were not sent at most, if as many requests were slow as the quantiles and the longest allow.
+/// Largest number of unsent requests, if as many were slow as the quantiles and the maximum allow.
 fn most_hidden(run: &ForeignRun, measured: u64, interval: f64) -> f64 {
     let slow = hidden::at_most_slow(&run.claims, (SLOW_INTERVALS * interval) as u64);
     let of = |(share, value): (f64, u64)| share * measured as f64 * (value as f64 / interval - 1.0);
@@ -218,7 +218,7 @@ fn held_up(finding: AuditFinding, longest: u64, interval: Nanos, low: f64, high:
     )
 }
 
-/// How often each user sends, nanoseconds.
+/// Sending interval of each user, in nanoseconds.
 fn interval(run: &ForeignRun, given: Given) -> Option<f64> {
     let by_rate = || Some(f64::from(given.users?) / run.claims.rate_per_second.filter(|rate| *rate > 0.0)? * 1e9);
     let interval = given.interval.map(|interval| interval.0 as f64).or_else(by_rate)?;
@@ -234,14 +234,14 @@ fn measured(histogram: Option<&Histogram>, run: &ForeignRun) -> Option<u64> {
     measured.filter(|measured| *measured > 0)
 }
 
-/// Requests of which at least so many took about that long.
+/// At least this many requests that took about `value` nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Slow {
     value: u64,
     at_least: f64,
 }
 
-/// The tail, the slowest first: from the histogram, or from the quantiles and the maximum.
+/// Returns the tail, from the histogram or from the quantiles and the maximum.
 fn tail(histogram: Option<&Histogram>, run: &ForeignRun, measured: u64) -> Vec<Slow> {
     if let Some(histogram) = histogram {
         return histogram.buckets().map(|(low, _, count)| Slow { value: low.0, at_least: count as f64 }).collect();
@@ -262,8 +262,8 @@ fn tail(histogram: Option<&Histogram>, run: &ForeignRun, measured: u64) -> Vec<S
     found
 }
 
-/// A histogram that has the quantiles of the file. Between two of them each request has the lower value, which is the least
-/// that it can be.
+/// Builds a histogram with the quantiles of the file. Between two quantiles, each request gets the lower value, which
+/// is its minimum.
 fn interpolated(run: &ForeignRun, measured: u64) -> Histogram {
     let mut histogram = Histogram::new();
     let mut last: Option<(u64, u64)> = None;
@@ -292,7 +292,7 @@ fn reported_by(histogram: Option<&Histogram>, run: &ForeignRun) -> Vec<ReportedQ
     QUANTILES.into_iter().filter_map(claimed).collect()
 }
 
-/// All slow requests together took so small a share of the time that they cannot have hidden much.
+/// Returns true if all slow requests together took too little time to hide much.
 fn nothing_slow(histogram: Option<&Histogram>, run: &ForeignRun) -> bool {
     match histogram {
         Some(histogram) => !histogram.is_empty() && hidden::share(histogram) < MATERIAL,

@@ -1,4 +1,4 @@
-//! What is drawn of a file: starts, requests in flight and latencies over time, and where sending stopped.
+//! Data for the picture of a file: starts, requests in flight and latencies over time, and the stops.
 
 use super::axis::Axis;
 use super::bins::Cell;
@@ -8,43 +8,43 @@ use super::rows::Rows;
 use super::silence::Silence;
 use super::steps::Steps;
 
-/// So many columns divide a run, at most one more.
+/// Number of columns that divide a run, plus at most one.
 const MAX_COLUMNS: u64 = 240;
-/// In each column at least so many starts are usual.
+/// Each column has room for at least this many starts at the mean rate.
 const STARTS_A_COLUMN: f64 = 20.0;
 
 /// A file over time, in columns of equal width.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AuditTimeline {
-    /// When the first column begins, on the clock of the file, nanoseconds.
+    /// Start of the first column on the clock of the file, in nanoseconds.
     pub from_ns: u64,
-    /// The width of a column, nanoseconds.
+    /// Width of a column in nanoseconds.
     pub column_ns: u64,
-    /// Requests that started, a second. `None` in the first and last column, which are not whole.
+    /// Starts per second. `None` in the first and last column, which are incomplete.
     pub starts_per_s: Vec<Option<f64>>,
-    /// Requests in flight, on average.
+    /// Mean number of requests in flight.
     pub in_flight: Vec<f64>,
-    /// The median latency of the requests that started, to a quarter of its value, nanoseconds; `None` where none did.
+    /// Median latency of the requests that started, to within a quarter, in nanoseconds. `None` without starts.
     pub median_ns: Vec<Option<u64>>,
-    /// The longest latency of the requests that started, nanoseconds; `None` where none did.
+    /// Longest latency of the requests that started, in nanoseconds. `None` without starts.
     pub longest_ns: Vec<Option<u64>>,
 }
 
-/// A stretch in which the client sent less than it should have.
+/// A stretch of time with less sending than expected.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AuditStop {
-    /// When it begins, on the clock of the file, nanoseconds.
+    /// Start of the stop on the clock of the file, in nanoseconds.
     pub from_ns: u64,
-    /// When it ends, nanoseconds.
+    /// End of the stop in nanoseconds.
     pub to_ns: u64,
-    /// Requests that were to be expected in it and are not there.
+    /// Expected requests that are missing.
     pub missing: f64,
-    /// Nothing at all was sent in it; otherwise less than usual.
+    /// True if nothing at all was sent, false if less than usual was sent.
     pub is_silence: bool,
 }
 
 impl AuditStop {
-    /// How long it is, nanoseconds.
+    /// Length of the stop in nanoseconds.
     pub const fn length_ns(&self) -> u64 {
         self.to_ns.saturating_sub(self.from_ns)
     }
@@ -60,7 +60,6 @@ impl AuditStop {
     }
 }
 
-/// The timeline of the rows; `None` where they have no starts.
 pub(super) fn timeline(rows: &Rows, resolution: u64) -> Option<AuditTimeline> {
     let axis = Axis::new(&rows.events, &rows.blocks);
     let used = used(&axis)?;
@@ -68,7 +67,7 @@ pub(super) fn timeline(rows: &Rows, resolution: u64) -> Option<AuditTimeline> {
     let for_starts = (STARTS_A_COLUMN * whole as f64 / axis.total().max(1) as f64) as u64;
     let width = (whole / MAX_COLUMNS).max(for_starts.min(whole)).max(axis.events.width()).max(axis.blocks.width());
     let steps = Steps::of(&axis, width, resolution)?;
-    // Bins may reach beyond what was seen.
+    // Bins may extend beyond the data.
     let column = |bin: usize| (axis.events.begins(bin) / steps.width - steps.first) as usize;
     let (first, last) = (column(used.0), column(used.1 - 1).min(steps.steps.len() - 1));
     let durations = durations(&axis, &steps);
@@ -86,7 +85,7 @@ pub(super) fn timeline(rows: &Rows, resolution: u64) -> Option<AuditTimeline> {
     })
 }
 
-/// The first bin in which something starts or ends, and the one after the last.
+/// Returns the first bin with a start or an end, and the bin after the last one.
 fn used(axis: &Axis<'_>) -> Option<(usize, usize)> {
     let cells = axis.events.cells();
     let first = cells.iter().position(|cell| !cell.is_empty())?;
@@ -94,8 +93,8 @@ fn used(axis: &Axis<'_>) -> Option<(usize, usize)> {
     Some((first, last + 1))
 }
 
-/// The durations of the requests that started in each step. A block belongs to the step in which it ends: starts that are
-/// rounded down lie at the beginning of a step.
+/// Durations of the requests that started in each step. A block belongs to the step that contains its end, because
+/// starts that were rounded down lie at the beginning of a step.
 fn durations(axis: &Axis<'_>, steps: &Steps) -> Vec<Durations> {
     let mut columns = vec![Durations::default(); steps.steps.len()];
     for (index, block) in axis.blocks.cells().iter().enumerate().filter(|(_, block)| block.count() > 0) {

@@ -1,33 +1,32 @@
-//! What is usual around a stretch of time: the rate of starts before and after it, how much that varies, and how long
-//! requests take.
+//! Usual behaviour around a stretch of time: the rate of starts before and after it, their variability, and the
+//! duration of requests.
 
 use super::axis::{Axis, Span};
 
-/// On each side, at least so many starts show what is usual.
+/// Fewest starts on each side that show a usual rate.
 const FEWEST_STARTS: u64 = 8;
-/// On each side one looks as far as it takes for so many starts at the mean rate of the run.
+/// Each side reaches as far as this many starts take at the mean rate of the run …
 const USUAL_STARTS: u64 = 64;
-/// And at least so many times as far as the stretch is long.
+/// … and at least this many times the length of the stretch.
 const USUAL_LENGTHS: u64 = 4;
-/// Each side is divided into so many parts, to see how much the number of starts varies.
+/// Number of parts of each side, used to measure the variability of the number of starts.
 const PARTS: usize = 8;
 
-/// What is usual around a stretch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usual {
-    /// Starts a second, on the side where there are fewer.
+    /// Starts per second on the slower side.
     pub(super) rate: f64,
-    /// Starts a second, on the side where there are more.
+    /// Starts per second on the busier side.
     pub(super) high_rate: f64,
     /// Variance of the number of starts over its mean, at least 1. A Poisson process has 1.
     pub(super) dispersion: f64,
-    /// The median duration, nanoseconds.
+    /// Median duration in nanoseconds.
     pub(super) duration: u64,
-    /// The bins that show what is usual before it.
+    /// Bins that show the usual behaviour before the stretch.
     pub(super) before: (usize, usize),
 }
 
-/// What is usual before bin `before` and from bin `after` on, around `span`. `None` where one side shows too little.
+/// Returns the usual behaviour before bin `before` and from bin `after` on. `None` if a side has too few starts.
 pub(super) fn usual(axis: &Axis<'_>, span: Span, before: usize, after: usize) -> Option<Usual> {
     let mean_rate = axis.total() as f64 / axis.total_time().max(1) as f64;
     let reach = (USUAL_STARTS as f64 / mean_rate).max(span.length() as f64 * USUAL_LENGTHS as f64) as u64;

@@ -1,4 +1,4 @@
-//! The finding from waits in the client.
+//! Finding from waits in the client that the file states.
 
 use serde_json::json;
 
@@ -8,10 +8,10 @@ use super::rows::MATERIAL;
 use super::waits::Waits;
 use crate::figures;
 
-/// The code of the evidence.
+/// Code of this evidence.
 pub const WAITED_IN_CLIENT: &str = "waited_in_client";
 
-/// What the waits say, where enough requests waited to matter. Then it is known how late each was, so nothing has to be estimated.
+/// Makes the finding certain if enough requests waited to matter. Each delay is then known, and nothing is estimated.
 pub(super) fn apply(audit: Audit, waits: Option<&Waits>) -> Audit {
     let requests = audit.requests.unwrap_or_default();
     let Some(Waits { waited, longest, whole }) =

@@ -1,26 +1,25 @@
-//! Requests that waited in their client before the clock of their latency began, by the word of the file.
+//! Requests that, according to the file, waited in their client before the clock of their latency began.
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 
-/// Shorter waits are what it takes to wake a task up.
+/// Shorter waits are the time it takes to wake up a task.
 const SHORTEST: Nanos = Nanos::from_millis(1);
 /// A wait that is less than this part of the latency changes little.
 const PART_OF_LATENCY: u64 = 10;
 
-/// The waits of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Waits {
-    /// How many waited for so long that it changes their latency.
+    /// Number of requests whose wait changes their latency noticeably.
     pub(super) waited: u64,
     pub(super) longest: Nanos,
-    /// All latencies, with the waits.
+    /// All latencies including the waits.
     pub(super) whole: Histogram,
 }
 
 impl Waits {
-    /// `latencies` are those of the requests so far, of which none waited.
+    /// Starts counting waits after requests with `latencies`. No request waited before.
     pub(super) fn after(latencies: &Histogram) -> Waits {
         Waits { waited: 0, longest: Nanos::ZERO, whole: latencies.clone() }
     }

@@ -1,10 +1,10 @@
-//! What the requests of each worker show: whether it waits for its answer, how long it thinks, and how often it sends.
+//! Behaviour of each worker: whether it waits for its answer, its think time, and its sending interval.
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 
-/// Workers beyond so many are not followed one by one.
+/// Most workers tracked individually.
 const MAX_WORKERS: usize = 65_536;
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -14,39 +14,36 @@ struct Worker {
     requests: u64,
 }
 
-/// The workers of a run, in bounded memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workers {
     workers: Vec<Worker>,
     seen: u32,
-    /// From one start of a worker to its next.
+    /// Time from one start of a worker to its next.
     intervals: Histogram,
-    /// From an answer to the next start of its worker.
+    /// Time from an answer to the worker's next start.
     thinks: Histogram,
-    /// Starts before the answer to the worker's request before.
+    /// Starts before the answer to the worker's previous request.
     overlaps: u64,
 }
 
-/// What is known of the workers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct WorkerFacts {
-    /// How many there are.
     pub(super) workers: u32,
-    /// Pairs of requests of one worker that follow each other.
+    /// Pairs of consecutive requests of one worker.
     pub(super) pairs: u64,
-    /// The share of them in which the second one waits for the answer to the first.
+    /// Share of pairs whose second request waits for the answer to the first.
     pub(super) share_waiting: f64,
-    /// The median time from an answer to the next request.
+    /// Median time from an answer to the next request.
     pub(super) think: Nanos,
-    /// The time from an answer to the next request that nine of ten pairs do not exceed.
+    /// 90th percentile of the time from an answer to the next request.
     pub(super) think_high: Nanos,
-    /// The median time between two starts.
+    /// Median time between two starts.
     pub(super) interval: Nanos,
 }
 
 impl WorkerFacts {
-    /// Users who wait for their answer, and then send again almost at once: a pause beyond a tenth of the
-    /// interval could be that of a pool whose members are idle.
+    /// Returns true if the workers are users who wait for their answer and then send again almost at once. A think time
+    /// beyond a tenth of the interval could also come from a connection pool with idle members.
     pub(super) fn are_users(&self) -> bool {
         self.pairs >= 20 && self.share_waiting >= 0.98 && self.think_high.0 <= self.interval.0 / 10
     }
@@ -67,7 +64,7 @@ impl Workers {
         let end = start.saturating_add(request.duration.0);
         if worker.requests > 0 {
             if start < worker.start {
-                // The rows of this worker are not in order: nothing follows from this pair.
+                // The rows of this worker are out of order, so this pair says nothing.
                 return;
             }
             self.intervals.record(Nanos(start - worker.start));
@@ -79,7 +76,7 @@ impl Workers {
         *worker = Worker { start, end, requests: worker.requests + 1 };
     }
 
-    /// `None` where no request names its worker. An overlap of `precision` is none: it is left to rounding.
+    /// Returns `None` if fewer than two requests of any worker are known.
     pub(super) fn facts(&self) -> Option<WorkerFacts> {
         let pairs = self.intervals.count();
         (pairs > 0).then(|| WorkerFacts {
