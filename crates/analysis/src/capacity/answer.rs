@@ -1,17 +1,17 @@
-//! What a probe says.
+//! Answers of a probe.
 
 use serde::{Deserialize, Serialize};
 
-/// What a probe says of its rate.
+/// Answer of a probe about its rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// The service keeps all objectives at this rate.
     Meets,
-    /// It misses one of them, or its backlog grows.
+    /// The service misses an objective, or its backlog grows.
     Misses,
-    /// The probe ended before either was shown.
+    /// The probe ended undecided.
     Open,
-    /// The generator spoilt the probe, so it says nothing of the service.
+    /// The generator spoilt the probe, so it says nothing about the service.
     GeneratorLimit,
 }

@@ -1,41 +1,41 @@
-//! The rates at which the two ends are proven.
+//! Rates for the proof of both ends of a bracket.
 //!
-//! How long it takes to prove an end depends on how far it is from the limit, squared. So both are as far from it as the resolution
-//! allows. Where nobody knows about where the limit is, the ends are those of the bracket.
+//! The time to prove an end depends on the square of its distance from the limit. Both ends are therefore as far from
+//! the limit as the resolution allows. Without an estimate of the limit, they are the ends of the bracket.
 
 use super::aim::ROUNDING;
 use super::trial::{Purpose, Trial};
 
-/// An end is at least this part of the resolution away from the limit. Little, because nobody knows so well where the limit is.
+/// Smallest distance of an end from the limit, as a part of the resolution. Small, because the limit is an estimate.
 const CLOSEST: f64 = 0.2;
-/// An end that did not hold is followed by one that is this part of the resolution farther out: one that is nearer to the limit
-/// would be harder still to prove.
+/// An end that did not hold moves out by at least this part of the resolution. A nearer end would be even harder to
+/// prove.
 const FARTHER: f64 = 0.15;
-/// Confirmations become longer at most so often, twice as long each time.
+/// Confirmations double in length at most this many times.
 const MAX_LENGTHENINGS: u32 = 10;
-/// Two ends that are within this part of the resolution of each other are the same.
+/// Two ends within this part of the resolution are treated as the same.
 const SAME: f64 = 0.05;
 
-/// What became of the ends that were probed again.
+/// Outcome of the confirmations of both ends.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(super) struct Confirmed {
-    /// The lower end that held last.
+    /// The last lower end that held.
     pub(super) proven: Option<f64>,
-    /// The upper end that held last.
+    /// The last upper end that held.
     pub(super) refuted: Option<f64>,
-    /// The ends that did not hold, since confirmations became longer.
+    /// Ends that did not hold since confirmations last became longer.
     pub(super) failed: Failed,
-    /// How often an upper end was probed.
+    /// Number of probes of an upper end.
     pub(super) uppers: u32,
-    /// How often a lower end was probed.
+    /// Number of probes of a lower end.
     pub(super) lowers: u32,
-    /// How often confirmations became longer.
+    /// Number of times that confirmations became longer.
     pub(super) lengthened: u32,
 }
 
 impl Confirmed {
-    /// The end that `trial` was to prove did not hold. Where that leaves no room for others within `resolution`, confirmations become
-    /// longer from now on, and may be as near to the limit as before.
+    /// Records that the end probed by `trial` did not hold. If this leaves no room for other ends within `resolution`,
+    /// confirmations become longer from now on. They may then be as near to the limit as before.
     pub(super) fn did_not_hold(&mut self, trial: &Trial, resolution: f64) {
         let Failed { lower, upper } = &mut self.failed;
         match trial.purpose {
@@ -49,32 +49,31 @@ impl Confirmed {
     }
 }
 
-/// The ends farthest out that did not hold.
+/// The outermost ends that did not hold: the lowest lower end and the highest upper end.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(super) struct Failed {
-    /// The lowest lower end.
     pub(super) lower: Option<f64>,
-    /// The highest upper end.
     pub(super) upper: Option<f64>,
 }
 
-/// The ends of a search, as logarithms of rates.
+/// Ends of a search, as logarithms of rates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     low: f64,
     high: f64,
-    /// Where the limit seems to be.
+    /// Estimated limit.
     limit: Option<f64>,
-    /// How far apart two ends may be.
+    /// Largest distance between two ends.
     width: f64,
-    /// No lower end is above this.
+    /// No lower end may be above this.
     ceiling: f64,
-    /// No upper end is below this.
+    /// No upper end may be below this.
     floor: f64,
 }
 
 impl Ends {
-    /// Between the rate `lower`, which meets, and `top`, which misses. `limit` is the logarithm of a rate between them.
+    /// Creates ends between the rates `lower`, which meets, and `top`, which misses. `limit` is the logarithm of a
+    /// rate.
     pub(super) fn new(lower: f64, top: f64, limit: Option<f64>, resolution: f64, failed: Failed) -> Ends {
         let width = width(resolution);
         let ceiling = failed.lower.map_or(f64::INFINITY, |rate| rate.ln() - FARTHER * width);
@@ -82,22 +81,22 @@ impl Ends {
         Ends { low: lower.ln(), high: top.ln(), limit, width, ceiling, floor }
     }
 
-    /// The upper end to prove first.
+    /// Returns the upper end to prove first.
     pub(super) fn upper(&self) -> f64 {
         self.around().1.exp()
     }
 
-    /// The lower end that goes with this upper one; `None` if it would be too close to the limit, and another upper end is better.
+    /// Returns the lower end for this upper end. `None` if it is too close to the limit and a better pair exists.
     pub(super) fn below(&self, upper: f64) -> Option<f64> {
         let (upper, exact) = (upper.ln(), upper.ln() - self.width);
-        // Of a narrow bracket, rates above its lower end are not known to meet.
+        // In a narrow bracket, rates above its lower end are not known to meet.
         let lower = if self.is_narrow() { exact.min(self.low) } else { exact }.min(self.ceiling);
         let is_far = self.limit.is_none_or(|limit| limit - lower > CLOSEST * self.width);
         let is_best = is_far || self.around().1 >= upper - SAME * self.width;
         (is_best && upper - lower <= self.widest()).then(|| lower.exp())
     }
 
-    /// The upper end that goes with this lower one, in the same way.
+    /// Returns the upper end for this lower end. `None` if it is too close to the limit and a better pair exists.
     pub(super) fn above(&self, lower: f64) -> Option<f64> {
         let (lower, exact) = (lower.ln(), lower.ln() + self.width);
         let upper = if self.is_narrow() { exact.max(self.high) } else { exact }.max(self.floor);
@@ -106,7 +105,7 @@ impl Ends {
         (is_best && upper - lower <= self.widest()).then(|| upper.exp())
     }
 
-    /// Both ends. Those of a narrow bracket only move apart: rates between them have been probed.
+    /// Returns both ends. The ends of a narrow bracket only move apart, because rates between them have been probed.
     fn around(&self) -> (f64, f64) {
         let (lower, upper) = match self.limit {
             Some(limit) if self.is_narrow() => {
@@ -126,21 +125,21 @@ impl Ends {
         self.high - self.low <= self.widest()
     }
 
-    /// The width that was asked for.
+    /// Width that the caller asked for.
     fn widest(&self) -> f64 {
         self.width / (1.0 - ROUNDING)
     }
 }
 
 impl Failed {
-    /// There is room for ends farther out that are near enough to each other.
+    /// Returns true if there is room for ends farther out that are near enough to each other.
     fn leaves_room(&self, resolution: f64) -> bool {
         let (Some(lower), Some(upper)) = (self.lower, self.upper) else { return true };
         (upper / lower).ln() <= width(resolution) * (1.0 - 2.0 * FARTHER)
     }
 }
 
-/// How far apart the logarithms of two ends may be, with room for rounding.
+/// Largest distance between the logarithms of two ends, with a margin for rounding.
 fn width(resolution: f64) -> f64 {
     resolution.ln_1p() * (1.0 - ROUNDING)
 }

@@ -1,11 +1,11 @@
-//! How likely so few, or so many, bad requests are at the limit.
+//! Evidence that the share of bad requests is below or above the allowed share.
 //!
-//! A probe is judged as `docs/confidence.md` judges a percentile, with the rank given and the level asked for: the requests
-//! count as an independent sample of the effective size, which is their number divided by the design effect. The design
-//! effect comes from the long-run variance of the counts by stretch ([`crate::long_run_variance`]), and is corrected for
-//! being estimated from few cosines by the ratio of Student's t to the normal, squared, at the level of the look (Korn &
-//! Graubard, *Survey Methodology* 24, 1998). Where bad requests are rare, that of ten times as frequent ones counts if
-//! it is larger. Then the binomial distribution with mid-P decides.
+//! A probe is judged like a percentile in `docs/confidence.md`, with a given rank and level. The requests count as an
+//! independent sample of the effective size: their number divided by the design effect. The design effect comes from
+//! the long-run variance of the counts by stretch ([`crate::long_run_variance`]). Because it is estimated from few
+//! cosines, it is multiplied by the squared ratio of Student's t to the normal quantile at the level of the look (Korn
+//! & Graubard, *Survey Methodology* 24, 1998). If bad requests are rare, the design effect of ten times as frequent
+//! requests applies if it is larger. The binomial distribution with mid-P then decides.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -13,10 +13,10 @@ use super::sample::{Sample, Stretch};
 use crate::binomial::mid;
 use crate::long_run_variance::CosineBasis;
 
-/// Fewer separate events than this never show that a service misses its objective, unless half of the probe is bad.
+/// Fewer separate events than this never show a missed objective, unless half of the probe is bad.
 const FEWEST_EVENTS: usize = 8;
 
-/// What a sample says about a share.
+/// Evidence from one sample about a share of bad requests.
 pub(super) struct Evidence<'a> {
     sample: &'a Sample,
     allowed: f64,
@@ -25,29 +25,29 @@ pub(super) struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Of `sample`, at a one-sided `level` in (0, 0.5), about the share `allowed` in (0, 1).
+    /// Creates the evidence at a one-sided `level` in (0, 0.5) about the share `allowed` in (0, 1).
     pub(super) fn new(sample: &'a Sample, allowed: f64, level: f64) -> Evidence<'a> {
         Evidence { sample, allowed, level, cautious: true }
     }
 
-    /// Without the requests that are ten times as frequent as bad ones may be: enough to decide where to probe next.
+    /// Ignores the `near` requests, ten times as frequent as allowed bad ones. This suffices to choose the next probe.
     pub(super) fn of_a_search(self) -> Evidence<'a> {
         Evidence { cautious: false, ..self }
     }
 
-    /// Fewer requests than allowed are bad. Those that have not ended count as bad.
+    /// Returns true if fewer requests than allowed are bad. Requests that have not ended count as bad.
     pub(super) fn meets(&self) -> bool {
         let (bad, n) = self.counts(|stretch| stretch.bad, self.sample.outstanding);
         self.effective(n, |stretch| stretch.bad)
             .is_some_and(|part| mid(bad * part, n * part, self.allowed) <= self.level)
     }
 
-    /// More requests than allowed are bad, even without what the generator added.
+    /// Returns true if more requests than allowed are bad, even without what the generator added.
     pub(super) fn misses(&self) -> bool {
         self.more_than_allowed(|stretch| stretch.surely_bad)
     }
 
-    /// More requests than allowed are bad, but perhaps because of the generator.
+    /// Returns true if more requests than allowed are bad, but perhaps because of the generator.
     pub(super) fn misses_as_measured(&self) -> bool {
         self.more_than_allowed(|stretch| stretch.bad)
     }
@@ -58,8 +58,8 @@ impl<'a> Evidence<'a> {
         bad > n * self.allowed && self.has_events(&of) && self.effective(n, of).is_some_and(beyond)
     }
 
-    /// The bad requests are not just a few events that came close to each other by chance: from few, their variance cannot be
-    /// estimated.
+    /// Returns true if the bad requests are more than a few events in chance clusters, which would have no usable
+    /// variance.
     fn has_events(&self, of: impl Fn(&Stretch) -> u64) -> bool {
         let is_bad: Vec<bool> = self.sample.stretches.iter().map(|stretch| of(stretch) > 0).collect();
         let begins =
@@ -68,13 +68,13 @@ impl<'a> Evidence<'a> {
         begins.count() >= FEWEST_EVENTS || bad * 2 >= is_bad.len()
     }
 
-    /// Bad requests, with `waiting` that have not ended and count as bad, and all requests.
+    /// Returns the numbers of bad requests and of all requests. `waiting` requests have not ended and count as bad.
     fn counts(&self, of: impl Fn(&Stretch) -> u64, waiting: u64) -> (f64, f64) {
         let bad: u64 = self.sample.stretches.iter().map(of).sum();
         ((bad + waiting) as f64, (self.sample.requests() + self.sample.outstanding) as f64)
     }
 
-    /// The effective sample size as a share of `n`; `None` if there are too few stretches for any.
+    /// Effective sample size as a share of `n`. `None` if there are too few stretches.
     fn effective(&self, n: f64, of: impl Fn(&Stretch) -> u64) -> Option<f64> {
         let cosines = CosineBasis::over(self.sample.stretches.len())?;
         let own = self.shrinkage(&cosines, of);
@@ -82,7 +82,7 @@ impl<'a> Evidence<'a> {
         (n > 0.0).then(|| 1.0 / own.max(near))
     }
 
-    /// By how much the sample shrinks, at least 1.
+    /// Factor between sample size and effective sample size, at least 1.
     fn shrinkage(&self, cosines: &CosineBasis, of: impl Fn(&Stretch) -> u64) -> f64 {
         let n = self.sample.requests() as f64;
         let share = self.sample.stretches.iter().map(&of).sum::<u64>() as f64 / n.max(1.0);
@@ -96,8 +96,8 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// By how much Student's t with `df` degrees of freedom is larger than the normal distribution at the one-sided `level` in
-/// (0, 0.5), squared.
+/// Squared ratio of Student's t with `df` degrees of freedom to the normal quantile, at the one-sided `level` in (0,
+/// 0.5).
 fn few_cosines(level: f64, df: f64) -> f64 {
     let student = StudentsT::new(0.0, 1.0, df).map(|student| student.inverse_cdf(1.0 - level));
     let normal = Normal::standard().inverse_cdf(1.0 - level);

@@ -1,4 +1,4 @@
-//! The answer of a probe.
+//! Decides the answer of a probe.
 
 use truetail_model::time::Nanos;
 use truetail_run::Verdict;
@@ -11,22 +11,21 @@ use super::sample::Sample;
 use super::trial::{Purpose, Trial};
 use crate::gates::LoadEffects;
 
-/// A probe that should prove an end, and is on the other side of the limit, is given up when it is so many times as long as at its
-/// first look.
+/// A confirmation on the wrong side of the limit is given up when it is this many times as long as at its first look.
 const GIVE_UP_AFTER: u64 = 2;
 
-/// What is known of a probe at some moment.
+/// State of a probe at one moment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Look {
-    /// How long the probe has been.
+    /// Length of the probe until now.
     pub elapsed: Nanos,
-    /// One for each objective, in their order.
+    /// One sample for each objective, in their order.
     pub samples: Vec<Sample>,
-    /// The backlog grows without end.
+    /// True if the backlog keeps growing.
     pub backlog_grows: bool,
 }
 
-/// Judges one probe while it goes on.
+/// Judges one probe during its run.
 #[derive(Clone, Debug)]
 pub struct ProbeJudge {
     allowed: Vec<f64>,
@@ -37,7 +36,7 @@ pub struct ProbeJudge {
 }
 
 impl ProbeJudge {
-    /// Of the probe `trial`, for these objectives.
+    /// Creates a judge of the probe `trial` with these objectives.
     pub fn new(objectives: &[Objective], trial: &Trial) -> ProbeJudge {
         ProbeJudge {
             allowed: objectives.iter().map(Objective::allowed).collect(),
@@ -48,12 +47,12 @@ impl ProbeJudge {
         }
     }
 
-    /// The length of the probe at which to look next; `None` if its time is up.
+    /// Length of the probe at the next look. `None` if its time is up.
     pub fn next_look(&self) -> Option<Nanos> {
         self.looks.next()
     }
 
-    /// Looks at the probe. `Some` if it has its answer and may end.
+    /// Looks at the probe. Returns its answer if the probe may end.
     pub fn look(&mut self, look: Look) -> Option<Answer> {
         let answer = self.decide(&look);
         let elapsed = look.elapsed;
@@ -61,15 +60,15 @@ impl ProbeJudge {
         answer.or_else(|| (elapsed >= self.give_up_from && self.is_beyond_the_limit()).then_some(Answer::Open))
     }
 
-    /// The share of bad requests at the last look, divided by the share that is allowed: that of the worst objective.
-    /// `None` before any look.
+    /// Share of bad requests at the last look divided by the allowed share, for the worst objective. `None` before the
+    /// first look.
     pub fn ratio(&self) -> Option<f64> {
         let last = self.last.as_ref()?;
         let ratios = last.samples.iter().zip(&self.allowed).map(|(sample, allowed)| sample.share() / allowed);
         ratios.max_by(f64::total_cmp)
     }
 
-    /// So far the service does the opposite of what the probe should prove. To give it up costs time only: it proves nothing.
+    /// Returns true if the service does the opposite of what the probe should prove. Giving up then only costs time.
     fn is_beyond_the_limit(&self) -> bool {
         match self.purpose {
             Purpose::ConfirmUpper => self.ratio().is_some_and(|ratio| ratio < 1.0),
@@ -92,8 +91,8 @@ impl ProbeJudge {
             return None;
         }
         let judged = || look.samples.iter().zip(&self.allowed);
-        // Any of several objectives may be missed by chance, so they share the level. To meet all by chance, the one that
-        // is missed would have to pass.
+        // Any of several objectives can be missed by chance, so they share the level. They cannot all be met by chance
+        // unless the missed one passes, so each has the whole level.
         let shared = level / self.allowed.len().max(1) as f64;
         if judged().any(|(sample, allowed)| self.evidence(sample, *allowed, shared).misses()) {
             return Some(Answer::Misses);
@@ -107,9 +106,9 @@ impl ProbeJudge {
     }
 }
 
-/// Whether the generator spoilt a probe that would have had this answer. A service that misses under a smaller load than
-/// planned also misses under the whole; one that meets is not proven to meet the whole. Bursts that nobody planned can make
-/// a service miss, and one that meets in spite of them meets.
+/// Returns true if the generator spoilt a probe with this answer. A service that misses under less load than planned
+/// also misses under the full load, but meeting under less load proves nothing. Unplanned bursts can make a service
+/// miss, but a service that meets despite bursts meets.
 pub fn spoilt(answer: Answer, verdict: &Verdict) -> bool {
     let effects = LoadEffects::of(verdict);
     match answer {

@@ -1,29 +1,31 @@
-//! The best estimate of the limit: what the probes suggest, and not what they prove.
+//! Best estimate of the limit: suggested by the probes, not proven.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::aim::{self, Seen};
 
-/// Fewer points than a line has parameters, and one to tell its scatter from, have no interval.
+/// Fewest points with an interval: the two parameters of a line, and one more to measure the scatter.
 const FEWEST_POINTS: f64 = 3.0;
 
-/// About where the limit is, in requests per second.
+/// Estimate of the limit, in requests per second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LimitEstimate {
-    /// The rate at which as many requests are probably bad as are allowed.
+    /// Rate with, most likely, exactly the allowed share of bad requests.
     pub rate: f64,
-    /// The lower end of its interval.
+    /// Lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
 impl LimitEstimate {
-    /// Between `lower`, at which the service met its objectives, and `upper`, at which it missed one. The limit is where the line of
-    /// least squares through the probes crosses what is allowed (see [`super::aim`]), and its interval follows from how the
-    /// probes scatter about the line, by the delta method: with slope b, residual variance s², weights that add up to W and
-    /// Sxx their spread, the variance is s²/b² · (1/W + (x − x̄)²/Sxx) (Draper & Smith, *Applied Regression Analysis*, 3rd
-    /// ed., section 3.2). Too few probes on a line leave the bracket itself, and its middle. `None` if there is no bracket.
+    /// Estimates the limit between `lower`, which met the objectives, and `upper`, which missed one. `None` without a
+    /// bracket.
+    ///
+    /// At the limit, the least-squares line through the probes crosses the allowed share (see [`super::aim`]). The
+    /// interval follows from the scatter of the probes by the delta method. With slope b, residual variance s², weights
+    /// of sum W and spread Sxx, the variance is s²/b² · (1/W + (x − x̄)²/Sxx) (Draper & Smith, *Applied Regression
+    /// Analysis*, 3rd ed., section 3.2). With too few probes on a line, the interval is the bracket.
     pub(super) fn between(
         lower: f64,
         upper: f64,
@@ -38,7 +40,7 @@ impl LimitEstimate {
         let bracket = |x: f64| LimitEstimate { rate: x.exp(), low: lower, high: upper };
         let Some(fit) = aim::fit(low, high, curve, resolution) else { return Some(bracket((low + high) / 2.0)) };
         Some(match half_width(&fit, confidence) {
-            // No end is beyond a rate that met, or missed.
+            // An interval never extends beyond a rate that met or missed.
             Some(half) => LimitEstimate {
                 rate: fit.crossing.exp(),
                 low: (fit.crossing - half).exp().max(lower),
@@ -49,11 +51,11 @@ impl LimitEstimate {
     }
 }
 
-/// Half of the interval of the crossing, as a logarithm; `None` if the points are too few to tell.
+/// Half of the interval of the crossing, as a logarithm. `None` if there are too few points.
 fn half_width(fit: &aim::Fit, confidence: f64) -> Option<f64> {
     let sum = |of: &dyn Fn(f64, f64, f64) -> f64| fit.points.iter().map(|[x, y, w]| of(*x, *y, *w)).sum::<f64>();
     let weight = sum(&|_, _, w| w);
-    // As many points of one weight as these are worth (Kish).
+    // Effective number of points (Kish).
     let points = weight * weight / sum(&|_, _, w| w * w);
     if points < FEWEST_POINTS || fit.slope <= 0.0 {
         return None;
@@ -70,7 +72,7 @@ fn half_width(fit: &aim::Fit, confidence: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// What a service shows whose bad requests grow as the tenth power of the rate, with this limit, and scatter.
+    /// Probes of a service whose share of bad requests grows as the tenth power of the rate, with scatter.
     fn curve(limit: f64, scatter: &[f64]) -> Vec<Seen> {
         let rates = (0..scatter.len()).map(|i| limit * (0.96 + 0.08 * i as f64 / (scatter.len() - 1) as f64));
         let seen = |(rate, off): (f64, &f64)| Seen { rate, ratio: (rate / limit).powi(10) * off.exp(), weight: 1.0 };

@@ -1,17 +1,16 @@
-//! When a probe is looked at, and how much of its error probability each look may spend.
+//! Times of the looks at a probe, and the part of its error probability that each look may spend.
 //!
-//! Each look is another chance to be wrong. The level is spent over the length of the probe by the function
-//! α ln(1 + (e − 1) t), t from 0 to 1, which spends evenly like Pocock's boundary (Lan & DeMets, "Discrete sequential
-//! boundaries for clinical trials", *Biometrika* 70, 1983). A look gets what the function grew by since the look before. The
-//! sum of the levels is then α, so that the probe is wrong with probability α at most, however its looks depend on each
-//! other (Bonferroni).
+//! Each look is another chance to be wrong. The level is spent over the length of the probe by the function α ln(1 + (e
+//! − 1) t), t from 0 to 1, which spends evenly like Pocock's boundary (Lan & DeMets, "Discrete sequential boundaries
+//! for clinical trials", *Biometrika* 70, 1983). A look gets the growth of this function since the look before. All
+//! levels add up to α, so the probe is wrong with probability at most α, however its looks depend on each other
+//! (Bonferroni).
 
 use truetail_model::time::Nanos;
 
-/// From one look to the next, the probe grows by half.
+/// Growth of the probe from one look to the next.
 const GROWTH: (u64, u64) = (3, 2);
 
-/// The looks at one probe.
 #[derive(Clone, Debug)]
 pub(super) struct Looks {
     last: Nanos,
@@ -21,18 +20,18 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// From `first` on until `last`, with the one-sided `level` for all of them together.
+    /// Plans looks from length `first` to length `last`. They share the one-sided `level`.
     pub(super) fn new(first: Nanos, last: Nanos, level: f64) -> Looks {
         Looks { last, level, next: first.min(last), spent: 0.0 }
     }
 
-    /// The length of the probe at the next look; `None` after the last one.
+    /// Length of the probe at the next look. `None` after the last look.
     pub(super) fn next(&self) -> Option<Nanos> {
         (self.next <= self.last).then_some(self.next)
     }
 
-    /// Takes a look when the probe is `elapsed` long, and returns the level that it may use. The look after the planned end is
-    /// the last one.
+    /// Takes a look at a probe of length `elapsed`. Returns the level that this look may spend. The look at or after
+    /// the planned end is the last one.
     pub(super) fn take(&mut self, elapsed: Nanos) -> f64 {
         let part = (elapsed.as_secs_f64() / self.last.as_secs_f64()).min(1.0);
         let may_have_spent = self.level * (1.0 + (std::f64::consts::E - 1.0) * part).ln();
@@ -44,7 +43,7 @@ impl Looks {
         level
     }
 
-    /// The look after the one at `look`. The last two are never closer than a third of the probe.
+    /// Returns the look after `look`. The last two looks are at least a third of the probe apart.
     fn after(&self, look: Nanos) -> Nanos {
         if look >= self.last {
             return Nanos::MAX;

@@ -1,19 +1,19 @@
-//! The rules of a search for capacity: the highest rate at which a service provably meets its objectives.
+//! Rules of a search for capacity: the highest rate that a service can provably take and still meet its objectives.
 //!
-//! Nothing here sends a request or reads a clock. `truetail-study` drives these rules over real or simulated probes;
-//! `docs/capacity.md` gives the method, its sources, and how often its answers are right.
+//! These rules send no requests and read no clock. `truetail-study` applies them to real or simulated probes.
+//! `docs/capacity.md` describes the method, its sources, and how often its answers are right.
 //!
 //! | module | content |
 //! |---|---|
-//! | `objective` | an objective such as `p99 < 50ms`: which requests are bad, and how many may be |
+//! | `objective` | an objective such as `p99 < 50ms`: the bad requests and their allowed share |
 //! | `sample` | the bad requests of a probe, by stretch |
-//! | `of_run` | the same of a run |
-//! | `evidence` | how likely so few or so many bad requests are at the limit |
-//! | `looks` | when a probe is looked at, and the level that each look may spend |
+//! | `of_run` | the bad requests of a run, by stretch |
+//! | `evidence` | evidence that fewer or more requests than allowed are bad |
+//! | `looks` | times of the looks at a probe, and the level that each look may spend |
 //! | `judge`, `answer` | the answer of a probe |
-//! | `search`, `trial` | the rates to probe, and what the answers prove |
-//! | `aim` | where the limit probably is |
-//! | `ends` | the rates at which the ends are proven |
+//! | `search`, `trial` | the rates to probe, and what their answers prove |
+//! | `aim` | the estimated limit and the next rate |
+//! | `ends` | the rates for the proof of both ends |
 
 mod aim;
 mod answer;

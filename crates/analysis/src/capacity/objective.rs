@@ -1,4 +1,4 @@
-//! An objective: which requests are bad, and what share of them may be.
+//! Objectives: definitions of bad requests and of their allowed share.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,10 +7,10 @@ use truetail_model::record::{Metric, Outcome, RequestRecord};
 
 use crate::gates::{Clause, Subject, wrong_way_round};
 
-/// What a service must keep, such as `p99 < 50ms` or `error-rate < 0.1%`.
+/// An objective of a service, such as `p99 < 50ms` or `error-rate < 0.1%`.
 ///
-/// A percentile below a limit is the same as a share of requests: p99 is below 50 ms exactly if no more than 1 % of the
-/// requests take 50 ms or longer. So all objectives are shares of bad requests.
+/// Each objective is a limit on the share of bad requests. For example, p99 is below 50 ms exactly if no more than 1 %
+/// of the requests take 50 ms or longer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Objective {
     text: String,
@@ -18,23 +18,22 @@ pub struct Objective {
     allowed: f64,
 }
 
-/// Which requests are bad.
+/// Definition of a bad request.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Bad {
-    /// Those that take this many nanoseconds or longer, by this metric, and those without an answer.
+    /// Requests that take this long or longer, and requests without an answer.
     Slow {
-        /// Which time.
         metric: Metric,
-        /// Nanoseconds.
+        /// Shortest bad time, in nanoseconds.
         from_ns: u64,
     },
-    /// Those without an answer, or with an error status.
+    /// Requests without an answer or with an error status.
     Failed,
-    /// Those without an answer.
+    /// Requests without an answer.
     Unanswered,
 }
 
-/// Why a text is no objective: one line, which quotes it.
+/// Reason why a text is not an objective. One line that quotes the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ObjectiveError(String);
 
@@ -47,7 +46,7 @@ impl fmt::Display for ObjectiveError {
 impl std::error::Error for ObjectiveError {}
 
 impl fmt::Display for Objective {
-    /// As it was written.
+    /// Writes the text of the objective as given.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -56,7 +55,7 @@ impl fmt::Display for Objective {
 impl FromStr for Objective {
     type Err = ObjectiveError;
 
-    /// Reads `METRIC < LIMIT` or `METRIC <= LIMIT`: a percentile of a time, `error-rate` or `unanswered`.
+    /// Parses `METRIC < LIMIT` or `METRIC <= LIMIT`. METRIC is a percentile of a time, `error-rate` or `unanswered`.
     fn from_str(text: &str) -> Result<Objective, ObjectiveError> {
         let quoted = text.trim();
         let clause = Clause::parse(text).map_err(ObjectiveError)?;
@@ -90,12 +89,12 @@ impl FromStr for Objective {
 }
 
 impl Objective {
-    /// The share of requests that may be bad, in (0, 1).
+    /// Share of requests that may be bad, in (0, 1).
     pub fn allowed(&self) -> f64 {
         self.allowed
     }
 
-    /// The quantile of a time, in (0, 1), if the objective is about one.
+    /// Metric and quantile in (0, 1), if the objective limits a time.
     pub fn quantile(&self) -> Option<(Metric, f64)> {
         match self.bad {
             Bad::Slow { metric, .. } => Some((metric, 1.0 - self.allowed)),
@@ -103,7 +102,7 @@ impl Objective {
         }
     }
 
-    /// The limit in nanoseconds, if the objective is about a time: from here on requests are bad.
+    /// Limit in nanoseconds, if the objective limits a time. Requests are bad from this time on.
     pub fn limit_ns(&self) -> Option<u64> {
         match self.bad {
             Bad::Slow { from_ns, .. } => Some(from_ns),
@@ -111,7 +110,7 @@ impl Objective {
         }
     }
 
-    /// Whether an answer with an error status is bad, however fast it is.
+    /// Returns true if an answer with an error status is bad, no matter how fast it is.
     pub fn counts_error_statuses(&self) -> bool {
         self.bad == Bad::Failed
     }
@@ -120,8 +119,8 @@ impl Objective {
         self.bad
     }
 
-    /// The time that decides whether a request is bad: [`u64::MAX`] if it has none, `None` if it does not count. With
-    /// `without_generator`, less what the generator may have added.
+    /// Time that decides whether a request is bad: [`u64::MAX`] without any time, `None` if the request does not count.
+    /// With `without_generator`, the generator's own delay is subtracted.
     pub(super) fn time_of(&self, record: &RequestRecord, without_generator: bool) -> Option<u64> {
         match self.bad {
             Bad::Slow { .. } if !record.outcome.is_response() => Some(u64::MAX),
@@ -132,7 +131,7 @@ impl Objective {
         }
     }
 
-    /// Requests are bad from this time on.
+    /// Shortest bad time in nanoseconds.
     pub(super) fn bad_from(&self) -> u64 {
         self.limit_ns().unwrap_or(u64::MAX)
     }

@@ -1,4 +1,4 @@
-//! The bad requests of a run, by stretch.
+//! Bad requests of a run, by stretch.
 
 use truetail_model::record::{ByInterval, Distributions, IntervalBooks, Metric, RequestRecord, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
@@ -8,17 +8,17 @@ use super::objective::{Bad, Objective};
 use super::sample::{Sample, Stretch};
 use crate::confidence_interval::less_rare;
 
-/// What was recorded of a run is known this long afterwards.
+/// Delay until the result of a request is in the records.
 const RECORDED_AFTER: Nanos = Nanos::from_millis(250);
 
 impl Objective {
-    /// What a run says about this objective: every single request where each was kept, else the intervals.
+    /// Sample of a run for this objective: its single requests if all were kept, otherwise its intervals.
     pub fn sample(&self, run: &Run) -> Sample {
         self.sample_before(&run.snapshot, Timestamp::NEVER)
     }
 
-    /// Of a run that goes on, the requests that can be judged at `now`: those intended before the result. A later one may be
-    /// slow without being known yet.
+    /// Returns the time before which requests of an unfinished run can be judged at `now`. Later ones may turn out
+    /// slow.
     pub fn judged_before(&self, snapshot: &Snapshot, now: Timestamp) -> Timestamp {
         let wait = match self.bad() {
             Bad::Slow { metric: Metric::ResponseTime, from_ns } => from_ns.saturating_add(RECORDED_AFTER.0),
@@ -32,8 +32,8 @@ impl Objective {
         Timestamp(before.second() as u64 / width_s * width_s * NANOS_PER_SECOND)
     }
 
-    /// What a run that goes on says about the requests intended before `before`, of which `due` were. Of the response time, a
-    /// request that has not ended is bad by then; see [`Objective::judged_before`].
+    /// Sample of an unfinished run: the requests intended before `before`, which are `due` in number. For response
+    /// times, a request that has not ended by then is bad; see [`Objective::judged_before`].
     pub fn sample_so_far(&self, snapshot: &Snapshot, before: Timestamp, due: u64) -> Sample {
         let outstanding = due.saturating_sub(ended_before(snapshot, before));
         let overdue = match self.bad() {
@@ -54,7 +54,7 @@ impl Objective {
         }
     }
 
-    /// Of times of the simulator, in the order of the intended starts, in nanoseconds.
+    /// Sample of times of the simulator, in nanoseconds and in the order of the intended starts.
     pub fn sample_of_times(&self, times: &[u64]) -> Sample {
         Sample::of_times(times, times, self.bad_from(), self.allowed())
     }
@@ -81,13 +81,13 @@ impl Objective {
     }
 }
 
-/// The intervals that had ended at `before`.
+/// Intervals that ended before `before`.
 fn whole_rows<T>(intervals: &ByInterval<T>, before: Timestamp) -> &[T] {
     let whole = before.second() / intervals.width_s() as usize;
     &intervals.rows()[..whole.min(intervals.rows().len())]
 }
 
-/// The requests intended before `before` that have ended.
+/// Number of ended requests with an intended start before `before`.
 fn ended_before(snapshot: &Snapshot, before: Timestamp) -> u64 {
     if snapshot.samples.is_complete() {
         return snapshot.samples.even().iter().filter(|record| record.intended_start < before).count() as u64;
@@ -95,7 +95,7 @@ fn ended_before(snapshot: &Snapshot, before: Timestamp) -> u64 {
     whole_rows(&snapshot.books, before).iter().map(|row| row.tally.issued + row.tally.never_issued).sum()
 }
 
-/// The requests of an interval. A bucket that holds the limit counts as bad, but not as surely bad.
+/// Counts the requests of an interval. The bucket that holds the limit counts as bad, but not as surely bad.
 fn slow(row: &Distributions, metric: Metric, from_ns: u64, near_from: u64) -> Stretch {
     let counted = row.metric(metric);
     let unanswered = row.metric(Metric::Censored).count() + row.metric(Metric::Failed).count();
@@ -113,14 +113,14 @@ fn slow(row: &Distributions, metric: Metric, from_ns: u64, near_from: u64) -> St
     }
 }
 
-/// The lowest value that a bucket with `value` may begin at: buckets are a thousandth wide.
+/// Lowest possible start of the bucket that holds `value`. Buckets are a thousandth wide.
 fn below_bucket(value: u64) -> u64 {
     value - value / 1_024
 }
 
 fn failed(row: &IntervalBooks, error_statuses: bool) -> Stretch {
     let errors: u64 = row.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
-    // Those that have not ended are planned, and nothing else.
+    // Requests that have not ended are only in `planned`, so these two counters leave them out.
     let requests = row.tally.issued + row.tally.never_issued;
     let bad = row.tally.unanswered() + if error_statuses { errors } else { 0 };
     Stretch { requests, bad, surely_bad: bad, near: bad }

@@ -1,4 +1,4 @@
-//! Lists of rates, and rates that people can read.
+//! Lists of rates, and readable rates.
 
 pub(super) fn highest(rates: &[f64]) -> Option<f64> {
     rates.iter().copied().reduce(f64::max)
@@ -8,7 +8,7 @@ pub(super) fn lowest(rates: &[f64]) -> Option<f64> {
     rates.iter().copied().reduce(f64::min)
 }
 
-/// To four digits: a rate that people can read and type.
+/// Rounds to four digits, so that people can read and type the rate.
 pub(super) fn rounded(rate: f64) -> f64 {
     let digits = 3 - rate.log10().floor() as i32;
     let scale = 10f64.powi(digits);

@@ -1,17 +1,14 @@
-//! The rates to probe, and what the answers prove.
+//! The rates to probe, and what their answers prove.
 //!
-//! 1. A geometric bracket: from the first rate on, doubled while the service meets its objectives, halved while it misses
-//!    them.
-//! 2. Refinement of the bracket, between its logarithms, until it is as narrow as asked for ([`super::aim`] chooses the
-//!    rate).
-//! 3. Both ends are probed again at full length: the upper end coming from a higher rate, the lower one from a lower rate
-//!    ([`super::ends`] says which rates those are).
+//! 1. Bracketing doubles the rate while the service meets its objectives, and halves it while the service misses them.
+//! 2. Refinement narrows the bracket on a logarithmic scale to the resolution. [`super::aim`] chooses the rates.
+//! 3. Confirmation probes both ends again at full length, the upper end coming from a higher rate, the lower end coming
+//!    from a lower one. [`super::ends`] chooses the ends.
 //!
-//! Only the third step decides how sure the result is. Its data is new, so it owes nothing to the search before it: whatever
-//! rates the search came up with, each end is wrong with probability (1 − confidence)/2 at most. An end that has to be
-//! proven several times gets a smaller part of that each time, and all parts add up to it.
-//!
-//! The state is a pure function of the probes recorded, so that a search can be continued from its journal.
+//! Only confirmation decides how sure the result is. It uses new data, so the first two steps do not bias it: each end
+//! is wrong with probability at most (1 − confidence)/2. An end that needs several confirmations gets a smaller part of
+//! this probability each time, and all parts add up to it. The state is a pure function of the recorded probes, so a
+//! search can be resumed from its journal.
 
 use serde::{Deserialize, Serialize};
 use truetail_model::time::Nanos;
@@ -23,92 +20,89 @@ use super::limit_estimate::LimitEstimate;
 use super::rates::{highest, lowest, rounded};
 use super::trial::{Probed, Purpose, Trial};
 
-/// The bracket grows by this factor.
 const BRACKET_FACTOR: f64 = 2.0;
-/// The part of its error probability that an end may spend the first time it is proven; and of the rest the second time,
-/// and so on.
+/// Part of its error probability that an end may spend at first. Each later confirmation gets that part of the rest.
 const FIRST_PART: f64 = 0.6;
-/// An end that is probed again may take so many times the full length.
+/// Longest confirmation, in multiples of the full length.
 const LONGEST_CONFIRMATION: u64 = 8;
-/// So often is the same rate probed while the generator spoils it.
+/// Most probes of the same rate while the generator spoils it.
 const MAX_SPOILT_PROBES: u32 = 2;
-/// The one-sided error probability of a probe that proves nothing, and only says where to probe next: a wrong answer costs time.
+/// One-sided error probability of a probe that only chooses the next rate. A wrong answer there costs time.
 const SEARCH_LEVEL: f64 = 0.1;
-/// A probe at full length counts as so many others where the limit is estimated.
+/// Weight of a full-length probe in the estimate of the limit. Other probes have weight 1.
 const CONFIRMATION_WEIGHT: f64 = 4.0;
-/// The first look at a probe comes when so many bad requests were allowed, and its time is not up before so many.
+/// The first look waits for this many allowed bad requests, and the probe lasts at least until the second number.
 const ALLOWED_AT_LEAST: (f64, f64) = (5.0, 25.0);
-/// Probes become longer at most so often: each time four times as long, because twice as long would rarely be enough.
+/// Probes become four times as long at most this many times. Twice as long would rarely be enough.
 const MAX_LENGTHENINGS: u32 = 10;
 
-/// What a search must keep to.
+/// Limits of a search.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SearchLimits {
-    /// No rate below this is probed. Requests per second.
+    /// Lowest rate to probe, in requests per second.
     pub min_rate: f64,
-    /// No rate above this is probed. Requests per second.
+    /// Highest rate to probe, in requests per second.
     pub max_rate: f64,
-    /// The first rate. Requests per second.
+    /// First rate to probe, in requests per second.
     pub first_rate: f64,
-    /// The bracket is narrow enough when its ends differ by this share, such as 0.05.
+    /// Largest relative distance between the ends of a narrow enough bracket, such as 0.05.
     pub resolution: f64,
-    /// How sure the result is, such as 0.95.
+    /// Confidence of the result, such as 0.95.
     pub confidence: f64,
-    /// The full length of a probe.
+    /// Full length of a probe.
     pub full_length: Nanos,
-    /// The smallest share of bad requests that an objective allows. Probes are long enough to see so rare requests.
+    /// Smallest share of bad requests that any objective allows. Probes are long enough to see events this rare.
     pub allowed: f64,
 }
 
-/// How a search ended.
+/// Outcome of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchState {
-    /// Both ends are proven, and the bracket is as narrow as asked for.
+    /// Both ends are proven, and the bracket is narrow enough.
     Found,
     /// The service misses its objectives even at the lowest rate.
     BelowRange,
-    /// It meets them even at the highest rate.
+    /// The service meets its objectives even at the highest rate.
     AboveRange,
-    /// The generator cannot offer more.
+    /// The generator cannot offer a higher rate.
     GeneratorLimit,
     /// The time is up, or the search was interrupted.
     OutOfTime,
 }
 
-/// What comes next.
+/// Next step of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Step {
-    /// Probe this.
+    /// Make this probe.
     Probe(Trial),
-    /// Nothing is left to probe.
+    /// Stop, because nothing is left to probe.
     Done(SearchState),
 }
 
-/// A search for capacity.
+/// Search for capacity.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Search {
     limits: SearchLimits,
-    /// Rates that met, in the order of the probes; all below those that missed.
+    /// Rates that met, in the order of their probes. All are below the rates that missed.
     met: Vec<f64>,
     missed: Vec<f64>,
-    /// Rates whose probes stayed open since the probes became longer.
+    /// Rates that stayed open since probes last became longer.
     open: Vec<f64>,
-    /// The probes, as far as they help to aim.
+    /// Probes that help to estimate the limit.
     curve: Vec<Seen>,
-    /// What became of ends that were probed again.
     confirmed: Confirmed,
-    /// The lowest rate that the generator spoilt twice.
+    /// Lowest rate that the generator spoilt twice.
     ceiling: Option<f64>,
-    /// A probe to repeat, and how often it was made.
+    /// Probe to repeat, with the number of attempts.
     again: Option<(Trial, u32)>,
     lengthened: u32,
-    /// Short probes say nothing more of where the limit is.
+    /// True if short probes can no longer improve the estimate of the limit.
     is_aimed: bool,
 }
 
 impl Search {
-    /// A search that has not begun.
+    /// Creates a search without probes.
     pub fn new(limits: SearchLimits) -> Search {
         Search {
             limits,
@@ -124,25 +118,25 @@ impl Search {
         }
     }
 
-    /// The rate that was proven at full length, and `true`; before that, the highest one at which a probe met the objectives.
+    /// Returns the rate proven at full length and `true`. Before that, the highest rate that met and `false`.
     pub fn proven(&self) -> Option<(f64, bool)> {
         let met = || highest(&self.met).map(|rate| (rate, false));
         self.confirmed.proven.map(|rate| (rate, true)).or_else(met)
     }
 
-    /// The rate that was refuted at full length, and `true`; before that, the lowest one at which a probe missed an objective.
+    /// Returns the rate refuted at full length and `true`. Before that, the lowest rate that missed and `false`.
     pub fn refuted(&self) -> Option<(f64, bool)> {
         let missed = || lowest(&self.missed).map(|rate| (rate, false));
         self.confirmed.refuted.map(|rate| (rate, true)).or_else(missed)
     }
 
-    /// About where the limit is, if rates on both sides of it were probed.
+    /// Estimates the limit, if rates on both sides of it were probed.
     pub fn estimate(&self) -> Option<LimitEstimate> {
         let (lower, upper) = (self.proven()?.0, self.refuted()?.0);
         LimitEstimate::between(lower, upper, &self.curve, self.limits.resolution, self.limits.confidence)
     }
 
-    /// What to do next.
+    /// Returns the next step.
     pub fn next_step(&self) -> Step {
         if let Some((trial, _)) = self.again {
             return Step::Probe(trial);
@@ -168,7 +162,7 @@ impl Search {
         }
     }
 
-    /// Takes the answer of a probe.
+    /// Records the answer of a probe.
     pub fn record(&mut self, probed: &Probed) {
         let Probed { trial, answer, ratio } = *probed;
         let made = self.again.take().map_or(1, |(_, made)| made + 1);
@@ -187,7 +181,7 @@ impl Search {
         }
     }
 
-    /// How much a probe counts where the limit is estimated: by its length, as far as that is known.
+    /// Weight of a probe in the estimate of the limit: by its length, as far as that is known.
     fn weight(&self, trial: &Trial, answer: Answer) -> f64 {
         match answer {
             Answer::Open => (trial.longest.0 as f64 / self.limits.full_length.0 as f64).min(CONFIRMATION_WEIGHT),
@@ -196,7 +190,7 @@ impl Search {
         }
     }
 
-    /// The same probe once more. A confirmation that was spoilt has spent its part of the error all the same.
+    /// Returns the probe to repeat. A spoilt confirmation has still spent its part of the error probability.
     fn repeated(&mut self, trial: Trial) -> Trial {
         self.count(trial.purpose);
         if trial.purpose.proves() { self.confirmation(trial.rate, trial.purpose) } else { trial }
@@ -224,8 +218,8 @@ impl Search {
                 self.missed.push(rate);
                 self.open.retain(|open| *open < rate);
             }
-            // An end that did not hold when it was probed again: the answer depends on chance, or on where the load comes from.
-            // So nothing closer to the limit is an end of the bracket either.
+            // An end that did not hold depends on chance, or on whether the load rises or falls to it. So no nearer
+            // rate is an end either.
             (Purpose::ConfirmUpper, _) => {
                 self.missed.retain(|missed| *missed > rate);
                 self.did_not_hold(trial);
@@ -250,13 +244,12 @@ impl Search {
         self.lengthen_where_stuck();
     }
 
-    /// The rate has no answer any more.
     fn forget(&mut self, rate: f64) {
         self.met.retain(|met| *met != rate);
         self.missed.retain(|missed| *missed != rate);
     }
 
-    /// No rate is left that shorter probes can decide: from now on they are longer.
+    /// Makes probes longer if no rate is left that shorter probes can decide.
     fn lengthen_where_stuck(&mut self) {
         let stuck = match (highest(&self.met), self.top()) {
             (Some(lower), Some(top)) => self.is_wide(lower, top) && self.aim(lower, top).is_none(),
@@ -266,7 +259,7 @@ impl Search {
         };
         if stuck {
             self.open.clear();
-            // Longer ones to aim with would take as long as those that prove.
+            // Longer probes that only estimate the limit would take as long as confirmations.
             match self.limit() {
                 Some(_) if !self.is_aimed && self.lengthened > 0 => self.is_aimed = true,
                 _ => self.lengthened = (self.lengthened + 1).min(MAX_LENGTHENINGS),
@@ -274,7 +267,7 @@ impl Search {
         }
     }
 
-    /// The lowest rate that misses, or that the generator cannot offer.
+    /// Lowest rate that misses or that the generator cannot offer.
     fn top(&self) -> Option<f64> {
         let upper = lowest(&self.missed);
         upper.into_iter().chain(self.ceiling).reduce(f64::min)
@@ -326,18 +319,18 @@ impl Search {
         })
     }
 
-    /// How long it takes at `rate` until so many bad requests are allowed.
+    /// Time at `rate` until this many bad requests are allowed.
     fn time_for(&self, allowed: f64, rate: f64) -> Nanos {
         Nanos::from_secs_f64(allowed / self.limits.allowed / rate)
     }
 
-    /// Where the limit seems to be, as a logarithm, in a bracket whose upper end misses.
+    /// Logarithm of the estimated limit, if the upper end of the bracket misses.
     fn limit(&self) -> Option<f64> {
         let (lower, upper) = (highest(&self.met)?, lowest(&self.missed)?);
         aim::crossing(lower.ln(), upper.ln(), &self.curve, self.limits.resolution).filter(|_| self.top() == Some(upper))
     }
 
-    /// Both ends of a bracket, the upper one first. Each that is proven says where the other has to be.
+    /// Confirms both ends of a bracket, the upper one first. Each proven end determines the other.
     fn confirm_both(&self, lower: f64, top: f64) -> Step {
         let ends = Ends::new(lower, top, self.limit(), self.limits.resolution, self.confirmed.failed);
         if let (Some(proven), Some(refuted)) = (self.confirmed.proven, self.confirmed.refuted)
@@ -355,7 +348,7 @@ impl Search {
         Step::Probe(self.confirmation(rate, purpose))
     }
 
-    /// The next end to probe again, the upper one first; `state` if all are proven.
+    /// Returns the next end to confirm, the upper one first, or `state` if all are proven.
     fn confirm(&self, lower: Option<f64>, upper: Option<f64>, state: SearchState) -> Step {
         let upper =
             upper.filter(|rate| self.confirmed.refuted != Some(*rate)).map(|rate| (rate, Purpose::ConfirmUpper));

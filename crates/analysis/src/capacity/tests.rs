@@ -1,4 +1,4 @@
-//! The rules together, on answers whose truth is known.
+//! Tests of the whole rules, with answers of known truth.
 
 use truetail_model::time::Nanos;
 
@@ -16,7 +16,7 @@ fn limits() -> SearchLimits {
     }
 }
 
-/// Probes a service of which `answer` says what a probe of a trial would find, and returns the trials and the end.
+/// Runs a search over simulated probes with `answer`. Returns the probes, the search and its final state.
 fn run(limits: SearchLimits, answer: impl Fn(&Trial) -> Answer) -> (Vec<Probed>, Search, SearchState) {
     let mut search = Search::new(limits);
     let mut probes = Vec::new();
@@ -87,7 +87,7 @@ fn one_spoilt_probe_changes_nothing() {
 
 #[test]
 fn probes_at_the_limit_stay_open_and_become_longer() {
-    // Within 3 % of the truth a probe of a minute stays open, within half of that one of four.
+    // Within 3 % of the truth, a probe of one minute stays open. At four minutes, the range is half as wide.
     let (probes, search, state) = run(limits(), |trial| {
         let blind = 0.03 * (60.0 / trial.longest.as_secs_f64()).sqrt();
         if (trial.rate / 437.0).ln().abs() < blind { Answer::Open } else { sharp(437.0)(trial) }
@@ -100,7 +100,7 @@ fn probes_at_the_limit_stay_open_and_become_longer() {
 
 #[test]
 fn an_end_that_does_not_hold_moves() {
-    // A load that comes from below holds up to 400 only; what the search itself sees holds up to 437.
+    // Loads that come from below hold only up to 400, but the search itself sees 437.
     let mut search = Search::new(limits());
     let mut levels = Vec::new();
     for _ in 0..60 {
@@ -120,13 +120,13 @@ fn an_end_that_does_not_hold_moves() {
     assert!(levels.iter().sum::<f64>() <= 0.025, "{levels:?}");
 }
 
-/// A slope that short probes misjudge: where the limit seems to be, it is not. Confirmations show an end that is far enough from it.
+/// A slope that misleads short probes about the limit. Confirmations decide ends that are far enough from it.
 fn misjudged(trial: &Trial) -> (Answer, f64) {
     let ratio = (trial.rate / 437.0).powi(40);
     let distance = (trial.rate / 437.0).ln().abs();
     let shown = 0.025 * (480.0 / trial.longest.as_secs_f64()).sqrt();
     match trial.purpose {
-        // All that is above 430 seems to miss.
+        // All rates above 430 seem to miss.
         Purpose::Bracket | Purpose::Refine => (sharp(430.0)(trial), ratio.min(20.0)),
         _ if distance < shown => (Answer::Open, ratio),
         _ => (sharp(437.0)(trial), ratio),
@@ -147,7 +147,7 @@ fn an_end_that_did_not_hold_is_never_probed_again_nor_one_nearer_to_the_limit() 
             let (answer, ratio) = misjudged(&trial);
             if trial.purpose.proves() {
                 longest.push(trial.longest);
-                // With longer probes everything is possible again.
+                // With longer probes, failed rates may be tried again.
                 failed.retain(|other| other.longest == trial.longest);
                 let is_nearer = |other: &Trial| match trial.purpose {
                     Purpose::ConfirmUpper => trial.rate <= other.rate,
@@ -162,7 +162,7 @@ fn an_end_that_did_not_hold_is_never_probed_again_nor_one_nearer_to_the_limit() 
         let ((lower, proven), (upper, refuted)) = (search.proven().unwrap(), search.refuted().unwrap());
         assert!(state == SearchState::Found && proven && refuted, "{resolution}: {search:?}");
         assert!(lower < 437.0 && 437.0 < upper && upper / lower <= 1.0 + resolution + 1e-6, "{lower} {upper}");
-        // 2.5 % on either side are shown at the first length.
+        // 2.5 % on either side can be shown at the first length.
         assert_eq!(longest.iter().any(|length| *length > longest[0]), resolution < 0.05, "{resolution}: {longest:?}");
     }
 }
@@ -223,7 +223,7 @@ fn trial(level: f64) -> Trial {
     }
 }
 
-/// Looks at `n` independent requests, of which each `nth` takes 60 ms and the others 10 ms.
+/// Looks at `n` independent requests. One in `nth` takes 60 ms, and the rest take 10 ms.
 fn look_at(judge: &mut ProbeJudge, n: usize, nth: usize, outstanding: u64, overdue: u64) -> Option<Answer> {
     let times: Vec<u64> = (0..n).map(|i| if i % nth == nth / 2 { 60_000_000 } else { 10_000_000 }).collect();
     let sample = Sample { outstanding, overdue, ..objective("p99 < 50ms").sample_of_times(&times) };

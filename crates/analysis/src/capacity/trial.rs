@@ -1,26 +1,26 @@
-//! A probe that a search asks for, and what became of it.
+//! A probe that a search asks for, and its result.
 
 use serde::{Deserialize, Serialize};
 use truetail_model::time::Nanos;
 
 use super::answer::Answer;
 
-/// Why a rate is probed.
+/// Purpose of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// To find a bracket.
     Bracket,
-    /// To narrow it.
+    /// To narrow the bracket.
     Refine,
-    /// To prove its upper end, coming from a higher rate.
+    /// To prove the upper end, coming from a higher rate.
     ConfirmUpper,
-    /// To prove its lower end, coming from a lower rate.
+    /// To prove the lower end, coming from a lower rate.
     ConfirmLower,
 }
 
 impl Purpose {
-    /// Its answer proves an end of the bracket; others only say where to probe next.
+    /// Returns true if the answer proves an end of the bracket. Other probes only help to choose the next rate.
     pub fn proves(self) -> bool {
         match self {
             Purpose::ConfirmUpper | Purpose::ConfirmLower => true,
@@ -34,23 +34,23 @@ impl Purpose {
 pub struct Trial {
     /// Requests per second.
     pub rate: f64,
-    /// Why.
+    /// Purpose of the probe.
     pub purpose: Purpose,
-    /// The one-sided error probability of its answer.
+    /// One-sided error probability of the answer.
     pub level: f64,
-    /// The length at the first look.
+    /// Length at the first look.
     pub shortest: Nanos,
-    /// The length at which its time is up.
+    /// Longest length.
     pub longest: Nanos,
 }
 
-/// A probe that was made.
+/// A finished probe.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Probed {
-    /// What was asked for.
+    /// The requested probe.
     pub trial: Trial,
-    /// What it says.
+    /// Answer of the probe.
     pub answer: Answer,
-    /// The share of bad requests divided by the share that is allowed, if it is known.
+    /// Share of bad requests divided by the allowed share, if known.
     pub ratio: Option<f64>,
 }
