@@ -1,31 +1,29 @@
-//! Commands as browsers copy them for cmd, the shell of Windows: a caret takes the meaning of the next character away, and ends
-//! a line that goes on.
+//! Commands for cmd, the Windows shell, as browsers copy them. A caret escapes the next character, or continues the
+//! line.
 
 use crate::shell::{ShellError, split_into_bytes};
 
-/// The words of a curl command, which is written for a POSIX shell, or for cmd.
-///
-/// # Errors
-/// [`ShellError`].
+/// Splits a curl command, written for a POSIX shell or for cmd, into words.
 pub fn words_of_curl(command: &str) -> Result<Vec<Vec<u8>>, ShellError> {
     if is_for_cmd(command) { words(command) } else { split_into_bytes(command) }
 }
 
-/// True if a command that begins so was written for cmd. A POSIX shell would send each of these carets.
+/// Returns true if a command that starts with `text` was written for cmd. A POSIX shell would send each of these
+/// carets.
 pub(crate) fn is_for_cmd(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     !line.contains('\'')
         && (line.trim_end().ends_with('^') || ["^\"", "^&", "^%", "^{"].iter().any(|mark| line.contains(mark)))
 }
 
-/// The length in bytes of the first command of `text`, with the line break that ends it.
+/// Returns the length in bytes of the first command of `text`, including the line break that ends it.
 pub(crate) fn first_command(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         match c {
             '^' => {
                 chars.next_if(|(_, next)| *next == '\r');
-                // A line break that is doubled is a part of a word.
+                // A doubled line break is part of a word.
                 if chars.next().is_some_and(|(_, escaped)| escaped == '\n') {
                     chars.next_if(|(_, next)| *next == '\n');
                 }
@@ -37,7 +35,7 @@ pub(crate) fn first_command(text: &str) -> usize {
     text.len()
 }
 
-/// Splits a command as cmd and the program that it starts do: carets first, then quotes and backslashes.
+/// Splits a command as cmd and the started program do: first carets, then quotes and backslashes.
 fn words(command: &str) -> Result<Vec<Vec<u8>>, ShellError> {
     let plain = without_carets(command);
     let (mut words, mut word, mut is_quoted) = (Vec::new(), None::<String>, false);

@@ -1,5 +1,3 @@
-//! User name and password: from a URL, or as `USER:PASSWORD`.
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
@@ -8,17 +6,17 @@ use truetail_engine::credentials_in;
 use crate::placeholder::has_placeholder;
 use crate::{InputError, TargetSpec};
 
-/// The header of basic authentication (RFC 7617) for `credentials`, which are `USER:PASSWORD`.
+/// Returns the header of basic authentication (RFC 7617) for `USER:PASSWORD`.
 pub fn basic_authorization(credentials: impl AsRef<[u8]>) -> String {
     format!("Authorization: Basic {}", STANDARD.encode(credentials))
 }
 
 impl TargetSpec {
-    /// Moves user name and password from the URL to an `Authorization` header, unless the target has one. From here on
+    /// Moves user name and password from the URL to an `Authorization` header, unless the target has one. After that,
     /// no message, file or result can show them.
     ///
     /// # Errors
-    /// Where they hold a placeholder: rows cannot fill in what is encoded as a whole.
+    /// The user name or the password holds a placeholder. Rows cannot fill it in, because the two are encoded together.
     pub fn with_url_credentials(mut self) -> Result<TargetSpec, InputError> {
         let url = self.url.trim();
         let Some(range) = credentials_in(url) else { return Ok(self) };

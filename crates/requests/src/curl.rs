@@ -1,5 +1,5 @@
-//! Parser for a curl command. Options that only change what curl prints are ignored. Any other option that is not
-//! supported is refused, because without it the request would be a different one.
+//! Parser for a curl command. Options that only change what curl prints are ignored. All other unsupported options are
+//! refused, because the request would differ without them.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode, utf8_percent_encode};
 use truetail_engine::Method;
@@ -7,13 +7,13 @@ use truetail_engine::Method;
 use crate::curl_options::{PASSED_OVER, PASSED_OVER_WITH_VALUE, READ_WITH_VALUE, help_without, long_name};
 use crate::{FileReader, InputError, Location, TargetSpec, basic_authorization};
 
-/// What `--data-urlencode` encodes: everything but the unreserved characters of RFC 3986.
+/// Characters that `--data-urlencode` encodes: all but the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Parses a curl command into its target. `words` are the words after `curl`, of which data need not be UTF-8.
+/// Parses a curl command into its target. `words` are the words after `curl`. Words with data need not be UTF-8.
 ///
 /// # Errors
-/// An option that is not supported, or a command that makes no request.
+/// An option is not supported, or the command makes no request.
 pub fn parse_curl<W: AsRef<[u8]>>(
     words: &[W],
     location: &Location,
@@ -42,7 +42,7 @@ struct CurlCommand<'a> {
     url: Option<String>,
     headers: Vec<String>,
     left_out: Vec<String>,
-    /// Headers that other options imply; a header of the same name that is given with -H replaces them.
+    /// Headers that other options imply. A header with the same name from -H replaces them.
     implied: Vec<String>,
     data: Option<Vec<u8>>,
     json: bool,
@@ -85,7 +85,7 @@ impl<'a> CurlCommand<'a> {
         self.alone(name, &format!("--{name}"))
     }
 
-    /// Options of one word: `-sXPOST` is `-s -X POST`.
+    /// Reads the options of one word: `-sXPOST` is `-s -X POST`.
     fn short(&mut self, letters: &str, words: &mut Words<'_>) -> Result<(), InputError> {
         for (at, letter) in letters.char_indices() {
             let as_written = format!("-{letter}");
@@ -113,7 +113,7 @@ impl<'a> CurlCommand<'a> {
     }
 
     fn unknown(&self, as_written: &str) -> InputError {
-        // What is behind an equals sign may be a secret.
+        // The text after an equals sign may be a secret.
         if let Some((name, _)) = as_written.split_once('=') {
             return self.invalid(format!(
                 "curl: {name}=… is not how curl is given a value; write {name} and the value as two words"
@@ -169,7 +169,7 @@ impl<'a> CurlCommand<'a> {
         Ok(())
     }
 
-    /// `Name: value`; `Name:`, also with a blank behind it, leaves a default out, `Name;` has an empty value.
+    /// Reads a header line. `Name: value` sets a header, `Name:` leaves out a default, `Name;` sets an empty value.
     fn header(&mut self, value: &str) {
         match value.split_once(':') {
             Some((name, blank)) if blank.trim().is_empty() => self.left_out.push(name.trim().to_owned()),
@@ -179,7 +179,7 @@ impl<'a> CurlCommand<'a> {
     }
 
     fn url(&mut self, url: &str) -> Result<(), InputError> {
-        // A word that was meant for an option may be a password.
+        // The word may be a password that was meant for an option.
         if self.url.is_some() {
             return Err(self.invalid("curl: two URLs, or a word that belongs to no option; give one URL per command"));
         }
@@ -188,7 +188,7 @@ impl<'a> CurlCommand<'a> {
         Ok(())
     }
 
-    /// `@FILE`, or the text itself.
+    /// Returns the content of the file for `@FILE`, or else the text.
     fn file_or_text(&self, value: &[u8]) -> Result<Vec<u8>, InputError> {
         match value.strip_prefix(b"@") {
             Some(file) => {
@@ -198,7 +198,7 @@ impl<'a> CurlCommand<'a> {
         }
     }
 
-    /// `text`, `=text`, `name=text`, `@file` or `name@file`. An equals sign counts before any `@`.
+    /// Encodes `text`, `=text`, `name=text`, `@file` or `name@file`. An equals sign takes precedence over any `@`.
     fn url_encoded(&self, value: &[u8]) -> Result<Vec<u8>, InputError> {
         let find = |wanted: u8| value.iter().position(|byte| *byte == wanted);
         let (name, content) = match find(b'=').or_else(|| find(b'@')) {
@@ -215,7 +215,7 @@ impl<'a> CurlCommand<'a> {
         Ok([name, joint, encoded.as_bytes()].concat())
     }
 
-    /// Adds data. Several pieces are joined with `&`, as the fields of a form.
+    /// Adds data. Pieces are joined with `&`, like the fields of a form.
     fn add_data(&mut self, data: Vec<u8>) {
         let all = match self.data.take() {
             Some(before) => [before, data].join(&b'&'),
@@ -246,13 +246,13 @@ impl<'a> CurlCommand<'a> {
         }
         spec.headers = self.headers;
         spec.left_out = self.left_out;
-        // Of several headers of the same name the last one counts, and one that is given with -H before any other.
+        // Of several headers with the same name the last counts, but a header from -H takes precedence.
         let defaults = self.implied.into_iter().rev();
         defaults.fold(spec, |spec, header| spec.with_defaults(&[header])).with_url_credentials()
     }
 }
 
-/// A blank is a plus, as in forms, and as curl has it.
+/// Encodes a space as a plus, like forms and curl.
 fn plus(encoded: percent_encoding::PercentEncode<'_>) -> String {
     encoded.to_string().replace("%20", "+")
 }
@@ -265,7 +265,7 @@ fn body_headers(json: bool) -> Vec<String> {
     names.iter().map(|header| (*header).to_owned()).collect()
 }
 
-/// `url` with `data` appended to its query, before its fragment.
+/// Appends `data` to the query of `url`, before its fragment.
 fn with_query(url: &str, data: &[u8]) -> Option<String> {
     let data = std::str::from_utf8(data).ok()?;
     let (url, fragment) = url.find('#').map_or((url, ""), |at| url.split_at(at));
@@ -299,7 +299,7 @@ mod tests {
 
     const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
-    /// As bash and curl 7.88 send them.
+    /// bash with curl 7.88 sends the same bytes.
     #[test]
     fn bytes_that_are_no_text_are_sent() {
         for (text, body) in [

@@ -1,6 +1,3 @@
-//! The options of curl: which are supported, which are ignored, and what to do about the others.
-
-/// The long name of a short option.
 pub(crate) fn long_name(letter: char) -> Option<&'static str> {
     Some(match letter {
         'X' => "request",
@@ -31,7 +28,7 @@ pub(crate) fn long_name(letter: char) -> Option<&'static str> {
     })
 }
 
-/// Options without a value that do not change the request, and are ignored.
+/// Options without a value that do not change the request and are ignored.
 pub(crate) const PASSED_OVER: [&str; 10] = [
     "silent",
     "show-error",
@@ -44,7 +41,7 @@ pub(crate) const PASSED_OVER: [&str; 10] = [
     "http1.1",
     "no-progress-meter",
 ];
-/// Options with a value that do not change the request, and are ignored.
+/// Options with a value that do not change the request and are ignored.
 pub(crate) const PASSED_OVER_WITH_VALUE: [&str; 2] = ["output", "write-out"];
 /// Supported options with a value.
 pub(crate) const READ_WITH_VALUE: [&str; 14] = [
@@ -64,7 +61,7 @@ pub(crate) const READ_WITH_VALUE: [&str; 14] = [
     "oauth2-bearer",
 ];
 
-/// What to do about an option that is not supported, as it is written.
+/// Returns advice about an unsupported option.
 pub(crate) fn help_without(as_written: &str) -> &'static str {
     match as_written {
         "-L" | "--location" => "truetail follows no redirects; request the URL that they lead to",

@@ -1,39 +1,37 @@
-//! What is wrong with the input, and where.
-
 use std::fmt;
 
-/// Where something is written: a file and a line, or an argument.
+/// Location of an input: a file and a line, or an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Location {
-    /// The file, or the argument such as `--curl`; empty where the message says enough.
+    /// The file, or an argument such as `--curl`. Empty if the message says enough.
     pub name: String,
-    /// Counted from 1; 0 where there are no lines.
+    /// Line number, from 1; 0 for an input without lines.
     pub line: u64,
 }
 
 impl Location {
-    /// A location without lines.
+    /// Creates a location without lines.
     pub fn named(name: &str) -> Location {
         Location { name: name.to_owned(), line: 0 }
     }
 
-    /// Line `line` of `name`.
+    /// Creates the location of line `line` of `name`.
     pub fn at(name: &str, line: u64) -> Location {
         Location { name: name.to_owned(), line }
     }
 
-    /// An error: `what` is wrong at this location.
+    /// Creates an error that says `what` is wrong at this location.
     pub fn invalid(&self, what: impl fmt::Display) -> InputError {
         InputError::Invalid { location: self.clone(), what: one_line(&what.to_string()) }
     }
 
-    /// An error: a file that is named at this location cannot be read.
+    /// Creates an error about a file that is named at this location and cannot be read.
     pub fn unreadable(&self, what: String) -> InputError {
         InputError::Unreadable { location: self.clone(), what: one_line(&what) }
     }
 }
 
-/// `file:3: `, `--curl: ` or nothing: the prefix of an error message.
+/// Writes the prefix of an error message: `file:3: `, `--curl: ` or nothing.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.name.as_str(), self.line) {
@@ -44,28 +42,28 @@ impl fmt::Display for Location {
     }
 }
 
-/// Why no requests can be made of the input.
+/// Reason why no requests can be made from the input.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InputError {
     /// The input is invalid.
     #[error("{location}{what}")]
     Invalid {
-        /// Where.
+        /// Location of the problem.
         location: Location,
-        /// What is wrong, and what would help.
+        /// The problem, and what would help.
         what: String,
     },
     /// A file that the input names cannot be read.
     #[error("{location}{what}")]
     Unreadable {
-        /// Where it is named.
+        /// Location of the file's name.
         location: Location,
-        /// Which file, and why.
+        /// The file, and why it cannot be read.
         what: String,
     },
 }
 
-/// `text` with its line breaks and other control characters escaped as in Rust.
+/// Escapes line breaks and other control characters in `text` like Rust.
 fn one_line(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut line, c| {
         if c.is_control() {

@@ -1,9 +1,8 @@
-//! JSON bodies as users write them. They may hold placeholders, so that they are no JSON before a row fills them in:
-//! `{"n": {{n}}}`.
+//! JSON bodies as users write them. With placeholders they become JSON only when a row fills them in: `{"n": {{n}}}`.
 
 use crate::placeholder::first_placeholder;
 
-/// Where in a JSON text the next byte stands.
+/// Position of the next byte in a JSON text.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct JsonPosition {
     is_in_text: bool,
@@ -12,12 +11,10 @@ pub(crate) struct JsonPosition {
 }
 
 impl JsonPosition {
-    /// Inside a JSON string.
     pub(crate) fn is_in_text(self) -> bool {
         self.is_in_text
     }
 
-    /// These bytes come next.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.step(*byte));
     }
@@ -34,7 +31,7 @@ impl JsonPosition {
     }
 }
 
-/// Writes a text as it stands between the quotes of a JSON string.
+/// Appends a text to `out` in the form that it has between the quotes of a JSON string.
 pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     serde_json::to_writer(&mut *out, text).expect("every text has a JSON form, and memory takes it");
@@ -42,11 +39,11 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     out.pop();
 }
 
-/// The body of a request with further members, (name, JSON value), unless it has members of these names. A body that is one
-/// placeholder is left as it is: its rows say all of it.
+/// Adds members (name, JSON value) to the body of a request, unless the body has members of these names. A body that
+/// consists of one placeholder is not changed, because its rows supply all of it.
 ///
 /// # Errors
-/// What is wrong with a body that is no JSON object.
+/// The body is not a JSON object.
 pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8>, String> {
     let text = body.trim_ascii();
     if first_placeholder(text).is_some_and(|found| (found.start, found.end) == (0, text.len())) {
@@ -64,7 +61,7 @@ pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8
     Ok([b"{", missing.join(",").as_bytes(), between.as_bytes(), &text[1..]].concat())
 }
 
-/// The names of the members of an object, those with escapes or placeholders in them left out.
+/// Returns the member names of an object. Names with escapes or placeholders are left out.
 fn member_names(text: &[u8]) -> Vec<&[u8]> {
     let (mut names, mut position) = (Vec::new(), JsonPosition::default());
     let (mut begin, mut last, mut at) = (0, None, 0);
@@ -110,7 +107,7 @@ mod tests {
             ("{\"stream\": false, \"n\": 1}", format!("{{{OPTIONS},\"stream\": false, \"n\": 1}}")),
             ("{\"stream_options\":null}", "{\"stream\":true,\"stream_options\":null}".to_owned()),
             ("{\"stream\":1,\"stream_options\" : {}}", "{\"stream\":1,\"stream_options\" : {}}".to_owned()),
-            // Neither a text, nor a member further inside, nor one behind a placeholder that is none.
+            // Not a string value, a nested member, or a member after braces that are no placeholder.
             ("{\"a\":\"stream\"}", format!("{{\"stream\":true,{OPTIONS},\"a\":\"stream\"}}")),
             ("{\"a\":{\"stream\":1}}", format!("{{\"stream\":true,{OPTIONS},\"a\":{{\"stream\":1}}}}")),
             ("{\"a\":\"\\\"stream\\\":1\"}", format!("{{\"stream\":true,{OPTIONS},\"a\":\"\\\"stream\\\":1\"}}")),

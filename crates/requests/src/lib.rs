@@ -1,24 +1,24 @@
-//! Turns what users write (target files, curl commands, rows of data) into the requests of a run: the bytes of a
+//! Turns the targets, curl commands and rows of data that users write into the requests of a run: the bytes of a
 //! [`truetail_engine::RequestSet`], built before the run.
 //!
-//! It takes text and returns values; it opens no files, sockets or terminals.
+//! This crate takes text and returns values. It opens no files, sockets or terminals.
 //!
 //! | module | content |
 //! |---|---|
 //! | `spec` | one target as written, with its placeholders |
 //! | `targets` | parser for a file of targets: Vegeta's HTTP format, curl commands, weights |
-//! | `curl`, `curl_options` | parser for a curl command, and the options it knows |
+//! | `curl`, `curl_options` | parser for a curl command, and the options that it knows |
 //! | `credentials` | user name and password, from a URL or as `USER:PASSWORD` |
 //! | `shell` | splits a command line into words, as a shell would |
 //! | `rows` | readers for CSV and JSON lines |
 //! | `placeholder` | `{{name}}` in a text |
 //! | `json_text` | bodies that are JSON, with placeholders in them |
-//! | `llm` | what a request to a language model asks for |
+//! | `llm` | the members that ask a language model for a stream |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
 //! | `replay` | recorded arrivals, each with its request |
 //! | `prepare` | builds requests from targets and rows |
-//! | `input_error` | what is wrong with the input, and where |
+//! | `input_error` | errors of the input, with their location |
 
 mod cmd;
 mod credentials;

@@ -1,14 +1,12 @@
-//! Placeholders in what users write: `{{name}}`.
-
-/// A placeholder in a text: from `{{` to `}}`.
+/// A placeholder `{{name}}` in a text.
 pub(crate) struct Placeholder<'a> {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) name: &'a str,
 }
 
-/// The first `{{name}}`. Spaces around the name do not count; it holds no braces and no control characters, so that other
-/// braces stand for themselves: in `{{{a}}}` the placeholder is in the middle.
+/// Finds the first `{{name}}`. Spaces around the name are ignored. A name has no braces and no control characters, so
+/// other braces are plain text: in `{{{a}}}` the placeholder is in the middle.
 pub(crate) fn first_placeholder(text: &[u8]) -> Option<Placeholder<'_>> {
     let mut from = 0;
     while let Some(start) = find(&text[from..], b"{{").map(|at| from + at) {
@@ -27,12 +25,11 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-/// True when there is a placeholder in `text`.
 pub(crate) fn has_placeholder(text: &str) -> bool {
     first_placeholder(text.as_bytes()).is_some()
 }
 
-/// `text` with `change` applied to everything that is no placeholder.
+/// Applies `change` to all of `text` outside placeholders.
 pub(crate) fn outside_placeholders(text: &str, change: impl Fn(&str) -> String) -> String {
     let (mut rest, mut changed) = (text, String::new());
     while let Some(found) = first_placeholder(rest.as_bytes()) {

@@ -1,5 +1,3 @@
-//! Makes the requests of targets and rows, before the run.
-
 use truetail_engine::{FeedOrder, MAX_REQUEST_SET_BYTES, Origin, Request, RequestSet, TargetRequests};
 
 use crate::placeholder::has_placeholder;
@@ -16,20 +14,21 @@ pub struct Feed<'a> {
     pub order: FeedOrder,
 }
 
-/// The requests of a run, and the origins that they are sent to.
+/// The requests of a run, and their origins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PreparedRequests {
     /// All requests.
     pub requests: RequestSet,
-    /// Scheme, host and port that they are sent to, each once.
+    /// The distinct origins.
     pub origins: Vec<Origin>,
 }
 
-/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Without it braces stand for
-/// themselves, except in a URL: there `{{name}}` can only be meant as a placeholder, and is refused.
+/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Without it, braces are
+/// plain text, except in a URL: `{{name}}` is refused there, because it can only be meant as a placeholder.
 ///
 /// # Errors
-/// What is wrong, with its location: invalid requests, placeholders without a field, invalid rows, or more than [`MAX_REQUEST_SET_BYTES`] of requests.
+/// Invalid requests, placeholders without a field, invalid rows, or more than [`MAX_REQUEST_SET_BYTES`] of requests.
+/// The error has the location.
 pub fn prepare(specs: &[TargetSpec], feed: Option<Feed<'_>>, seed: u64) -> Result<PreparedRequests, InputError> {
     prepare_within(specs, feed, seed, Size { bytes: 0, most: MAX_REQUEST_SET_BYTES })
 }
@@ -125,12 +124,12 @@ fn assemble(
     Ok(PreparedRequests { requests, origins: origins.0 })
 }
 
-/// The origins of all targets, each once.
+/// The distinct origins of all targets.
 #[derive(Default)]
 struct Origins(Vec<Origin>);
 
 impl Origins {
-    /// The number of this one.
+    /// Returns the number of an origin, and adds it if it is new.
     fn add(&mut self, origin: Origin) -> u32 {
         let known = self.0.iter().position(|known| *known == origin);
         let nth = known.unwrap_or_else(|| {
@@ -141,7 +140,7 @@ impl Origins {
     }
 }
 
-/// How much memory the requests take, with one word each for its end, and how much they may take.
+/// Memory of the requests in bytes, including one word per request for its end, and its limit.
 pub(crate) struct Size {
     pub(crate) bytes: u64,
     pub(crate) most: u64,
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_in_a_body_or_a_header_are_braces_where_there_are_no_rows() {
+    fn without_rows_braces_in_a_body_or_header_are_plain_text() {
         let spec = TargetSpec { body: b"{{x}}".to_vec(), ..specs("POST http://a/\nX: {{y}}").remove(0) };
         let requests = prepare(&[spec], None, 1).unwrap().requests;
         let text = String::from_utf8(requests.bytes(requests.choose(0)).to_vec()).unwrap();

@@ -1,16 +1,16 @@
-//! Words of a command line without what must stay secret: user names and passwords, header values that grant access, and
-//! bodies that are long or speak of a password.
+//! Removes secrets from the words of a command line: user names and passwords, header values that grant access, and
+//! bodies that are long or mention a password.
 
 use truetail_engine::credentials_in;
 
 use crate::curl_options::{PASSED_OVER_WITH_VALUE, READ_WITH_VALUE, long_name};
 use crate::secrets::{body_holds_secret, holds_secret, is_secret_name};
 
-/// What stands in place of a secret.
+/// Text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
-/// A longer body is left out, in bytes.
+/// Length in bytes beyond which a body is left out.
 const LONGEST_BODY: usize = 200;
-/// `url` without user name and password.
+/// Returns `url` without user name and password.
 pub fn redacted_url(url: &str) -> String {
     match credentials_in(url) {
         Some(range) => format!("{}{REDACTED}{}", &url[..range.start], &url[range.end..]),
@@ -18,7 +18,7 @@ pub fn redacted_url(url: &str) -> String {
     }
 }
 
-/// A header `Name: value`, without a value that may grant access.
+/// Returns a header `Name: value` without a value that may grant access.
 pub fn redacted_header(header: &str) -> String {
     match header.split_once(':') {
         Some((name, value)) if !value.trim().is_empty() && (is_secret_name(name) || holds_secret(value)) => {
@@ -28,7 +28,7 @@ pub fn redacted_header(header: &str) -> String {
     }
 }
 
-/// A request body, or how many bytes it has where it is long or may hold a secret.
+/// Returns a request body, or only its length in bytes if it is long or may hold a secret.
 pub fn redacted_body(body: &str) -> String {
     if body.len() > LONGEST_BODY || body_holds_secret(body) {
         format!("[{} bytes left out]", body.len())
@@ -37,7 +37,7 @@ pub fn redacted_body(body: &str) -> String {
     }
 }
 
-/// The words of a curl command without its secrets. `words` are those after `curl`; they need not be valid.
+/// Returns the words of a curl command without its secrets. `words` are the words after `curl`; they need not be valid.
 pub fn redacted_curl(words: &[String]) -> Vec<String> {
     let mut shown = Vec::with_capacity(words.len());
     let mut words = words.iter();
@@ -50,7 +50,7 @@ pub fn redacted_curl(words: &[String]) -> Vec<String> {
                 shown.push(word.clone());
                 shown.extend(words.next().map(|value| redacted(name, value)));
             }
-            // No option of curl that is known: what is written behind it may be anything.
+            // This is no known option of curl, so the text after `=` may be anything.
             None if word.starts_with("--") => shown.push(match word.split_once('=') {
                 Some((name, _)) => format!("{name}={REDACTED}"),
                 None => word.clone(),
@@ -62,8 +62,8 @@ pub fn redacted_curl(words: &[String]) -> Vec<String> {
     shown
 }
 
-/// The name of the option in `word` that takes a value, and where in the word that value begins; at its end where the value is
-/// the next word.
+/// Returns the name of the option in `word` that takes a value, and the start of the value in `word`. The start is the
+/// end of `word` if the value is the next word.
 fn option_of(word: &str) -> Option<(&str, usize)> {
     let takes_value = |name: &str| READ_WITH_VALUE.contains(&name) || PASSED_OVER_WITH_VALUE.contains(&name);
     if let Some(name) = word.strip_prefix("--") {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any words are shown or hidden, one for one.
+        /// Each word gives one word, shown or hidden.
         #[test]
         fn no_word_is_lost(words in prop::collection::vec("(-[A-Za-z]{0,4}|--(data|user|header|url)|[ -~]{0,8}|\\PC{0,4})", 0..8)) {
             prop_assert_eq!(redacted_curl(&words).len(), words.len());

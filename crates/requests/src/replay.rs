@@ -1,5 +1,6 @@
-//! Recorded arrivals with their requests, a line each: `1.5,GET /items?page=2`, and behind it the host, where it is to be sent.
-//! `truetail flow from-access-log` writes such a file. It is a trace too: there, what follows the comma is ignored.
+//! Recorded arrivals with their requests, one per line: `1.5,GET /items?page=2`, then optionally the host to send. The
+//! command `truetail flow from-access-log` writes such files. They are traces too; a trace ignores what follows the
+//! comma.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -13,42 +14,42 @@ use truetail_model::time::Nanos;
 use crate::prepare::{PreparedRequests, Size};
 use crate::{InputError, Location, TargetSpec};
 
-/// So many routes have books of their own, those that were asked for most. The others are one target for each method.
+/// Number of routes with a separate target: the most frequent ones. The rest share one target per method.
 const MAX_TARGETS: usize = 20;
-/// Each of them has at least one arrival in so many.
+/// Such a route has at least one in this many arrivals.
 const LEAST_SHARE: u64 = 100;
-/// Most remarks of a file that are kept, and most characters of each.
+/// Limits on the remarks of a file that are kept, and on the characters of each.
 const MAX_NOTES: usize = 10;
 const MAX_NOTE_CHARS: usize = 1_000;
-/// How a remark begins that belongs into the result of a run.
+/// Prefix of a remark that belongs in the result of a run.
 const NOTE: &str = "# note: ";
 
-/// One request as it was recorded.
+/// One recorded request.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RecordedRequest {
     /// The method.
     pub method: String,
-    /// Path and query, as they were sent.
+    /// Path and query as they were sent.
     pub target: String,
-    /// The value of `Host`, where it is to be sent.
+    /// The value of `Host`, if it must be sent.
     pub host: Option<String>,
 }
 
-/// Recorded arrivals, and what each asks for.
+/// Recorded arrivals and their requests.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Replay {
-    /// When they come.
+    /// Times of the arrivals.
     pub trace: Trace,
-    /// What the file says of itself.
+    /// Remarks of the file about itself.
     pub notes: Vec<String>,
     file: String,
-    /// Different requests, each with the line where it is first.
+    /// Distinct requests, each with the line of its first occurrence.
     requests: Vec<(RecordedRequest, u64)>,
-    /// Of each arrival, the number of its request.
+    /// The request number of each arrival.
     asked: Vec<u32>,
 }
 
-/// The text of such a file: arrivals in ascending order, behind these remarks, which a run repeats in its result.
+/// Returns the text of a replay file. `arrivals` must be in ascending order. A run repeats `notes` in its result.
 pub fn write_replay<'r>(notes: &[String], arrivals: impl Iterator<Item = (Nanos, &'r RecordedRequest)>) -> String {
     let mut text = String::from("seconds,request\n");
     for note in notes {
@@ -66,10 +67,10 @@ pub fn write_replay<'r>(notes: &[String], arrivals: impl Iterator<Item = (Nanos,
     text
 }
 
-/// Reads the text of such a file.
+/// Reads the text of a replay file.
 ///
 /// # Errors
-/// What is wrong, with its line.
+/// The text is invalid. The error has its line.
 pub fn parse_replay(text: &str, file: &str) -> Result<Replay, InputError> {
     let (mut asked, mut requests, mut known) = (Vec::new(), Vec::new(), HashMap::new());
     let trace = Trace::parse_with(text, |line, rest| {
@@ -120,10 +121,11 @@ fn shortened(text: &str) -> String {
 }
 
 impl Replay {
-    /// The requests, sent to the origin of `base` with its header lines. Routes that are asked for most are targets of their own.
+    /// Makes the requests, to the origin of `base` with its header lines. The most frequent routes become separate
+    /// targets.
     ///
     /// # Errors
-    /// What is wrong with `base`, with a request, or that they need too much memory.
+    /// `base` or a request is invalid, or the requests need too much memory.
     pub fn prepare(&self, base: &TargetSpec) -> Result<PreparedRequests, InputError> {
         let base = base.clone().with_url_credentials()?;
         let probe = Request::new(Method::Get, &base.url, &base.headers, Vec::new())
@@ -162,7 +164,7 @@ impl RecordedRequest {
         Ok(request.map_err(|error| location.invalid(error))?.http1_bytes())
     }
 
-    /// The path, with a star for each part that looks like a number of something.
+    /// Returns the path, with a star for each part that looks like an identifier.
     fn route(&self) -> String {
         let path = self.target.split('?').next().unwrap_or_default();
         let parts = path.split('/').map(|part| if is_number_of_something(part) { "*" } else { part });
@@ -170,18 +172,18 @@ impl RecordedRequest {
     }
 }
 
-/// `17`, or a hash or a UUID.
+/// Returns true for `17`, a hash or a UUID.
 fn is_number_of_something(part: &str) -> bool {
     let is_long = part.len() >= 8 && part.bytes().any(|byte| byte.is_ascii_digit());
     let is_hash = is_long && part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     is_hash || !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Which requests have their books together.
+/// Assignment of requests to targets, which have separate books.
 struct Groups<'r> {
-    /// Method, route (`None`: the other routes of that method) and arrivals.
+    /// Method, route and arrivals of each group. Route `None` means the remaining routes of the method.
     names: Vec<(&'r str, Option<String>, u64)>,
-    /// Of each request, the number of its group.
+    /// The group number of each request.
     of_request: Vec<u32>,
 }
 

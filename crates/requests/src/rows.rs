@@ -1,5 +1,3 @@
-//! Reads rows of data, from CSV with a heading or from JSON lines, one row at a time.
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,12 +12,12 @@ use crate::{InputError, Location};
 pub enum RowFormat {
     /// RFC 4180, with a heading that names the columns.
     Csv,
-    /// A JSON object a line.
+    /// One JSON object per line.
     JsonLines,
 }
 
 impl RowFormat {
-    /// The format by the end of a file's name: `.csv`, `.jsonl` or `.ndjson`.
+    /// Returns the format for the end of a file's name: `.csv`, `.jsonl` or `.ndjson`.
     pub fn of(file: &str) -> Option<RowFormat> {
         let (_, end) = file.rsplit_once('.')?;
         match end.to_ascii_lowercase().as_str() {
@@ -30,7 +28,7 @@ impl RowFormat {
     }
 }
 
-/// A file of rows.
+/// A file of rows of data, which is read one row at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
     /// Its format.
@@ -41,7 +39,7 @@ pub struct Rows<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A field that a placeholder names, and where the placeholder is written.
+/// A field that a placeholder names, and the location of the placeholder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NamedField {
     pub(crate) name: String,
@@ -60,14 +58,14 @@ impl NamedField {
     }
 }
 
-/// Called for each row, with the values of the wanted fields in their order.
+/// Function that is called for each row with the values of the wanted fields, in the order of the fields.
 type RowVisitor<'a> = &'a mut dyn FnMut(&Location, &[Cow<'_, str>]) -> Result<(), InputError>;
 
 impl Rows<'_> {
-    /// The names of the columns; of JSON lines, the keys of the first object.
+    /// Returns the names of the columns. For JSON lines, these are the keys of the first object.
     ///
     /// # Errors
-    /// What is wrong with the first row.
+    /// The first row is invalid.
     pub fn column_names(&self) -> Result<Vec<String>, InputError> {
         let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
         if self.format == RowFormat::Csv {
@@ -82,10 +80,10 @@ impl Rows<'_> {
         Ok(row.into_keys().collect())
     }
 
-    /// Of each row, the values of these columns in their order.
+    /// Returns the values of these columns for each row, in the order of `columns`.
     ///
     /// # Errors
-    /// What is wrong, with its line; also a column that is missing, and a file without rows.
+    /// A row is invalid, a column is missing, or the file has no rows. The error has the line.
     pub fn values_of(&self, columns: &[String]) -> Result<Vec<Vec<String>>, InputError> {
         let of = |name: &String| NamedField { name: name.clone(), location: Location::named("") };
         let fields: Vec<NamedField> = columns.iter().map(of).collect();
@@ -103,7 +101,6 @@ impl Rows<'_> {
         Rows { bytes, ..*self }.read_without_bom(fields, visit)
     }
 
-    /// As [`Rows::read`], for a file without a byte order mark.
     fn read_without_bom(&self, fields: &[NamedField], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let rows = match self.format {
             RowFormat::Csv => self.read_csv(fields, visit),
@@ -116,8 +113,8 @@ impl Rows<'_> {
         Location::at(self.file, position.map_or(0, |position| position.line() + self.blank_lines(position.byte())))
     }
 
-    /// Line breaks at byte `start`. The CSV reader counts blank lines before a row as its beginning, and also the LF of a
-    /// CRLF that ends the row before.
+    /// Counts the line breaks at byte `start`. The CSV reader counts blank lines before a row as the start of the row,
+    /// and also the LF of a CRLF that ends the previous row.
     fn blank_lines(&self, start: u64) -> u64 {
         let rest = self.bytes.get(start as usize..).unwrap_or_default();
         let blank = rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r'));
@@ -125,7 +122,7 @@ impl Rows<'_> {
     }
 
     fn read_csv(&self, fields: &[NamedField], visit: RowVisitor<'_>) -> Result<u64, InputError> {
-        // A quote that is not closed swallows everything after it. Then this last row does not come out as a row.
+        // An unclosed quote swallows everything after it. Then this extra last row does not come out as a row.
         let end = b"\n\x1eend";
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(self.bytes.chain(&end[..]));
         let heading = reader.headers().map_err(|error| self.csv_problem(&error))?.clone();
@@ -202,7 +199,7 @@ impl Rows<'_> {
     }
 }
 
-/// The text of a JSON value: a string's content, anything else as it was written.
+/// Returns the text of a JSON value: the content of a string, or else the value as written.
 fn text_of(value: &RawValue) -> Result<Cow<'_, str>, serde_json::Error> {
     let json = value.get();
     if json.starts_with('"') { serde_json::from_str(json).map(Cow::Owned) } else { Ok(Cow::Borrowed(json)) }

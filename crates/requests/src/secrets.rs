@@ -1,11 +1,12 @@
-//! Whether a name or a value is that of a secret: by the words of the name, and by what the value looks like.
+//! Recognizes secrets by the words of a name and by the form of a value.
 //!
-//! A list of whole names is never complete, so a name is cut into its words (`X-User-Jwt`, `apiKey`, `DB_PWD`), and a
-//! value under any name counts as a secret if it has the form of one, or is as random as only a generated one is.
+//! A list of whole names is never complete. So a name is cut into its words (`X-User-Jwt`, `apiKey`, `DB_PWD`). A value
+//! under any name counts as a secret if it has the form of a secret, or if it is as random as only generated values
+//! are.
 
 use percent_encoding::percent_decode_str;
 
-/// A name with one of these anywhere in it, in lower case and without what separates words.
+/// A name is secret if it contains one of these anywhere, compared in lower case and without separators.
 const PARTS: [&str; 20] = [
     "auth",
     "cookie",
@@ -28,12 +29,13 @@ const PARTS: [&str; 20] = [
     "subscriptionkey",
     "sharedkey",
 ];
-/// A name that has one of these as a word of its own: a part of a longer word (`passenger`, `hotpot`) says nothing.
+/// A name is secret if it has one of these as a whole word. Part of a longer word (`passenger`, `hotpot`) means
+/// nothing.
 const WORDS: [&str; 18] = [
     "pass", "pwd", "pw", "passwd", "otp", "totp", "jwt", "jws", "dpop", "bearer", "sid", "csrf", "xsrf", "saml", "pin",
     "cvv", "cvc", "ssn",
 ];
-/// A `key` behind one of these is none of a lock. Behind any other word it may be: `X-Functions-Key`, `private_key`.
+/// A `key` after one of these words is not secret. After any other word it may be: `X-Functions-Key`, `private_key`.
 const ORDINARY_KEYS: [&str; 16] = [
     "idempotency",
     "sort",
@@ -52,7 +54,7 @@ const ORDINARY_KEYS: [&str; 16] = [
     "event",
     "lookup",
 ];
-/// How values begin that a service gives out as a secret.
+/// Prefixes of secrets that services give out.
 const PREFIXES: [&str; 16] = [
     "eyJ",
     "sk-",
@@ -71,19 +73,19 @@ const PREFIXES: [&str; 16] = [
     "hvs.",
     "npm_",
 ];
-/// A shorter value is not taken to be random.
+/// Least length of a random value.
 const LEAST_RANDOM: usize = 20;
-/// A number in base 16 of so many digits is a hash or a key. A UUID has parts that are shorter.
+/// Least number of hexadecimal digits in a hash or a key. The parts of a UUID are shorter.
 const LEAST_HEX: usize = 32;
-/// What a random value has at least, in bits a character.
+/// Least entropy of a random value, in bits per character.
 const LEAST_ENTROPY: f64 = 3.5;
 
-/// The name is that of a secret, such as `X-Api-Key` or `pwd`.
+/// Returns true if the name is that of a secret, such as `X-Api-Key` or `pwd`.
 pub fn is_secret_name(name: &str) -> bool {
     let words = words_of(name);
     let joined = words.concat();
     let is_key = |pair: &[String]| matches!(&*pair[1], "key" | "keys") && !ORDINARY_KEYS.contains(&pair[0].as_str());
-    // `Sec-WebSocket-Key` and what else browsers send is no secret.
+    // Browsers send `Sec-WebSocket-Key` and similar headers, which are not secret.
     let is_of_browser = words.first().is_some_and(|first| first == "sec");
     PARTS.iter().any(|part| joined.contains(part))
         || words.iter().any(|word| WORDS.contains(&word.as_str()))
@@ -91,7 +93,7 @@ pub fn is_secret_name(name: &str) -> bool {
         || (!is_of_browser && words.windows(2).any(is_key))
 }
 
-/// The value has the form of a secret, or is as random as one.
+/// Returns true if the value has the form of a secret, or is as random as one.
 pub fn holds_secret(value: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let has_prefix = |run: &str| run.len() >= LEAST_RANDOM && PREFIXES.iter().any(|prefix| run.starts_with(prefix));
@@ -100,8 +102,8 @@ pub fn holds_secret(value: &str) -> bool {
         || value.split(|c: char| !c.is_ascii_alphanumeric()).any(is_random)
 }
 
-/// A name in a body is that of a secret, or something in it has the form of one. Names are what stands before `:`, `=`
-/// or `>`, in quotes or not, and behind `name=`.
+/// Returns true if a name in a body is that of a secret, or if a part of the body has the form of a secret. A name is a
+/// word before `:`, `=` or `>`, quoted or not, or a quoted word after `=`.
 pub fn body_holds_secret(body: &str) -> bool {
     let decoded = percent_decode_str(body).decode_utf8_lossy();
     holds_secret(&decoded) || names_in(&decoded).any(is_secret_name)
@@ -127,7 +129,7 @@ fn names_in(body: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The words of a name in lower case: `X-Api-Key`, `x_api_key` and `xApiKey` have the same.
+/// Returns the words of a name in lower case: `X-Api-Key`, `x_api_key` and `xApiKey` have the same words.
 fn words_of(name: &str) -> Vec<String> {
     let (mut words, mut word, mut before) = (Vec::new(), String::new(), ' ');
     for c in name.chars() {
@@ -144,7 +146,7 @@ fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// Letters and digits that nobody would write.
+/// Returns true for letters and digits that only a generator would produce.
 fn is_random(run: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| run.bytes().any(|byte| kind(&byte));
     let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
@@ -153,7 +155,7 @@ fn is_random(run: &str) -> bool {
     run.len() >= LEAST_RANDOM && (is_mixed || is_hex) && (is_hex || entropy(run) >= LEAST_ENTROPY)
 }
 
-/// Bits a character, by how often each occurs.
+/// Returns the entropy of the bytes in bits per byte, according to their frequencies.
 fn entropy(text: &str) -> f64 {
     let mut counts = [0u32; 256];
     text.bytes().for_each(|byte| counts[usize::from(byte)] += 1);

@@ -1,7 +1,7 @@
-//! Splits a command into words as a POSIX shell does, with `$'…'` of bash, which browsers write. What a shell would
-//! expand or act upon is refused, because nothing here would do so.
+//! Splits a command into words as a POSIX shell does, and reads bash's `$'…'`, which browsers write. Expansions and
+//! operators of a shell are refused, because truetail does not perform them.
 
-/// Why a command cannot be split into words.
+/// Reason why a command cannot be split into words.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ShellError {
     /// It ends inside quotes, or after a backslash.
@@ -13,15 +13,12 @@ pub enum ShellError {
     /// An operator of the shell.
     #[error("'{0}' is an operator of the shell; put the word in single quotes")]
     Operator(char),
-    /// Bytes by number in `$'…'` that are no text.
+    /// Bytes by number in `$'…'` that are not UTF-8.
     #[error("the bytes of $'…' are not UTF-8; give the body in a file, with --data-binary @FILE")]
     Bytes,
 }
 
 /// Splits a command into its words.
-///
-/// # Errors
-/// [`ShellError`].
 pub fn split_words(text: &str) -> Result<Vec<String>, ShellError> {
     let words = split_into_bytes(text)?.into_iter();
     words.map(|word| String::from_utf8(word).map_err(|_| ShellError::Bytes)).collect()
@@ -30,7 +27,7 @@ pub fn split_words(text: &str) -> Result<Vec<String>, ShellError> {
 /// Splits a command into its words, which need not be UTF-8: `$'\xe9'` is a byte.
 ///
 /// # Errors
-/// [`ShellError`], but for [`ShellError::Bytes`] of a byte by its number.
+/// [`ShellError`]. [`ShellError::Bytes`] only for a code point that does not exist.
 pub fn split_into_bytes(text: &str) -> Result<Vec<Vec<u8>>, ShellError> {
     let mut reader = WordReader { rest: text, words: Vec::new(), word: None };
     while reader.step()? {}
@@ -38,11 +35,11 @@ pub fn split_into_bytes(text: &str) -> Result<Vec<Vec<u8>>, ShellError> {
     Ok(reader.words)
 }
 
-/// The length in bytes of the first command of `text`, with the line break that ends it. Quotes and backslashes may join
-/// further lines to its first line.
+/// Returns the length in bytes of the first command of `text`, including the line break that ends it. Quotes and
+/// backslashes may join further lines to its first line.
 ///
 /// # Errors
-/// [`ShellError::Open`] when a quote is not closed.
+/// [`ShellError::Open`] if a quote is not closed.
 pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
     let (mut quote, mut before) = (None, ' ');
     let mut chars = text.char_indices();
@@ -74,7 +71,7 @@ const BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 struct WordReader<'a> {
     rest: &'a str,
     words: Vec<Vec<u8>>,
-    /// The word under way; `None` between words. Empty quotes make an empty word.
+    /// The unfinished word; `None` between words. Empty quotes make an empty word.
     word: Option<Vec<u8>>,
 }
 
@@ -101,7 +98,7 @@ impl WordReader<'_> {
         self.words.extend(self.word.take());
     }
 
-    /// Reads one character outside quotes, or one quoted part. Returns true when there may be more.
+    /// Reads one character outside quotes, or one quoted part. Returns false at the end.
     fn step(&mut self) -> Result<bool, ShellError> {
         let Some(c) = self.next() else { return Ok(false) };
         match c {
@@ -121,8 +118,8 @@ impl WordReader<'_> {
         Ok(true)
     }
 
-    /// A dollar sign stands for itself unless a quote, a name or an expansion follows. Line breaks that a backslash takes away
-    /// are gone before that is asked.
+    /// Reads what follows a dollar sign. The sign is plain text unless a quote, a name or an expansion follows. Escaped
+    /// line breaks are removed first.
     fn dollar(&mut self, in_quotes: bool) -> Result<(), ShellError> {
         self.rest = self.rest.trim_start_matches("\\\n");
         match self.rest.chars().next() {
@@ -167,7 +164,7 @@ impl WordReader<'_> {
         }
     }
 
-    /// Reads `$'…'` from its quote on. A zero ends what is kept of it, as in bash.
+    /// Reads `$'…'` from its opening quote. As in bash, a zero byte ends the text.
     fn ansi_quoted(&mut self) -> Result<(), ShellError> {
         self.next();
         let outside = self.word.take().unwrap_or_default();
@@ -185,7 +182,7 @@ impl WordReader<'_> {
         Ok(())
     }
 
-    /// Reads what follows a backslash in `$'…'`. What is no escape keeps its backslash.
+    /// Reads what follows a backslash in `$'…'`. The backslash of an unknown escape is kept.
     fn escape(&mut self) -> Result<(), ShellError> {
         let c = self.next().ok_or(ShellError::Open)?;
         match c {
@@ -220,7 +217,7 @@ impl WordReader<'_> {
         Ok(())
     }
 
-    /// Puts a character by its number. Browsers write one beyond 16 bits as two halves.
+    /// Adds a character by its number. Browsers write a character beyond 16 bits as two surrogates.
     fn code_point(&mut self, number: u32) -> Result<(), ShellError> {
         let mut number = number;
         if let (0xd800..0xdc00, Some(rest)) = (number, self.rest.strip_prefix("\\u")) {
@@ -234,7 +231,7 @@ impl WordReader<'_> {
         Ok(())
     }
 
-    /// Puts the control character of a letter: `\cA` is 1.
+    /// Adds the control character of a letter: `\cA` is 1.
     fn control(&mut self) {
         let Some(letter) = self.next() else { return };
         if letter == '\\' && self.rest.starts_with('\\') {
@@ -244,7 +241,7 @@ impl WordReader<'_> {
         self.put_bytes(&[if letter == '?' { 0x7f } else { byte & 0x1f }]);
     }
 
-    /// The number of the digits that come next, and how many there are.
+    /// Reads up to `most` digits. Returns their value and their count.
     fn digits(&mut self, radix: u32, most: usize) -> Option<(u32, usize)> {
         let length = self.rest.chars().take(most).take_while(|c| c.is_digit(radix)).count();
         let (digits, rest) = self.rest.split_at(length);
@@ -321,10 +318,10 @@ mod tests {
     }
 
     proptest! {
-        /// Another reader of shell words says the same of all that is not refused here and has no `$'…'`.
+        /// The crate shlex returns the same words for all texts without `$'…'` that are not refused here.
         #[test]
         fn words_are_those_of_another_reader(text in r#"[ab \n'"\\#]{0,24}"#) {
-            // It makes a word of a line break that is escaped; a shell makes nothing of it.
+            // shlex makes a word of an escaped line break; a shell drops it.
             let text = text.replace('\n', if text.contains("\\\n") { " " } else { "\n" });
             if let Ok(words) = split_words(&text) {
                 prop_assert_eq!(Some(words), shlex::split(&text));
@@ -356,7 +353,7 @@ mod tests {
             }
         }
 
-        /// What is put in single quotes comes back.
+        /// Text in single quotes is not changed.
         #[test]
         fn quoted_text_comes_back(text in any::<String>()) {
             let quoted = format!("'{}'", text.replace('\'', r"'\''"));

@@ -1,13 +1,11 @@
-//! One target as it was written.
-
 use truetail_engine::Method;
 
 use crate::Location;
 
-/// One target as it was written. Only its method is checked so far, and its placeholders are not filled in.
+/// One target as it was written. Only its method has been checked, and its placeholders are not filled in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TargetSpec {
-    /// Where it was written, for error messages.
+    /// Location of its text, for error messages.
     pub location: Location,
     /// Its method.
     pub method: Method,
@@ -19,12 +17,12 @@ pub struct TargetSpec {
     pub left_out: Vec<String>,
     /// Its body.
     pub body: Vec<u8>,
-    /// Its weight, at least 1: its share of the arrivals is its weight divided by the sum of all weights.
+    /// Its weight, at least 1. Its share of the arrivals is its weight divided by the sum of all weights.
     pub weight: u32,
 }
 
 impl TargetSpec {
-    /// A GET of `url` and nothing else.
+    /// Creates a plain GET of `url`.
     pub fn new(location: Location, url: &str) -> TargetSpec {
         TargetSpec {
             location,
@@ -37,14 +35,14 @@ impl TargetSpec {
         }
     }
 
-    /// Adds those of `headers` whose names the target does not set itself.
+    /// Adds the `headers` whose names the target does not set itself.
     pub fn with_defaults(mut self, headers: &[String]) -> TargetSpec {
         let defaults = headers.iter().filter(|header| !self.gives(name_of(header))).cloned().collect::<Vec<_>>();
         self.headers.extend(defaults);
         self
     }
 
-    /// Its body is JSON, by its content type.
+    /// Returns true if the content type says that the body is JSON.
     pub(crate) fn has_json_body(&self) -> bool {
         let is_json = |header: &String| {
             let (name, value) = header.split_once(':').unwrap_or((header, ""));
@@ -55,7 +53,7 @@ impl TargetSpec {
         self.headers.iter().any(is_json)
     }
 
-    /// True when the target sets a header of that name, or leaves it out on purpose.
+    /// Returns true if the target sets a header of that name, or deliberately leaves it out.
     pub(crate) fn gives(&self, name: &str) -> bool {
         let mut given =
             self.headers.iter().map(|header| name_of(header)).chain(self.left_out.iter().map(String::as_str));

@@ -1,22 +1,22 @@
-//! Parser for a file of targets. There are two forms, which may be mixed in one file:
+//! Parser for a file of targets. A file may mix two forms:
 //!
-//! - Vegeta's HTTP format: `METHOD URL`, then header lines and at most one `@FILE` with the body, up to a blank line or the
-//!   next target;
-//! - curl commands, which begin at the start of a line and continue over lines as in a shell.
+//! - Vegeta's HTTP format: `METHOD URL`, then header lines and at most one `@FILE` with the body, up to a blank line or
+//!   the next target;
+//! - curl commands, which begin at the start of a line and may span several lines, as in a shell.
 //!
-//! `#` begins a comment, as in both forms. The comment `# weight: 3` gives the next target the weight 3.
+//! `#` begins a comment in both forms. The comment `# weight: 3` gives the next target the weight 3.
 
 use truetail_engine::{Method, without_credentials};
 
 use crate::{FileReader, InputError, Location, TargetSpec, cmd, parse_curl, shell};
 
-/// The highest weight, so low that the sum of all weights cannot overflow.
+/// The highest weight. It is low enough that the sum of all weights cannot overflow.
 const MAX_WEIGHT: u32 = 1_000_000;
 
 /// Parses the targets of `text`, the content of `file`. `read` reads the files of bodies.
 ///
 /// # Errors
-/// What is wrong, with its line; also when there is no target at all.
+/// The text is invalid or has no target. The error has the line.
 pub fn parse_targets(text: &str, file: &str, read: FileReader<'_>) -> Result<Vec<TargetSpec>, InputError> {
     let mut parser = TargetsParser { rest: text, line: 0, file, read, weight: None, current: None, done: Vec::new() };
     while parser.step()? {}
@@ -25,13 +25,13 @@ pub fn parse_targets(text: &str, file: &str, read: FileReader<'_>) -> Result<Vec
 
 struct TargetsParser<'a> {
     rest: &'a str,
-    /// The line that was read last.
+    /// The last line that was read.
     line: u64,
     file: &'a str,
     read: FileReader<'a>,
-    /// The weight of the next target, and where it is written.
+    /// The weight of the next target, and its location.
     weight: Option<(u32, Location)>,
-    /// The target under way, and whether it has its body already.
+    /// The unfinished target, and whether it has its body already.
     current: Option<(TargetSpec, bool)>,
     done: Vec<TargetSpec>,
 }
@@ -41,7 +41,7 @@ impl TargetsParser<'_> {
         Location::at(self.file, self.line)
     }
 
-    /// Reads one line, or one command of several lines. Returns true when there may be more.
+    /// Reads one line, or one command of several lines. Returns false at the end.
     fn step(&mut self) -> Result<bool, InputError> {
         if self.rest.is_empty() {
             return Ok(false);
@@ -161,12 +161,12 @@ fn no_target(here: &Location, what: &str) -> InputError {
 
 fn is_curl(text: &str) -> bool {
     let word = text.trim_start_matches([' ', '\t']).strip_prefix("curl");
-    // PowerShell has another command curl, so that there it is called by its file.
+    // PowerShell has another command named curl, so its users call the program by its file name.
     let word = word.map(|after| after.strip_prefix(".exe").unwrap_or(after));
     word.is_some_and(|after| after.starts_with([' ', '\t', '\\']))
 }
 
-/// Method and URL of a line `METHOD URL`. The first word is in capitals, which tells the line from `Name: value`.
+/// Returns method and URL of a line `METHOD URL`. The capitals of the first word tell it from `Name: value`.
 fn method_and_url(line: &str) -> Option<(&str, &str)> {
     let (method, url) = line.split_once(char::is_whitespace)?;
     method.bytes().all(|byte| byte.is_ascii_uppercase()).then(|| (method, url.trim()))

@@ -1,6 +1,3 @@
-//! A target whose placeholders are filled in from rows. It is split into pieces once, so that rendering a row only joins
-//! pieces and values.
-
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -11,34 +8,34 @@ use crate::placeholder::{first_placeholder, has_placeholder};
 use crate::rows::NamedField;
 use crate::{InputError, Location, TargetSpec};
 
-/// What is encoded in a URL: everything but the unreserved characters of RFC 3986, so that a field never changes the
+/// Characters that are encoded in a URL: all but the unreserved characters of RFC 3986. So a field never changes the
 /// structure of the URL.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Where a placeholder stands, which decides how its field is encoded.
+/// Position of a placeholder, which decides how its field is encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FieldPosition {
     Url,
     Header,
     Body,
-    /// In a text of a body that is JSON.
+    /// In a string of a JSON body.
     JsonText,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Piece {
     Literal(Vec<u8>),
-    /// The field of this number, of all fields that are wanted.
+    /// A wanted field, by its number.
     Field(usize, FieldPosition),
     /// The length of the body.
     Length,
 }
 
-/// A target, split at its placeholders.
+/// A target, split once at its placeholders. Rendering a row only joins pieces and values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Template {
     pub(crate) method: Method,
-    /// The URL with its placeholders, for people.
+    /// The URL with its placeholders, for display.
     pub(crate) url: String,
     pub(crate) origin: Origin,
     head: Vec<Piece>,
@@ -46,10 +43,9 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Splits a target at its placeholders, and adds the fields that it names to `fields`.
-    ///
+    /// Splits a target at its placeholders, and adds the fields that they name to `fields`.
     /// # Errors
-    /// What is no request, and a placeholder where none is allowed.
+    /// The target is not a valid request, or a placeholder is not allowed in its place.
     pub(crate) fn new(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Result<Template, InputError> {
         refuse_in_origin(spec)?;
         refuse_in_names(spec)?;
@@ -64,7 +60,7 @@ impl Template {
         let request = Request::new(spec.method.clone(), &url, &headers, spec.body.clone());
         // Error messages quote the input as it was written.
         let request = request.map_err(|error| spec.location.invalid(markers.written(&error.to_string(), fields)))?;
-        // Whatever the text looked like: the parsed URL says what its host is.
+        // The parsed URL decides what the host is, not the text.
         if request.url().authority().contains(&markers.marker) {
             return Err(refused_in_origin(spec));
         }
@@ -79,7 +75,7 @@ impl Template {
         })
     }
 
-    /// True when it is the same for all rows.
+    /// Returns true if the request is the same for all rows.
     pub(crate) fn is_fixed(&self) -> bool {
         !self.head.iter().chain(&self.body).any(|piece| matches!(piece, Piece::Field(..)))
     }
@@ -87,7 +83,7 @@ impl Template {
     /// Writes the request of a row to `out`, replacing its content.
     ///
     /// # Errors
-    /// The number of the field that contains a line break or another control character and stands in a header.
+    /// The number of a header's field that contains a line break or another control character.
     pub(crate) fn render(&self, row: &[Cow<'_, str>], out: &mut Vec<u8>) -> Result<(), usize> {
         out.clear();
         put(&self.body, row, 0, out)?;
@@ -118,7 +114,7 @@ fn put(pieces: &[Piece], row: &[Cow<'_, str>], length: usize, out: &mut Vec<u8>)
     Ok(())
 }
 
-/// All targets share connections, so the host cannot change from row to row.
+/// Refuses placeholders in the host: all targets share connections, so the host cannot change from row to row.
 fn refuse_in_origin(spec: &TargetSpec) -> Result<(), InputError> {
     let host = spec.url.find("://").map_or(0, |at| at + 3);
     let path = spec.url[host..].find(['/', '?', '#']).map_or(spec.url.len(), |at| host + at);
@@ -143,7 +139,7 @@ fn refuse_in_names(spec: &TargetSpec) -> Result<(), InputError> {
     }
 }
 
-/// A body that is filled in has no length that a header could say.
+/// Refuses headers that state a length for a body with placeholders.
 fn refuse_framing(spec: &TargetSpec) -> Result<(), InputError> {
     let is_filled_in = first_placeholder(&spec.body).is_some();
     let headers = spec.headers.iter().filter_map(|header| header.split_once(':')).filter(|_| is_filled_in);
@@ -165,7 +161,7 @@ fn body_pieces(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Vec<Piece> {
     pieces
 }
 
-/// The number of the field `name`, which is added if it is new.
+/// Returns the number of the field `name`, and adds the field if it is new.
 fn number_of(name: &str, fields: &mut Vec<NamedField>, location: &Location) -> usize {
     fields.iter().position(|field| field.name == name).unwrap_or_else(|| {
         fields.push(NamedField { name: name.to_owned(), location: location.clone() });
@@ -173,14 +169,15 @@ fn number_of(name: &str, fields: &mut Vec<NamedField>, location: &Location) -> u
     })
 }
 
-/// Markers that stand for placeholders while a request is assembled: letters and digits that no encoding changes.
+/// Markers in place of placeholders while a request is assembled. They are letters and digits, which no encoding
+/// changes.
 struct Markers {
     marker: String,
     placed: Vec<(usize, FieldPosition)>,
 }
 
 impl Markers {
-    /// Markers that do not occur in `spec`.
+    /// Creates markers that do not occur in `spec`.
     fn unlike(spec: &TargetSpec) -> Markers {
         let written = spec.headers.iter().chain([&spec.url]).map(|text| text.to_lowercase()).collect::<String>();
         let marker = (0..).map(|n| format!("placeholder{n}x")).find(|marker| !written.contains(marker.as_str()));
@@ -195,7 +192,7 @@ impl Markers {
         format!("{}lz", self.marker)
     }
 
-    /// `text` with its placeholders replaced by markers.
+    /// Replaces the placeholders of `text` by markers.
     fn put_into(
         &mut self,
         text: &str,
@@ -213,7 +210,7 @@ impl Markers {
         marked + rest
     }
 
-    /// `text` with the markers replaced by their placeholders.
+    /// Replaces the markers in `text` by their placeholders.
     fn written(&self, text: &str, fields: &[NamedField]) -> String {
         let numbered = self.placed.iter().enumerate().rev();
         numbered.fold(text.to_owned(), |text, (number, (field, _))| {
@@ -252,7 +249,7 @@ mod tests {
         }
     }
 
-    /// The request of `spec` for a row of these fields.
+    /// Returns the request of `spec` for a row of these fields.
     fn rendered(spec: &TargetSpec, row: &[(&str, &str)]) -> String {
         let mut fields = Vec::new();
         let template = Template::new(spec, &mut fields).unwrap_or_else(|problem| panic!("{problem}"));
@@ -266,7 +263,7 @@ mod tests {
     const AGENT: &str = concat!("User-Agent: truetail/", env!("CARGO_PKG_VERSION"), "\r\nAccept: */*\r\n");
 
     #[test]
-    fn a_header_cannot_say_how_long_a_body_is_that_is_filled_in() {
+    fn a_header_cannot_state_the_length_of_a_filled_in_body() {
         let refused = |headers: &[&str], body: &[u8]| {
             Template::new(&spec("http://a/{{id}}", headers, body), &mut Vec::new()).err().map(|error| error.to_string())
         };
@@ -358,7 +355,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a row holds, it neither adds a line to the head nor a word to the first one, and the length is right.
+        /// No row adds a line to the head or a word to the first line, and the length is right.
         #[test]
         fn a_row_changes_values_and_nothing_else(a in any::<String>(), b in any::<String>()) {
             let mut fields = Vec::new();

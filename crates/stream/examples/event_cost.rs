@@ -1,8 +1,9 @@
-//! What an event costs the worker that reads it, with and without `--llm`, in nanoseconds of processor time:
-//! `cargo run --release -p truetail-stream --example event_cost [EVENTS]`.
+//! Measures the processor time that a worker spends per event, with and without `--llm`, in nanoseconds: `cargo run
+//! --release -p truetail-stream --example event_cost [EVENTS]`.
 //!
-//! One worker's observer gets the events of answers of 200 events, each as it is read from its socket, so that each gap is
-//! recorded. Sockets, kernel and HTTP are left out: they are the same with and without. Five rounds in turns; fastest and slowest.
+//! One worker's observer reads answers of 200 events, each event in a separate read. Sockets, kernel and HTTP are left
+//! out: they cost the same in both cases. The cases take turns for five rounds; the fastest and the slowest round of
+//! each are printed.
 
 use std::env;
 
@@ -15,7 +16,7 @@ use truetail_run::{LlmApi, StreamKind};
 use truetail_stream::{LlmOptions, StreamOptions, StreamRun};
 
 const ROUNDS: usize = 5;
-/// Events of an answer, the usage and the end mark among them.
+/// Events of an answer, including the usage and the end mark.
 const PER_ANSWER: usize = 200;
 
 const TOKEN: &str = r#"data: {"id":"chatcmpl-5b1f3c1c0f6a4c0e9d1a7f3b8c2d4e6f","object":"chat.completion.chunk","created":1795157951,"model":"example/model-8b","choices":[{"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null}],"usage":null}"#;
@@ -82,7 +83,7 @@ fn nanoseconds_per_event(event: &str, llm: Option<LlmOptions>, events: usize) ->
     used / facts.events as f64
 }
 
-/// What this thread used of a processor so far.
+/// Returns the processor time that this thread has used.
 fn cpu_nanoseconds() -> f64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec as f64 * 1e9 + used.tv_nsec as f64

@@ -1,4 +1,4 @@
-//! What one event of a language model says. Its data is JSON, of which nothing is kept.
+//! Parser of one event of a language model. Its data is JSON; no part of it is kept.
 
 use std::fmt;
 
@@ -6,35 +6,37 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use truetail_run::LlmApi;
 
-/// What one event says.
+/// Meaning of one event.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Chunk {
-    /// It has a part of the answer, or of reasoning.
+    /// The event has a part of the answer or of the reasoning.
     pub has_content: bool,
-    /// It has a part of reasoning, and of nothing else.
+    /// The event has a part of the reasoning and no part of the answer.
     pub is_reasoning: bool,
-    /// It says that the server failed.
+    /// The event reports an error of the server.
     pub is_error: bool,
-    /// It is about a choice other than the first.
+    /// The event is about a choice other than the first.
     pub has_other_choice: bool,
-    /// The tokens so far, where the server says how many.
+    /// Tokens until now, if the event states them.
     pub usage: Option<Usage>,
 }
 
-/// Tokens, as the server counts them.
+/// Tokens as the server counts them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Usage {
-    /// Tokens of the answer, reasoning among them.
+    /// Tokens of the answer, including reasoning.
     pub output: u64,
-    /// Tokens of the request, where it says so.
+    /// Tokens of the request, if stated.
     pub input: Option<u64>,
 }
 
-/// Reads the data of an event; `None` where it is not a JSON object, or one in which what is read here has another form.
+/// Reads the data of an event. Returns `None` if it is not a JSON object, or if a field that is read here has another
+/// form.
 ///
-/// It takes time in proportion to the data, and memory only for a text that has escapes, at most as much as the data.
+/// The time is proportional to the length of the data. Only a text with escapes needs memory, at most as much as the
+/// data.
 pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
-    // A list would be taken for the fields in their order.
+    // Serde would read a list as the fields in their order.
     if data.trim_ascii_start().first() != Some(&b'{') {
         return None;
     }
@@ -56,7 +58,8 @@ pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
     })
 }
 
-/// An event. Older versions of vLLM send errors as `{"object": "error", "message": …}`, others as `{"error": …}`.
+/// An event. Older versions of vLLM send errors as `{"object": "error", "message": …}`, other servers as `{"error":
+/// …}`.
 #[derive(Deserialize)]
 struct Event {
     #[serde(default)]
@@ -87,7 +90,7 @@ struct Choice {
     delta: Option<Delta>,
 }
 
-/// `reasoning` is what newer versions of vLLM, and others, call `reasoning_content`.
+/// Newer versions of vLLM and some other servers say `reasoning` instead of `reasoning_content`.
 #[derive(Deserialize)]
 struct Delta {
     #[serde(default)]
@@ -114,7 +117,7 @@ impl Delta {
     }
 }
 
-/// What any of the choices has.
+/// Content found in any of the choices.
 #[derive(Default)]
 struct Choices {
     text: bool,
@@ -148,14 +151,14 @@ impl<'de> Deserialize<'de> for Choices {
     }
 }
 
-/// What can be seen of a value without keeping it.
+/// Properties of a value that is read without being kept.
 #[derive(Clone, Copy, Default)]
 struct Glance {
-    /// It is neither null, false, nor an empty text, list or object.
+    /// The value is not null, false, or an empty text, list or object.
     is_filled: bool,
-    /// It is the text `error`.
+    /// The value is the text `error`.
     is_error: bool,
-    /// It is this whole number.
+    /// The value, if it is a whole number.
     number: Option<u64>,
 }
 

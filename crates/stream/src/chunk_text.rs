@@ -1,4 +1,4 @@
-//! What a language model says, for a tokenizer: the text of an answer, and that in one of its events.
+//! Text of an answer of a language model, and of one of its events, for a tokenizer.
 
 use std::borrow::Cow;
 use std::mem;
@@ -7,37 +7,36 @@ use serde::Deserialize;
 use serde_json::Value;
 use truetail_run::LlmApi;
 
-/// Bytes of one answer that are kept.
+/// Limit on the bytes that are kept of one answer.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The text of an answer, as far as it has come.
+/// Text of an unfinished answer.
 #[derive(Default, Debug)]
 pub(crate) struct AnswerText {
     text: String,
-    /// Something of its content is no text, or could not be read, or there is too much of it. Nothing is kept then.
+    /// The answer has content that is not text or cannot be read, or it is too long. No text is kept then.
     has_others: bool,
 }
 
 impl AnswerText {
-    /// Another answer begins.
+    /// Starts another answer.
     pub(crate) fn restart(&mut self) {
         self.text.clear();
         self.has_others = false;
     }
 
-    /// An event with content came that cannot be read.
+    /// Gives up the text, because an event with content cannot be read.
     pub(crate) fn give_up(&mut self) {
         (self.text, self.has_others) = (String::new(), true);
     }
 
-    /// Adds what an event says.
     pub(crate) fn event(&mut self, api: LlmApi, data: &[u8]) {
         if !self.has_others && (!add_text(api, data, &mut self.text) || self.text.len() > MAX_BYTES) {
             self.give_up();
         }
     }
 
-    /// The text of an answer that has ended; `None` where that is not all of it.
+    /// Takes the text of an answer that has ended. Returns `None` if the text is incomplete.
     pub(crate) fn take(&mut self) -> Option<String> {
         let mut text = mem::take(&mut self.text);
         text.shrink_to_fit();
@@ -45,8 +44,9 @@ impl AnswerText {
     }
 }
 
-/// Adds the text of an event's content to `text`, reasoning too. Returns whether all of its content is text, and of one choice:
-/// nobody here knows how a model writes a call of a tool in tokens.
+/// Adds the text of an event's content to `text`, including reasoning. Returns true if the content is only text of one
+/// choice. The tokens of a tool call cannot be counted, because models write tool calls in formats that truetail does
+/// not know.
 ///
 /// `data` is of an event that [`read_chunk`](crate::read_chunk) can read.
 fn add_text(api: LlmApi, data: &[u8], text: &mut String) -> bool {
@@ -103,7 +103,7 @@ impl Delta<'_> {
     }
 }
 
-/// A text, or what stands where one should be.
+/// A text, or another value in its place.
 #[derive(PartialEq, Deserialize)]
 #[serde(untagged)]
 enum Part<'a> {
@@ -161,7 +161,7 @@ mod tests {
             (r#"{"choices":[{"delta":{"content":"a","refusal":"b","tool_calls":[]}}]}"#, "so ab", true),
             (r#"{"choices":[],"usage":{"completion_tokens":3}}"#, "so ", true),
             (r#"{"usage":{"completion_tokens":3}}"#, "so ", true),
-            // What cannot be counted.
+            // Content that cannot be counted.
             (r#"{"choices":[{"delta":{"reasoning":"ha","reasoning_content":"hm"}}]}"#, "so hm", false),
             (r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{}"}}]}}]}"#, "so ", false),
             (r#"{"choices":[{"delta":{"content":{"parts":["a"]}}}]}"#, "so ", false),

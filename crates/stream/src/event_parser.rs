@@ -1,64 +1,61 @@
-//! Server-sent events, as the HTML standard reads an event stream (section 9.2.6), without I/O.
+//! Parser of server-sent events, without I/O. It follows section 9.2.6 of the HTML standard.
 
 use memchr::memchr2;
 
-/// Most bytes of the data of one event that are kept. Longer data is counted to its end.
+/// Limit on the bytes that are kept of the data of one event. Longer data is counted to its end.
 pub const MAX_DATA_BYTES: usize = 64 * 1024;
-/// Room for data that is kept from one stream to the next.
+/// Capacity in bytes that a parser keeps from one stream to the next.
 const DATA_ROOM_KEPT: usize = 4 * 1024;
-/// Most bytes of the name of a field that are kept: those of `retry`, the longest but one, and one more that tells a longer
-/// name from it.
+/// Bytes that are kept of a field name: one more than the longest known names have (`event`, `retry`).
 const MAX_NAME_BYTES: usize = 6;
-/// What may stand before the first line, and is no part of it.
+/// Optional mark before the first line.
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// An event that was dispatched.
+/// A dispatched event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServerSentEvent<'a> {
-    /// Its data: the values of its `data` fields with line feeds between them, as they were sent. The first
-    /// [`MAX_DATA_BYTES`] of it where it is longer. Bytes that are no UTF-8 are left as they are.
+    /// The values of the event's `data` fields as they were sent, joined by line feeds. If the data is longer than
+    /// [`MAX_DATA_BYTES`], only the first bytes are kept. Invalid UTF-8 is left as it is.
     pub data: &'a [u8],
-    /// How many bytes of data it has, kept or not.
+    /// Length of the whole data in bytes, including bytes that were not kept.
     pub data_bytes: u64,
 }
 
 impl ServerSentEvent<'_> {
-    /// Its data is all there.
+    /// Returns true if all of the data was kept.
     pub fn is_whole(&self) -> bool {
         self.data_bytes == self.data.len() as u64
     }
 }
 
-/// Where in a line the next byte is.
+/// Position of the next byte in a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
-    /// Before the first line, after so many bytes of a byte order mark.
+    /// Before the first line, after this many bytes of a byte order mark.
     Mark(usize),
     LineStart,
-    /// In the name of a field, of which so many bytes are kept.
+    /// In the name of a field, after this many kept bytes.
     Name(usize),
-    /// Right behind the colon of a `data` field: one space there is no part of the value.
+    /// Right after the colon of a `data` field. A space here is not part of the value.
     ValueStart,
-    /// In the value of a `data` field.
     Value,
-    /// In a comment.
     Comment,
-    /// In the value of a field that is not `data`, or in a name that is too long to be that of any.
+    /// In the value of a field other than `data`, or in a name that is longer than any known name.
     Other,
 }
 
-/// Reads an event stream piece by piece. Any cut of a stream into pieces gives the same events.
+/// Reads an event stream piece by piece. The events do not depend on how the stream is cut into pieces.
 ///
-/// It keeps at most [`MAX_DATA_BYTES`] of the event under way, and allocates only until it has room for the longest data.
-/// Nothing in a stream is an error: the standard gives a meaning to any bytes.
+/// The parser keeps at most [`MAX_DATA_BYTES`] of the current event, and allocates only until it has room for the
+/// longest data. It reports no errors: the standard gives a meaning to any bytes.
 #[derive(Debug)]
 pub struct EventParser {
     at: At,
-    /// The last byte was a carriage return: a line feed that follows belongs to it.
+    /// The last byte was a carriage return, so a line feed that follows belongs to it.
     after_return: bool,
     name: [u8; MAX_NAME_BYTES],
     data: Vec<u8>,
-    /// Bytes of data, and a line feed behind each of its fields.
+    /// Bytes of data, including a line feed after each `data` field.
     data_bytes: u64,
 }
 
@@ -69,34 +66,34 @@ impl Default for EventParser {
 }
 
 impl EventParser {
-    /// At the beginning of a stream.
+    /// Creates a parser at the start of a stream.
     pub fn new() -> EventParser {
         EventParser { at: At::Mark(0), after_return: false, name: [0; MAX_NAME_BYTES], data: Vec::new(), data_bytes: 0 }
     }
 
-    /// At the beginning of another stream. The room for data is kept.
+    /// Prepares for another stream and keeps the capacity for data.
     pub fn restart(&mut self) {
         (self.at, self.after_return, self.data_bytes) = (At::Mark(0), false, 0);
         self.data.clear();
     }
 
-    /// The stream has ended. Little room is kept for another one: many streams may have been open at once.
+    /// Ends the stream and releases most of the memory, because many streams may have been open at once.
     pub fn give_back_room(&mut self) {
         self.restart();
         self.data.shrink_to(DATA_ROOM_KEPT);
     }
 
-    /// The stream is inside an event: one that ends here has lost what there was of it.
+    /// Returns true if the stream is inside an event. An event is lost if its stream ends inside it.
     pub fn is_inside_event(&self) -> bool {
         self.data_bytes > 0 || matches!(self.at, At::Name(_) | At::ValueStart | At::Value)
     }
 
-    /// Bytes of memory that it holds.
+    /// Returns the bytes of memory that the parser holds.
     pub fn held(&self) -> usize {
         self.data.capacity()
     }
 
-    /// Takes the next bytes of the stream, and hands each event that ends in them to `on_event`.
+    /// Reads the next bytes of the stream and calls `on_event` for each event that ends in them.
     pub fn feed(&mut self, bytes: &[u8], on_event: &mut impl FnMut(ServerSentEvent<'_>)) {
         let mut rest = bytes;
         while let Some(first) = rest.first() {
@@ -117,7 +114,7 @@ impl EventParser {
         }
     }
 
-    /// Takes a byte that may belong to a byte order mark. One that breaks off is the beginning of a name that nobody knows.
+    /// Reads a byte that may belong to a byte order mark. An incomplete mark is the start of an unknown field name.
     fn mark(&mut self, seen: usize, byte: u8) -> usize {
         if byte != BYTE_ORDER_MARK[seen] {
             self.at = if seen == 0 { At::LineStart } else { At::Name(MAX_NAME_BYTES) };
@@ -127,7 +124,7 @@ impl EventParser {
         1
     }
 
-    /// Takes one byte at the start of a line or in the name of a field.
+    /// Reads one byte at the start of a line or in the name of a field.
     fn beginning(&mut self, byte: u8, on_event: &mut impl FnMut(ServerSentEvent<'_>)) -> usize {
         let length = if let At::Name(length) = self.at { length } else { 0 };
         match byte {
@@ -156,7 +153,7 @@ impl EventParser {
         self.at = if &self.name[..length] == b"data" { At::ValueStart } else { At::Other };
     }
 
-    /// Takes what there is of a line whose kind is known.
+    /// Reads the rest of a line whose kind is known, as far as it has come.
     fn line(&mut self, bytes: &[u8]) -> usize {
         let end = memchr2(b'\r', b'\n', bytes);
         let length = end.unwrap_or(bytes.len());
@@ -178,17 +175,17 @@ impl EventParser {
 
     fn add(&mut self, bytes: &[u8]) {
         self.data_bytes += bytes.len() as u64;
-        // One more than is kept: the last line feed is taken off again.
+        // One more byte than the limit: `dispatch` removes the last line feed.
         let room = (MAX_DATA_BYTES + 1).saturating_sub(self.data.len());
         self.data.extend_from_slice(&bytes[..room.min(bytes.len())]);
     }
 
-    /// An empty line: what was gathered is an event, if it has data.
+    /// Ends an event at an empty line. An event without data is dropped.
     fn dispatch(&mut self, on_event: &mut impl FnMut(ServerSentEvent<'_>)) {
         if self.data_bytes == 0 {
             return;
         }
-        // Without the line feed behind the last field.
+        // The line feed after the last field does not count.
         let data_bytes = self.data_bytes - 1;
         let kept = data_bytes.min(MAX_DATA_BYTES as u64) as usize;
         on_event(ServerSentEvent { data: &self.data[..kept], data_bytes });

@@ -1,5 +1,3 @@
-//! What a worker found.
-
 use truetail_model::record::{CompactHistogram, Histogram};
 use truetail_model::time::Nanos;
 use truetail_run::{
@@ -10,7 +8,7 @@ use crate::options::StreamOptions;
 use crate::slo::Objective;
 use crate::tokenizer::Tokenizer;
 
-/// Times up to this are recorded without allocating.
+/// Times up to this limit are recorded without allocation.
 const ROOM: Nanos = Nanos::from_secs(120);
 
 /// Counts and times of the measured streams of one worker.
@@ -21,9 +19,9 @@ pub(crate) struct Found {
     pub(crate) bytes: u64,
     pub(crate) coalesced_gaps: u64,
     pub(crate) stalls: u64,
-    /// What language models sent, where answers are read as theirs.
+    /// Counts for language models, if answers are read as theirs.
     pub(crate) llm: Option<LlmFacts>,
-    /// What is drawn of them.
+    /// Data for charts.
     pub(crate) detail: StreamDetail,
     times: [Histogram; StreamTime::ALL.len()],
 }
@@ -50,13 +48,12 @@ impl Found {
         }
     }
 
-    /// Records a time.
     #[inline]
     pub(crate) fn record(&mut self, time: StreamTime, value: Nanos) {
         self.times[time as usize].record(value);
     }
 
-    /// The same in the form in which it is kept.
+    /// Returns the results in their final form.
     pub(crate) fn facts(&self, options: &StreamOptions) -> StreamFacts {
         let mut times = StreamTimes::default();
         StreamTime::ALL.into_iter().for_each(|time| *times.of_mut(time) = compact(&self.times[time as usize]));

@@ -1,38 +1,35 @@
-//! When streams that stand still are given up.
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use truetail_model::time::Timestamp;
 
-/// For each open stream the next instant at which it is worth a look. What comes meanwhile changes nothing here: a stream
-/// that was not idle is put back with its new deadline. So a piece of a stream costs nothing.
+/// The next instant to check each open stream. A piece of a stream costs nothing here, because it changes no deadline:
+/// a check that finds a stream not idle adds the stream again with its new deadline.
 #[derive(Default, Debug)]
 pub(crate) struct IdleWatch {
     looks: BinaryHeap<Reverse<Look>>,
 }
 
-/// A look at one stream.
+/// A planned check of one stream.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Look {
     pub(crate) at: Timestamp,
     pub(crate) request: u32,
-    /// Tells apart the streams that had the same number one after the other.
+    /// Distinguishes successive streams that have the same number.
     pub(crate) generation: u32,
 }
 
 impl IdleWatch {
-    /// A look is due at its instant.
     pub(crate) fn add(&mut self, look: Look) {
         self.looks.push(Reverse(look));
     }
 
-    /// When the first look is due.
+    /// Returns the instant of the first check.
     pub(crate) fn first(&self) -> Timestamp {
         self.looks.peek().map_or(Timestamp::NEVER, |Reverse(look)| look.at)
     }
 
-    /// Takes out the first look that is due at `now`.
+    /// Takes the first check that is due at `now`.
     pub(crate) fn due(&mut self, now: Timestamp) -> Option<Look> {
         if self.first() > now { None } else { self.looks.pop().map(|Reverse(look)| look) }
     }

@@ -1,4 +1,4 @@
-//! Streams whose events are items that an asynchronous generator yields. They have no bytes and no heads.
+//! Streams whose events are items of an asynchronous generator. They have no bytes and no heads.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,11 +13,11 @@ use crate::found::Found;
 use crate::open_stream::{Arrived, Clocks, Head, MAX_MARKED, mark};
 use crate::options::StreamOptions;
 
-/// An item that did not have to be waited for came together with the one before it, unless the generator took so long: it then
-/// worked for it without giving the event loop a turn. Reading the next of several items that are there takes microseconds.
+/// Time that separates two items although the second was ready when it was asked for: the generator then worked on it
+/// without yielding to the event loop. Reading the next of several ready items takes only microseconds.
 const APART: Nanos = Nanos::from_millis(1);
 
-/// The streams of a run. Clones are of the same run, and may be used by different threads.
+/// The streams of a run. Clones refer to the same run, and different threads may use them.
 #[derive(Clone, Debug)]
 pub struct ItemStreams(Arc<Mutex<Books>>);
 
@@ -28,28 +28,28 @@ struct Books {
     found: Found,
     /// By the index of the arrival.
     open: HashMap<u64, ItemStream>,
-    /// How many items had to be waited for.
+    /// Number of items that the caller had to wait for.
     waited: u64,
 }
 
 #[derive(Debug)]
 struct ItemStream {
     clocks: Clocks,
-    /// When it yielded its last item.
+    /// Time of its last item.
     yielded: Timestamp,
-    /// When its items came; `None` where [`MAX_MARKED`] others were open when it began.
+    /// Times of its items, or `None` if [`MAX_MARKED`] streams were open when it began.
     marks: Option<EventMarks>,
 }
 
 impl ItemStreams {
-    /// Nothing yet. Arrivals before `measure_from` are in none of it. Gaps of at least `stall` are stalls.
+    /// Creates an empty record. Arrivals before `measure_from` are left out. Gaps of at least `stall` are stalls.
     pub fn new(stall: Option<Nanos>, measure_from: Timestamp) -> ItemStreams {
         let options = StreamOptions { stall, ..StreamOptions::new(StreamKind::Items) };
         let found = Found::new(&options);
         ItemStreams(Arc::new(Mutex::new(Books { options, measure_from, found, open: HashMap::new(), waited: 0 })))
     }
 
-    /// A generator is about to be started for this arrival.
+    /// Records that a generator is about to start for this arrival.
     pub fn begin(&self, arrival: Arrival) {
         let mut books = self.lock();
         let marks = (books.open.len() < MAX_MARKED).then(EventMarks::with_room);
@@ -57,8 +57,9 @@ impl ItemStreams {
         books.open.insert(arrival.index, ItemStream { clocks, yielded: arrival.intended_start, marks });
     }
 
-    /// The generator of this arrival yielded an item at `at`. `had_to_wait`: it was not there yet when it was asked for. One
-    /// that was there came together with the one before, as far as anybody can know, unless it took [`APART`] to yield it.
+    /// Records that the generator of this arrival yielded an item at `at`. `had_to_wait` means that the item was not
+    /// ready when the caller asked for it. A ready item is taken to have come together with the one before, unless it
+    /// took [`APART`] to yield.
     pub fn item(&self, arrival: Arrival, at: Timestamp, had_to_wait: bool) {
         let Books { options, found, open, waited, .. } = &mut *self.lock();
         let Some(ItemStream { clocks, yielded, marks }) = open.get_mut(&arrival.index) else { return };
@@ -76,7 +77,7 @@ impl ItemStreams {
         clocks.event(now, options, found);
     }
 
-    /// The generator that was started for an arrival has ended, or the run has.
+    /// Records that the generator of an arrival has ended, or that the run has.
     pub fn ended(&self, call: &CallEnd) {
         let Books { options, found, open, .. } = &mut *self.lock();
         let Some(ItemStream { mut clocks, marks, .. }) = open.remove(&call.arrival.index) else { return };
@@ -86,7 +87,7 @@ impl ItemStreams {
         if matches!(call.outcome, Outcome::Response { .. }) {
             clocks.head = Head::OfStream;
         }
-        // An item may come between the end of the run and this.
+        // An item may come between the end of the run and this call.
         let end = clocks.last_event().map_or(call.end, |last| last.max(call.end));
         let is_complete = clocks.is_complete(call.outcome, true, options);
         let ending = clocks.end(call.outcome, end, is_complete, options, found);
@@ -95,7 +96,7 @@ impl ItemStreams {
         }
     }
 
-    /// The run ended at `end`, before a generator was started for this arrival.
+    /// Records that the run ended at `end`, before a generator started for this arrival.
     pub fn never_started(&self, arrival: Arrival, end: Timestamp) {
         let books = &mut *self.lock();
         let clocks = books.clocks(arrival);
@@ -105,7 +106,7 @@ impl ItemStreams {
         }
     }
 
-    /// What was found. To be called after the run.
+    /// Returns the results. Call it after the run.
     pub fn facts(&self) -> StreamFacts {
         let books = self.lock();
         books.found.facts(&books.options)

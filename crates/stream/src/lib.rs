@@ -1,22 +1,23 @@
-//! Answers that come in pieces: when did the first event come, how long are the gaps between events, how did it end?
+//! Measures answers that come in pieces: the time to the first event, the gaps between events, and how each stream
+//! ends.
 //!
 //! | file | what is in it |
 //! |---|---|
 //! | `event_parser` | server-sent events, without I/O |
-//! | `options` | what is asked for, and which answers are streams |
+//! | `options` | options, and the rule that tells which answers are streams |
 //! | `open_stream` | the clocks of one answer |
-//! | `chunk` | what one event of a language model says, without I/O |
-//! | `chunk_text` | the text in it, for a tokenizer |
+//! | `chunk` | the meaning of one event of a language model, without I/O |
+//! | `chunk_text` | the text of such an event, for a tokenizer |
 //! | `llm_answer` | one answer of a language model: its content, its tokens, its objectives |
 //! | `tokenizer` | tokens as the client counts them; a cargo feature |
-//! | `uncounted` | answers that wait for it |
-//! | `slo` | what each request must meet to be counted in goodput |
-//! | `found` | what a worker found: counts and histograms |
-//! | `all_found` | what all workers found |
-//! | `idle` | when streams that stand still are given up |
-//! | `observer` | all that at work in one worker of the engine |
+//! | `uncounted` | answers that wait for the tokenizer |
+//! | `slo` | the objectives that a request must meet to count in goodput |
+//! | `found` | results of one worker: counts and histograms |
+//! | `all_found` | results of all workers |
+//! | `idle` | deadlines for giving up idle streams |
+//! | `observer` | the observer of one worker of the engine, which uses all of the above |
 //! | `stream_run` | the streams of a run, over all workers |
-//! | `items` | streams whose events are items that a generator yields |
+//! | `items` | streams whose events are items of a generator |
 
 mod all_found;
 mod chunk;

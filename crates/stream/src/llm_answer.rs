@@ -1,5 +1,3 @@
-//! One answer of a language model.
-
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{LlmFacts, SloCounts, StreamTime};
@@ -12,21 +10,21 @@ use crate::open_stream::{Arrived, Head, WithoutFirst};
 use crate::options::LlmOptions;
 use crate::slo::{Objective, SloTime};
 
-/// An answer under way.
+/// One answer of a language model, while it comes.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct LlmAnswer {
-    /// With what the first content came.
+    /// The read that brought the first content.
     first: Option<Arrived>,
-    /// With what the last content came.
+    /// The read that brought the last content.
     last: Option<Arrived>,
-    /// The tokens that the server counted last.
+    /// The last usage that the server sent.
     usage: Option<Usage>,
     has_other_choice: bool,
-    /// An event says that the server failed.
+    /// An event reports an error of the server.
     pub(crate) has_error: bool,
 }
 
-/// How an answer ended, and when it was due.
+/// End of an answer, with its intended start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnswerEnd {
     pub(crate) outcome: Outcome,
@@ -35,7 +33,7 @@ pub(crate) struct AnswerEnd {
     pub(crate) intended_start: Timestamp,
     pub(crate) start: Timestamp,
     pub(crate) end: Timestamp,
-    /// When the last event of any kind came.
+    /// Time of the last event of any kind.
     pub(crate) last_event: Option<Timestamp>,
 }
 
@@ -43,12 +41,12 @@ pub(crate) struct AnswerEnd {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum PerToken {
     Known(Nanos),
-    /// There is no token after the first.
+    /// The answer has no token after the first.
     None,
     Unknown,
 }
 
-/// Whether objectives are met, from best to worst.
+/// Result of comparing an answer with objectives, from best to worst.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Met {
     Yes,
@@ -57,7 +55,7 @@ enum Met {
 }
 
 impl LlmAnswer {
-    /// An event of a measured answer came. `is_mark`: it marks the end.
+    /// Records an event of a measured answer. `is_mark` means that the event is the end mark.
     #[inline]
     pub(crate) fn event(
         &mut self,
@@ -98,7 +96,7 @@ impl LlmAnswer {
 
     fn content(&mut self, now: Arrived, found: &mut Found) {
         match self.last.replace(now) {
-            // The time to it is recorded in the end, when the actual start is known too.
+            // The time to the first content is recorded at the end, when the actual start is known too.
             None => self.first = Some(now),
             Some(before) if before.number == now.number => {
                 found.llm.iter_mut().for_each(|facts| facts.coalesced_content_gaps += 1);
@@ -107,7 +105,7 @@ impl LlmAnswer {
         }
     }
 
-    /// The measured request ended: records its times. What is counted of it comes with [`count`](LlmAnswer::count).
+    /// Records the times of a measured request that has ended. [`count`](LlmAnswer::count) adds the counts.
     pub(crate) fn end(self, ended: AnswerEnd, found: &mut Found) {
         let Some((first, last)) = self.first.zip(self.last) else {
             let waited = ended.end.since(ended.intended_start);
@@ -127,13 +125,13 @@ impl LlmAnswer {
         }
     }
 
-    /// The server did not count the tokens of its text, and there is a text of one choice.
+    /// Returns true if the answer has a text of one choice whose tokens the server did not count.
     pub(crate) fn is_uncounted_text(&self) -> bool {
         self.usage.is_none() && self.first.is_some() && !self.has_other_choice
     }
 
-    /// Counts the tokens of a complete answer, and whether it met the objectives. `by_client`: so many are made of its text by a
-    /// tokenizer.
+    /// Counts the tokens of a complete answer and the objectives that it met. `by_client` is the number of tokens that
+    /// a tokenizer makes of its text.
     pub(crate) fn count(self, ended: AnswerEnd, by_client: Option<u64>, options: &LlmOptions, found: &mut Found) {
         if !ended.is_complete {
             return;
@@ -179,8 +177,9 @@ impl LlmAnswer {
         tokens.without_input += u64::from(usage.input.is_none());
     }
 
-    /// From the first content to the last, divided by the tokens after the first. Nobody knows how long it took where all
-    /// came at once; one token does not come in two reads; and choices that are made at the same time share their tokens, nobody knows how.
+    /// Returns the time from the first content to the last, divided by the tokens after the first. It is unknown if all
+    /// content came at once, if the one token came in two reads, or if several choices share the tokens in unknown
+    /// proportions.
     fn per_token(self, by_client: Option<u64>) -> PerToken {
         let tokens = self.usage.map(|usage| usage.output).or(by_client);
         match (self.first.zip(self.last), tokens) {
@@ -194,12 +193,11 @@ impl LlmAnswer {
         }
     }
 
-    /// When the first content came.
     pub(crate) fn first_content(&self) -> Option<Timestamp> {
         self.first.map(|first| first.at)
     }
 
-    /// Whether a complete answer meets an objective. One without content meets none.
+    /// Tells whether a complete answer meets an objective. An answer without content meets none.
     fn meets(self, objective: &Objective, per_token: PerToken, ended: AnswerEnd) -> Met {
         let Some((first, last_event)) = self.first.zip(ended.last_event) else { return Met::No };
         let by = |time: Nanos| if objective.is_met_by(time) { Met::Yes } else { Met::No };

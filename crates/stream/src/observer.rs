@@ -1,5 +1,3 @@
-//! Streams as one worker of the engine sees them.
-
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,17 +17,17 @@ use crate::open_stream::{Arrived, Clocks, Head, MAX_MARKED, mark};
 use crate::options::StreamOptions;
 use crate::uncounted::Uncounted;
 
-/// The place of one request. Its room is used again.
+/// State of one request. Later requests reuse its memory.
 #[derive(Debug)]
 struct Slot {
-    /// It asks for a stream.
+    /// The request asks for a stream.
     is_asked: bool,
     clocks: Clocks,
     parser: EventParser,
     answer: LlmAnswer,
-    /// What it said, where a tokenizer wants that.
+    /// Text of the answer, if there is a tokenizer.
     text: AnswerText,
-    /// When its events came; `None` in the places beyond [`MAX_MARKED`].
+    /// Times of its events; `None` in the slots beyond [`MAX_MARKED`].
     marks: Option<EventMarks>,
     generation: u32,
 }
@@ -49,11 +47,11 @@ impl Slot {
     }
 }
 
-/// Follows the streams of one worker. Nothing is allocated for an event, but for its text where a tokenizer wants that.
+/// Follows the streams of one worker. An event needs no allocation, except for its text if there is a tokenizer.
 #[derive(Debug)]
 pub(crate) struct StreamObserver {
     options: StreamOptions,
-    /// By target: it asks for streams; `None`: all do.
+    /// By target: whether it asks for streams. `None` means that all targets do.
     asking: Option<Arc<[bool]>>,
     measure_from: Timestamp,
     all_found: Arc<Mutex<AllFound>>,
@@ -66,8 +64,8 @@ pub(crate) struct StreamObserver {
 }
 
 impl StreamObserver {
-    /// An observer that adds what it found to `all_found` at its end. Arrivals before `measure_from` are in none of it, and
-    /// neither are those of targets that ask for no streams, if `asking` says that of some.
+    /// Creates an observer that adds its results to `all_found` when it finishes. Arrivals before `measure_from` are
+    /// left out. If `asking` is given, so are arrivals of targets that ask for no streams.
     pub(crate) fn new(
         options: StreamOptions,
         asking: Option<Arc<[bool]>>,
@@ -96,7 +94,7 @@ impl StreamObserver {
         Clocks::new(arrival.intended_start, arrival.intended_start >= self.measure_from)
     }
 
-    /// Counts a request that ended, and returns how; `None` where it belongs to the warm-up.
+    /// Counts a request that ended and returns its ending, or `None` if it belongs to the warm-up.
     fn count(
         &mut self,
         clocks: Clocks,
@@ -125,7 +123,7 @@ impl StreamObserver {
         Some(ending)
     }
 
-    /// Keeps the stream of a request that was sent, where it is one of those that are shown in full.
+    /// Offers the stream of a request that was sent to the sample.
     fn sample(&mut self, request: u32, ending: StreamEnding, span: (Timestamp, Timestamp)) {
         let Slot { clocks, answer, marks: Some(marks), .. } = &self.slots[request as usize] else { return };
         clocks.sample(marks, answer.first_content(), ending, span, &mut self.found);
@@ -211,7 +209,8 @@ impl Observer for StreamObserver {
             }
             slot.clocks.is_idle = slot.clocks.touched + timeout <= now;
             let is_idle = slot.clocks.is_idle;
-            // Also of one that is idle: it is asked for again, after what came meanwhile was read.
+            // An idle stream is checked again too, because the engine asks once more after it has read what came
+            // meanwhile.
             self.look_later(look.request);
             if is_idle {
                 return Some(look.request);

@@ -1,5 +1,3 @@
-//! The clocks of one answer.
-
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{EventMarks, SampledStream, StreamEnding, StreamTime};
@@ -8,10 +6,10 @@ use crate::event_parser::ServerSentEvent;
 use crate::found::Found;
 use crate::options::StreamOptions;
 
-/// Of the streams that are open at once in one place, so many may be sampled: each takes 4 KiB of memory.
+/// Limit on the simultaneously open streams of one observer that may be sampled. Each takes 4 KiB of memory.
 pub(crate) const MAX_MARKED: usize = 2_048;
 
-/// An event comes now of a stream with these clocks, which do not know of it yet.
+/// Marks an event that comes now. Call it before `clocks` records the event.
 #[inline]
 pub(crate) fn mark(marks: &mut Option<EventMarks>, clocks: &Clocks, now: Arrived) {
     if let Some(marks) = marks {
@@ -19,28 +17,25 @@ pub(crate) fn mark(marks: &mut Option<EventMarks>, clocks: &Clocks, now: Arrived
     }
 }
 
-/// What is known of the answer.
+/// Kind of the answer, according to its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Head {
-    /// It has not come.
     Awaited,
-    /// It is that of a stream.
     OfStream,
-    /// It is not.
     OfSomethingElse,
 }
 
-/// What a wait for something first means that did not come.
+/// Meaning of a wait for a first event or content that never came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WithoutFirst {
     /// It might have come later.
     Censored,
-    /// It never would.
+    /// It would never have come.
     Failed,
 }
 
 impl Head {
-    /// What the wait means of a request that ended in this way.
+    /// Returns the meaning of the wait of a request with this outcome.
     pub(crate) fn without_first(self, outcome: Outcome) -> WithoutFirst {
         match outcome {
             Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued if self != Head::OfSomethingElse => {
@@ -51,36 +46,35 @@ impl Head {
     }
 }
 
-/// One thing that was read: how many were read before it, and when it had arrived.
+/// One read: its number, and the time at which its bytes had arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
     pub(crate) number: u64,
     pub(crate) at: Timestamp,
 }
 
-/// An answer under way.
+/// Clocks of one answer, while it comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocks {
     pub(crate) head: Head,
     pub(crate) intended_start: Timestamp,
-    /// It belongs to no warm-up.
+    /// The answer does not belong to the warm-up.
     pub(crate) is_measured: bool,
-    /// With what the last event came.
+    /// The read that brought the last event.
     last: Option<Arrived>,
-    /// The longest gap so far; `None` where no gap is known.
+    /// The longest known gap.
     longest: Option<Nanos>,
-    /// The event that marks the end has come.
+    /// The end mark has come.
     pub(crate) is_marked: bool,
-    /// An event says that the server failed.
+    /// An event reports an error of the server.
     pub(crate) has_error: bool,
-    /// It was found idle, and nothing has come since.
+    /// The stream was found idle, and no byte has come since.
     pub(crate) is_idle: bool,
-    /// When the last byte of it had arrived.
+    /// Arrival of its last byte.
     pub(crate) touched: Timestamp,
 }
 
 impl Clocks {
-    /// Those of a request that begins.
     pub(crate) fn new(intended_start: Timestamp, is_measured: bool) -> Clocks {
         Clocks {
             head: Head::Awaited,
@@ -95,7 +89,6 @@ impl Clocks {
         }
     }
 
-    /// Bytes of it came.
     #[inline]
     pub(crate) fn touch(&mut self, bytes: usize, now: Arrived, found: &mut Found) {
         (self.is_idle, self.touched) = (false, now.at);
@@ -104,7 +97,7 @@ impl Clocks {
         }
     }
 
-    /// A server-sent event came. Returns whether it marks the end.
+    /// Records a server-sent event. Returns true if it is the end mark.
     #[inline]
     pub(crate) fn sse(
         &mut self,
@@ -119,30 +112,29 @@ impl Clocks {
         is_mark
     }
 
-    /// An event that comes now was read together with the one before.
+    /// Returns true if an event that comes now was read together with the one before.
     #[inline]
     pub(crate) fn is_coalesced(&self, now: Arrived) -> bool {
         self.last.is_some_and(|last| last.number == now.number)
     }
 
-    /// With what the last event came.
     pub(crate) fn last(&self) -> Option<Arrived> {
         self.last
     }
 
-    /// When the last event came.
     pub(crate) fn last_event(&self) -> Option<Timestamp> {
         self.last.map(|last| last.at)
     }
 
-    /// A request that ended in this way is a complete stream. `is_whole`: it did not end inside an event.
+    /// Returns true if a request with this outcome is a complete stream. `is_whole` means that it did not end inside an
+    /// event.
     pub(crate) fn is_complete(&self, outcome: Outcome, is_whole: bool, options: &StreamOptions) -> bool {
         let is_marked = self.is_marked || options.end_mark.is_none();
         let is_answer = matches!(outcome, Outcome::Response { .. }) && self.head == Head::OfStream;
         is_answer && is_whole && is_marked && !self.has_error
     }
 
-    /// An event came. Those that come with one read have no time between them that anybody knows.
+    /// Records an event. The time between events of one read is unknown.
     #[inline]
     pub(crate) fn event(&mut self, now: Arrived, options: &StreamOptions, found: &mut Found) {
         let before = self.last.replace(now);
@@ -167,7 +159,8 @@ impl Clocks {
         self.longest = Some(self.longest.map_or(gap, |longest| longest.max(gap)));
     }
 
-    /// The measured request ended at `end`; whether it is [complete](Clocks::is_complete). Returns how it ended.
+    /// Records the end of the measured request at `end`. `is_complete` is the result of [`Clocks::is_complete`].
+    /// Returns the ending.
     pub(crate) fn end(
         mut self,
         outcome: Outcome,
@@ -199,7 +192,7 @@ impl Clocks {
         ending
     }
 
-    /// Keeps the measured stream, which was sent and [ended](Clocks::end), where it is one of those that are shown in full.
+    /// Offers the measured stream to the sample. It must have been sent and have [ended](Clocks::end).
     pub(crate) fn sample(
         &self,
         marks: &EventMarks,

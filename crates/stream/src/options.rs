@@ -1,4 +1,4 @@
-//! What is asked for, and which answers are streams.
+//! Options of streams, and the rule that tells which answers are streams.
 
 use truetail_engine::FieldList;
 use truetail_model::time::Nanos;
@@ -7,58 +7,57 @@ use truetail_run::{LlmApi, StreamKind};
 use crate::slo::Objective;
 use crate::tokenizer::Tokenizer;
 
-/// How answers are looked at.
+/// Options for reading answers as streams.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StreamOptions {
-    /// What an event is.
+    /// Definition of an event.
     pub kind: StreamKind,
-    /// Gaps of at least this are stalls.
+    /// Gaps of at least this length are stalls.
     pub stall: Option<Nanos>,
-    /// A stream that brings no byte for this long is given up.
+    /// Time without a byte after which a stream is given up.
     pub idle_timeout: Option<Nanos>,
-    /// The data of the event without which a stream is not complete; at most
-    /// [`MAX_DATA_BYTES`](crate::MAX_DATA_BYTES).
+    /// Data of the end mark, without which a stream is not complete; at most [`MAX_DATA_BYTES`](crate::MAX_DATA_BYTES).
     pub end_mark: Option<String>,
-    /// The events are those of a language model; with [`StreamKind::Sse`] only.
+    /// Options for events of a language model; only with [`StreamKind::Sse`].
     pub llm: Option<LlmOptions>,
 }
 
-/// How answers of language models are looked at.
+/// Options for answers of language models.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LlmOptions {
-    /// In which form they come.
+    /// Form of the events.
     pub api: LlmApi,
-    /// What each request must meet to be counted in goodput.
+    /// Objectives that each request must meet to count in goodput.
     pub slo: Vec<Objective>,
-    /// Counts the tokens of answers of which the server does not.
+    /// Counts the tokens of answers whose tokens the server does not count.
     pub tokenizer: Option<Tokenizer>,
 }
 
 impl LlmOptions {
-    /// Answers in this form with these objectives, without a tokenizer.
+    /// Options for this form and these objectives, without a tokenizer.
     pub fn new(api: LlmApi, slo: Vec<Objective>) -> LlmOptions {
         LlmOptions { api, slo, tokenizer: None }
     }
 }
 
 impl StreamOptions {
-    /// Streams of this kind, without stalls, idle timeout or end mark.
+    /// Options for streams of this kind, without stalls, idle timeout or end mark.
     pub fn new(kind: StreamKind) -> StreamOptions {
         StreamOptions { kind, stall: None, idle_timeout: None, end_mark: None, llm: None }
     }
 
-    /// Streams of a language model, which end with its mark.
+    /// Options for streams of a language model, which end with its mark.
     pub fn of_llm(llm: LlmOptions) -> StreamOptions {
         let end_mark = Some("[DONE]".to_owned());
         StreamOptions { end_mark, llm: Some(llm), ..StreamOptions::new(StreamKind::Sse) }
     }
 
-    /// An answer with this head is a stream. Server-sent events are those that a browser takes: the status is 200, the
-    /// content type `text/event-stream`, and there is no content coding, which nobody here takes off.
+    /// Returns true if an answer with this head is a stream. Server-sent events must be as a browser accepts them:
+    /// status 200, content type `text/event-stream`, and no content coding, which truetail would not decode.
     pub(crate) fn is_stream(&self, status: u16, fields: &FieldList) -> bool {
         match self.kind {
             StreamKind::Chunks => (200..300).contains(&status),
-            // They come from a generator, never in an answer of HTTP.
+            // Items come from a generator, never in an HTTP answer.
             StreamKind::Items => false,
             StreamKind::Sse => {
                 let is_plain = |value: &[u8]| value.trim_ascii().eq_ignore_ascii_case(b"identity");
@@ -70,7 +69,7 @@ impl StreamOptions {
     }
 }
 
-/// The media type, without its parameters.
+/// Compares the media type without its parameters.
 fn is_event_stream(content_type: &[u8]) -> bool {
     let media_type = content_type.split(|byte| *byte == b';').next().unwrap_or_default();
     media_type.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")

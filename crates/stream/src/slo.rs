@@ -1,16 +1,14 @@
-//! What each request must meet to be counted in goodput.
-
 use std::fmt;
 use std::str::FromStr;
 
 use truetail_model::time::Nanos;
 
-/// A time of a request that an objective may be about.
+/// The time of a request that an objective limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SloTime {
     /// From the intended start to the first content.
     FirstContent,
-    /// Time per output token, the first left out.
+    /// Time per output token, without the first token.
     PerOutputToken,
     /// From the intended start to the last event.
     EndToEnd,
@@ -27,7 +25,7 @@ impl SloTime {
     }
 }
 
-/// What each request must meet, such as `ttft < 200ms`.
+/// An objective for each request, such as `ttft < 200ms`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Objective {
     text: String,
@@ -37,19 +35,20 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Whether a condition is about the time of each request, as `ttft < 200ms` is and `ttft p99 < 200ms` is not.
+    /// Returns true if a condition is about the time of each request, as `ttft < 200ms` is and `ttft p99 < 200ms` is
+    /// not.
     pub fn is_in(condition: &str) -> bool {
         condition.split(['<', '>']).next().and_then(SloTime::named).is_some()
     }
 
-    /// A request that took this long meets it.
+    /// Returns true if a request that took `time` meets the objective.
     pub(crate) fn is_met_by(&self, time: Nanos) -> bool {
         if self.or_equal { time <= self.limit } else { time < self.limit }
     }
 }
 
 impl fmt::Display for Objective {
-    /// As it was written.
+    /// Writes the objective as the user wrote it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -58,7 +57,7 @@ impl fmt::Display for Objective {
 impl FromStr for Objective {
     type Err = String;
 
-    /// Reads `TIME < LIMIT` or `TIME <= LIMIT`, where TIME is ttft, tpot or e2e.
+    /// Reads `TIME < LIMIT` or `TIME <= LIMIT`. TIME is ttft, tpot or e2e.
     fn from_str(text: &str) -> Result<Objective, String> {
         let quoted = text.trim();
         let malformed =

@@ -1,5 +1,3 @@
-//! The streams of a run, over all workers.
-
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,26 +11,27 @@ use crate::observer::StreamObserver;
 use crate::options::StreamOptions;
 use crate::uncounted;
 
-/// The streams of a run. Clones are of the same run.
+/// The streams of a run, over all workers. Clones refer to the same run.
 #[derive(Clone, Debug)]
 pub struct StreamRun {
     options: StreamOptions,
-    /// By target: it asks for streams; `None`: all do.
+    /// By target: whether it asks for streams. `None` means that all targets do.
     asking: Option<Arc<[bool]>>,
-    /// The names of those that do, where not all do.
+    /// Names of the targets that ask for streams, if not all do.
     of_steps: Vec<String>,
     measure_from: Timestamp,
     found: Arc<Mutex<AllFound>>,
 }
 
 impl StreamRun {
-    /// Nothing yet. Arrivals before `measure_from` are in none of it.
+    /// Creates an empty record. Arrivals before `measure_from` are left out.
     pub fn new(options: StreamOptions, measure_from: Timestamp) -> StreamRun {
         let found = Arc::new(Mutex::new(AllFound::new(&options)));
         StreamRun { options, asking: None, of_steps: Vec::new(), measure_from, found }
     }
 
-    /// Of the targets of the run, which are steps of flows, only some ask for streams: each has its name here, and whether it does.
+    /// Sets which targets ask for streams, if the targets are steps of flows. `steps` has the name of each target and
+    /// whether it asks.
     #[must_use]
     pub fn of_steps<'a>(self, steps: impl Iterator<Item = (&'a str, bool)>) -> StreamRun {
         let (mut asking, mut of_steps) = (Vec::new(), Vec::new());
@@ -43,7 +42,7 @@ impl StreamRun {
         StreamRun { asking: Some(asking.into()), of_steps, ..self }
     }
 
-    /// Makes the observers that do the work, for [`truetail_engine::Plan::observer`].
+    /// Returns a factory of the observers, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
         ObserverFactory::new(move || {
@@ -52,7 +51,7 @@ impl StreamRun {
         })
     }
 
-    /// What was found. To be called after the run: with a tokenizer, it works now.
+    /// Returns the results. Call it after the run: a tokenizer does its work now.
     pub fn facts(&self) -> StreamFacts {
         let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = mem::take(&mut all.waiting);

@@ -1,4 +1,4 @@
-//! Tokens as the client counts them, with the tokenizer of a model: a `tokenizer.json` as Hugging Face's models have it.
+//! Tokens as the client counts them, with the `tokenizer.json` of a model on Hugging Face.
 
 use std::fmt;
 
@@ -6,15 +6,14 @@ use truetail_run::ClientTokens;
 
 #[cfg(feature = "tokenizer")]
 type Inner = std::sync::Arc<tokenizers::Tokenizer>;
-/// Without the feature there is none.
+/// Without the cargo feature, no value of this type exists.
 #[cfg(not(feature = "tokenizer"))]
 type Inner = std::convert::Infallible;
 
-/// Texts that are tokenized at a time.
 #[cfg(feature = "tokenizer")]
 const AT_A_TIME: usize = 256;
 
-/// The tokenizer of a model. Clones are the same one.
+/// The tokenizer of a model. Clones share it.
 #[derive(Clone)]
 pub struct Tokenizer {
     name: String,
@@ -23,24 +22,24 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// The tokenizer in a file of this name with these bytes.
+    /// Reads the tokenizer from the bytes of a file with this name.
     ///
     /// # Errors
-    /// What is wrong with it, and that a truetail without the cargo feature `tokenizer` has none.
+    /// The bytes are not a `tokenizer.json`.
     #[cfg(feature = "tokenizer")]
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Tokenizer, String> {
         use sha2::{Digest, Sha256};
 
         let read = tokenizers::Tokenizer::from_bytes(bytes);
         let mut inner = read.map_err(|error| format!("it is no tokenizer.json: {error}"))?;
-        // What a model is given at once has a limit, and so may have its tokenizer's file. What it said has none.
+        // A tokenizer's file may limit the length of a model's input. The output that is counted here has no limit.
         inner.with_truncation(None).map_err(|error| error.to_string())?;
         inner.with_padding(None);
         let sha256 = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Tokenizer { name: name.to_owned(), sha256, inner: inner.into() })
     }
 
-    /// The tokenizer in a file of this name with these bytes.
+    /// Reads no tokenizer in this build.
     ///
     /// # Errors
     /// Always: this truetail was built without the cargo feature `tokenizer`.
@@ -49,7 +48,8 @@ impl Tokenizer {
         Err("this truetail has no tokenizers; build it with --features tokenizer".to_owned())
     }
 
-    /// How many tokens each of the texts has, without special ones at its beginning or end; `None` for one that cannot be told.
+    /// Returns the number of tokens of each text, without special tokens at its start or end; `None` for a text that
+    /// cannot be encoded.
     #[cfg(feature = "tokenizer")]
     pub(crate) fn count(&self, texts: &[&str]) -> Vec<Option<u64>> {
         let one = |text: &&str| Some(self.inner.encode_fast(*text, false).ok()?.len() as u64);
@@ -60,13 +60,12 @@ impl Tokenizer {
         texts.chunks(AT_A_TIME).flat_map(several).collect()
     }
 
-    /// There is no tokenizer.
     #[cfg(not(feature = "tokenizer"))]
     pub(crate) fn count(&self, _texts: &[&str]) -> Vec<Option<u64>> {
         match self.inner {}
     }
 
-    /// No tokens yet.
+    /// Returns a sum of zero tokens for this tokenizer.
     pub(crate) fn no_tokens(&self) -> ClientTokens {
         ClientTokens::new(self.name.clone(), self.sha256.clone())
     }

@@ -1,11 +1,12 @@
-//! Answers whose tokens the server did not count, until the load is over and a tokenizer may have the processor.
+//! Answers whose tokens the server did not count. They wait until the load is over, so that the tokenizer does not
+//! disturb it.
 
 use crate::chunk_text::AnswerText;
 use crate::found::Found;
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::options::StreamOptions;
 
-/// Of each worker answers of so many bytes are kept.
+/// Limit on the bytes of answers that one worker keeps.
 const MAX_BYTES: usize = 128 << 20;
 
 /// A complete answer that is counted later.
@@ -16,7 +17,6 @@ pub(crate) struct Waiting {
     text: String,
 }
 
-/// The answers of one worker.
 #[derive(Default, Debug)]
 pub(crate) struct Uncounted {
     pub(crate) waiting: Vec<Waiting>,
@@ -24,7 +24,7 @@ pub(crate) struct Uncounted {
 }
 
 impl Uncounted {
-    /// Keeps a complete answer with a text that a tokenizer can count. Returns whether it did.
+    /// Keeps a complete answer with a text that a tokenizer can count. Returns true if it was kept.
     pub(crate) fn keep(&mut self, answer: LlmAnswer, ended: AnswerEnd, text: &mut AnswerText) -> bool {
         if !answer.is_uncounted_text() || !ended.is_complete {
             return false;
@@ -40,7 +40,7 @@ impl Uncounted {
     }
 }
 
-/// Counts what was kept by the tokenizer of these options, and adds it to what was found.
+/// Counts the waiting answers with the tokenizer of these options, and adds the results to `found`.
 pub(crate) fn count(waiting: &[Waiting], options: &StreamOptions, found: &mut Found) {
     let Some((llm, tokenizer)) = options.llm.as_ref().and_then(|llm| Some((llm, llm.tokenizer.as_ref()?))) else {
         return;

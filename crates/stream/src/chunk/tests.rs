@@ -100,7 +100,7 @@ fn what_has_another_form_is_not_readable_and_nothing_is_guessed() {
     assert_eq!(read_chunk(CHAT, nested.as_bytes()), Some(Chunk::default()));
 }
 
-/// The same from a tree of values.
+/// Reads an event like `read_chunk`, but from a tree of values.
 fn by_value(api: LlmApi, data: &[u8]) -> Option<Chunk> {
     let Ok(Value::Object(event)) = serde_json::from_slice(data) else { return None };
     let filled = |value: &Value| match value {
@@ -156,7 +156,7 @@ fn or_null(fields: impl Strategy<Value = Value>) -> impl Strategy<Value = Value>
     prop_oneof![1 => Just(Value::Null), 6 => fields]
 }
 
-/// Events of this form, whatever is in them.
+/// Events of this form with any content.
 fn events() -> impl Strategy<Value = Value> {
     const DELTA: &[&str] =
         &["role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "other"];
@@ -173,7 +173,7 @@ fn events() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What is read of a stream that comes in pieces of these lengths.
+/// Returns the chunks that are read from a stream in pieces of these lengths.
 fn read_in_pieces(stream: &[u8], lengths: &[usize]) -> Vec<Option<Chunk>> {
     let (mut parser, mut chunks, mut rest) = (EventParser::new(), Vec::new(), stream);
     for length in lengths.iter().cycle() {

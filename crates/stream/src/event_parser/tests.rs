@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The data of each event, as the standard says it, of a whole stream at once: line by line, nothing kept between calls.
+/// Returns the data of each event according to the standard. It reads a whole stream at once, line by line.
 fn by_the_standard(stream: &[u8]) -> Vec<Vec<u8>> {
     let stream = stream.strip_prefix(&BYTE_ORDER_MARK).unwrap_or(stream);
     let (mut events, mut data, mut line) = (Vec::new(), Vec::new(), Vec::new());
@@ -119,7 +119,7 @@ fn data_of_exactly_the_limit_is_whole() {
     }
 }
 
-/// Streams in which all that matters is frequent.
+/// Streams that often contain the bytes that matter.
 fn streams() -> impl Strategy<Value = Vec<u8>> {
     let words: [&[u8]; 16] = [
         b"data",

@@ -17,9 +17,9 @@ fn end(index: u64, end: u64, outcome: Outcome) -> CallEnd {
 const ANSWER: Outcome = Outcome::Response { status: 0 };
 
 #[test]
-fn times_count_from_the_intended_start_and_what_was_there_already_has_no_gap() {
+fn times_count_from_the_intended_start_and_ready_items_have_no_gap() {
     let streams = ItemStreams::new(Some(Nanos(300)), Timestamp(SECOND));
-    // The warm-up is in none of it.
+    // The warm-up is left out.
     for index in [0, 1] {
         let origin = index * SECOND;
         streams.begin(arrival(index));
@@ -38,7 +38,7 @@ fn times_count_from_the_intended_start_and_what_was_there_already_has_no_gap() {
 }
 
 #[test]
-fn a_generator_that_worked_for_an_item_without_a_pause_has_a_gap() {
+fn a_generator_that_works_without_yielding_has_a_gap() {
     let streams = ItemStreams::new(Some(Nanos(SECOND / 10)), Timestamp::ZERO);
     streams.begin(arrival(0));
     for at in [5, 10] {
@@ -68,7 +68,7 @@ fn every_end_has_its_place() {
     streams.ended(&end(5, 5 * SECOND + 4, Outcome::InFlightAtEnd));
     streams.ended(&end(6, 6 * SECOND, Outcome::InFlightAtEnd));
     streams.never_started(arrival(7), Timestamp(6 * SECOND));
-    // The run is over: nobody counts these.
+    // The run is over, so these are not counted.
     streams.item(arrival(5), Timestamp(9 * SECOND), true);
     streams.ended(&end(5, 9 * SECOND, ANSWER));
     let facts = streams.facts();

@@ -17,8 +17,8 @@ fn usage(tokens: u64) -> String {
     format!(r#"{{"choices":[],"usage":{{"prompt_tokens":5,"completion_tokens":{tokens}}}}}"#)
 }
 
-/// An answer of events that came at these milliseconds, due at 0 and sent at 1 ms, which ended with its last event. Those
-/// at the same instant came with one read.
+/// An answer with events at these milliseconds, due at 0 and sent at 1 ms. It ends with its last event. Events at the
+/// same instant come in one read.
 fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> Found {
     let options = options(slo);
     let llm = options.llm.as_ref().unwrap();
@@ -50,7 +50,7 @@ fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> Found {
     found
 }
 
-/// The values of a time, which are so few that their buckets hold them to 0.1 %.
+/// Returns the number of values of a time and the largest, in microseconds.
 fn times(found: &Found, options: &StreamOptions, time: StreamTime) -> (u64, u64) {
     let facts = found.facts(options);
     let times = facts.times.of(time);
@@ -93,7 +93,7 @@ fn what_has_no_time_per_token_gets_none() {
         (vec![(20, TOKEN.to_owned()), (20, usage(1))], 0, 1),
         (vec![(20, ROLE.to_owned()), (20, usage(0))], 0, 1),
         (vec![(20, ROLE.to_owned())], 0, 1),
-        // All of it came at once.
+        // All content came at once.
         (vec![(20, TOKEN.to_owned()), (20, TOKEN.to_owned()), (20, usage(9))], 1, 0),
         // The server contradicts itself.
         (vec![(20, TOKEN.to_owned()), (30, TOKEN.to_owned()), (30, usage(0))], 1, 0),

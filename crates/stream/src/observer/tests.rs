@@ -12,7 +12,7 @@ fn observer(kind: StreamKind) -> (StreamObserver, Arc<Mutex<AllFound>>) {
     (StreamObserver::new(options, None, Timestamp::ZERO, Arc::clone(&all)), all)
 }
 
-/// An answer of so many events, each in a read of its own and cut in two.
+/// Sends an answer of `count` events, each in a separate read and cut in two.
 fn events(observer: &mut StreamObserver, count: u64) {
     for number in 1..=count {
         observer.arrived(Timestamp(number * 1_000_000));
@@ -35,7 +35,7 @@ fn an_event_allocates_nothing() {
     }
 }
 
-/// Two streams: one complete, with two events in one read, and one that was cut; and a third beyond those that are marked.
+/// Two streams: one complete with two events in one read, and one cut off. A third stream is beyond the marked slots.
 #[test]
 fn streams_are_sampled_as_they_were() {
     let (mut observer, all) = observer(StreamKind::Sse);
@@ -106,7 +106,7 @@ fn a_stream_is_idle_once_nothing_has_come_for_so_long() {
         (observer.first_deadline(), observer.overdue(idle_at), observer.overdue(idle_at)),
         (idle_at, Some(0), Some(0))
     );
-    // What was read before it is given up keeps it.
+    // Data that is read before the stream is given up keeps it open.
     observer.arrived(Timestamp(2 * second + 5));
     observer.body(0, b"y");
     assert_eq!(observer.overdue(idle_at), None);

@@ -1,4 +1,4 @@
-//! The misbehaving server, which knows its truth.
+//! Streams of the misbehaving server, compared with its truth.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -11,7 +11,7 @@ use truetail_stream::StreamOptions;
 
 use crate::{MS, count, longest, plan, run, sse};
 
-/// The streams of `requests` requests for `/stream?query`, and what the server knows of them.
+/// Sends `requests` requests for `/stream?query`. Returns their streams and the truth of the server.
 fn streams(query: &str, requests: u64, options: StreamOptions) -> (StreamFacts, ServerTruth) {
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let server = Server::start(ServerOptions::new(Service::healthy(Nanos::ZERO), listen)).unwrap();
@@ -43,7 +43,7 @@ fn every_event_is_counted_once() {
 fn a_stall_is_found_where_it_is() {
     let options = StreamOptions { stall: Some(Nanos::from_millis(300)), ..sse() };
     let (facts, truth) = streams("events=10&gap=1ms&stall=6:2s", 5, options);
-    // The server begins the stall when the event before it has left. A client that stands still may see less of it.
+    // The server begins the stall when the event before it has left. A client that pauses may see a shorter stall.
     let slowest = |events: &Vec<u64>| events.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
     assert!(truth.streams.iter().all(|stream| slowest(&stream.events_ns) >= 2_000 * MS), "{truth:?}");
     assert_eq!((facts.tally.complete, facts.events), (5, 50));
@@ -63,7 +63,7 @@ fn the_first_event_counts_from_the_intended_start() {
 fn events_of_one_write_are_no_gaps() {
     let (facts, _) = streams("events=40&gap=50ms&burst=10", 4, sse());
     assert_eq!(facts.events, 160);
-    // A write of a few bytes is never cut in two. Writes may be read together, where the client was late.
+    // A write of a few bytes is never cut in two. Writes may be read together if the client was late.
     assert!(facts.coalesced_gaps >= 4 * 36, "{facts:?}");
     assert!(count(&facts, StreamTime::EventGap) <= 4 * 3, "{facts:?}");
 }
@@ -98,7 +98,7 @@ fn a_stream_that_stands_still_is_given_up_and_no_other() {
     assert_eq!((facts.tally.idle, facts.tally.planned, facts.events), (4, 4, 12), "{:?}", facts.tally);
     assert!(longest(&facts, StreamTime::LongestGapCensored) >= 400 * MS, "{facts:?}");
     assert_eq!(count(&facts, StreamTime::EventGapCensored), 4);
-    // Longer than the time limit as a whole, and never still for as long.
+    // The stream lasts longer than the timeout, but is never idle for that long.
     let options = StreamOptions { idle_timeout: Some(Nanos::from_secs(2)), ..sse() };
     let (facts, _) = streams("events=10&gap=250ms", 2, options);
     assert_eq!((facts.tally.complete, facts.tally.idle), (2, 0), "{:?}", facts.tally);
@@ -125,7 +125,6 @@ fn the_warm_up_is_in_none_of_it() {
     assert_eq!((facts.tally.planned, facts.events, events(&server.stop())), (10, 40, 80), "{facts:?}");
 }
 
-/// Counts the bytes of bodies.
 struct Bytes(std::sync::Arc<std::sync::atomic::AtomicU64>);
 
 impl Observer for Bytes {

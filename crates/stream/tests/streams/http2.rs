@@ -1,4 +1,4 @@
-//! HTTP/2, by another implementation of it.
+//! HTTP/2 streams from an independent server implementation.
 
 use std::net::TcpListener;
 use std::thread;
@@ -12,16 +12,14 @@ use truetail_stream::StreamOptions;
 
 use crate::{MS, count, longest, plan, run, sse};
 
-/// What the server does after each piece.
+/// Action of the server after a piece.
 #[derive(Clone, Copy)]
 enum Then {
-    /// It waits.
     Wait(Duration),
-    /// It resets the stream.
     Reset,
 }
 
-/// A server that answers each request with these pieces, each a frame of data; it ends with the test process.
+/// Starts a server that answers each request with these pieces, each in a data frame. It ends with the test process.
 fn serve(pieces: impl Into<Vec<(&'static str, Then)>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -86,8 +84,8 @@ fn streams_on_one_connection_are_told_apart() {
     let (_, facts) = run(in_http2(&url, 20), StreamOptions { stall: Some(Nanos::from_millis(300)), ..sse() });
     assert_eq!((facts.tally.complete, facts.events), (20, 60), "{facts:?}");
     assert!(facts.coalesced_gaps >= 20, "{facts:?}");
-    // The server waits for longer, because it begins to wait before the system has what it said, and the client may stand
-    // still for a while.
+    // The server waits longer than the test asserts: its wait begins before the system has its bytes, and the client
+    // may pause.
     assert_eq!(count(&facts, StreamTime::LongestGap), 20);
     assert!(longest(&facts, StreamTime::LongestGap) >= 300 * MS && facts.stalls >= 1, "{facts:?}");
     let chunks = StreamOptions::new(StreamKind::Chunks);

@@ -1,4 +1,4 @@
-//! Language models: canned answers over sockets. Counts, books and orderings, which are true however busy the machine is.
+//! Canned answers of language models over sockets. The asserted counts, books and orderings hold on a busy machine too.
 
 use std::io::Write;
 use std::thread;
@@ -16,7 +16,7 @@ const ROLE: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assis
 const TOKEN: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}],\"usage\":null}\n\n";
 const USAGE: &str = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":9}}\n\n";
 const DONE: &str = "data: [DONE]\n\n";
-/// Between two writes.
+/// Time between two writes.
 const PAUSE: Duration = Duration::from_millis(30);
 
 fn chat(slo: &[&str]) -> StreamOptions {
@@ -25,7 +25,7 @@ fn chat(slo: &[&str]) -> StreamOptions {
     StreamOptions { end_mark: Some("[DONE]".to_owned()), llm, ..sse() }
 }
 
-/// The streams of five requests to a model that answers in these writes.
+/// Returns the streams of five requests to a model that answers in these writes.
 fn answers(writes: &'static [&'static str], slo: &[&str]) -> (StreamFacts, LlmFacts) {
     let url = serve(move |socket| {
         for (number, text) in writes.iter().enumerate() {
@@ -50,7 +50,7 @@ fn the_first_token_is_the_first_content() {
     assert!(least(StreamTime::FirstContent) >= 60 * MS && least(StreamTime::FirstEvent) >= 30 * MS, "{facts:?}");
     assert!(least(StreamTime::FirstContentService) <= least(StreamTime::FirstContent), "{facts:?}");
     assert!(longest(&facts, StreamTime::FirstContent) <= longest(&facts, StreamTime::LastEvent), "{facts:?}");
-    // Nine tokens in three events: what takes two pauses or so is not divided by two.
+    // Nine tokens come in three events. The span of about two pauses must not be divided by two.
     let span = longest(&facts, StreamTime::LastEvent);
     assert!(longest(&facts, StreamTime::TimePerOutputToken) <= span / 8, "{facts:?}");
     let slo = llm.slo.expect("two objectives");
@@ -100,7 +100,7 @@ fn what_is_not_issued_or_does_not_end_meets_nothing() {
 }
 
 #[test]
-fn an_event_that_is_too_long_is_not_readable_and_is_not_guessed() {
+fn an_oversized_event_is_unreadable_and_is_not_guessed() {
     let url = serve(|socket| {
         let long = "x".repeat(100_000);
         let event = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{long}\"}}}}]}}\n\n");

@@ -1,5 +1,5 @@
-//! Streams over sockets, against the truth of the misbehaving server and a server of HTTP/2 by others: counts, books and
-//! orderings, which are true however busy the machine is.
+//! Streams over sockets, compared with the truth of the misbehaving server and of an independent HTTP/2 server. The
+//! asserted counts, books and orderings hold on a busy machine too.
 
 mod http1;
 mod http2;
@@ -16,10 +16,9 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{StreamFacts, StreamKind, StreamTime};
 use truetail_stream::{StreamOptions, StreamRun};
 
-/// Nanoseconds in a millisecond.
 const MS: u64 = 1_000_000;
 
-/// A plan of so many requests, evenly spaced.
+/// A plan of `requests` evenly spaced requests.
 fn plan(url: &str, rate: f64, requests: u64) -> Plan {
     let schedule = Schedule {
         profile: Profile::constant(Rate::per_second(rate).unwrap()),
@@ -41,7 +40,7 @@ fn sse() -> StreamOptions {
     StreamOptions::new(StreamKind::Sse)
 }
 
-/// Runs the plan, and checks what must be true of the streams of every run.
+/// Runs the plan and checks what must hold for the streams of every run.
 fn run(mut plan: Plan, options: StreamOptions) -> (RunOutput, StreamFacts) {
     let streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
     plan.observer = Some(streams.observer_factory());

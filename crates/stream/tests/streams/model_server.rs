@@ -1,4 +1,4 @@
-//! The misbehaving server as a language model with a batch: the client's books are those of the server.
+//! The misbehaving server as a language model with a batch: the client's books must equal the server's.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -13,7 +13,7 @@ use crate::{MS, count, longest, plan, run, sse};
 const REQUESTS: u64 = 60;
 const EVENTS: u64 = 20;
 
-/// 40 requests a second for a service with these keys, and what the server knows of them.
+/// Sends 40 requests a second to a service with these keys. Returns their streams and the truth of the server.
 fn streams(path: &str, service: &str) -> (StreamFacts, ServerTruth) {
     let text = format!("[workload]\nrate = 40\nduration = \"10s\"\n[service]\nbaseline = \"1ms\"\n{service}");
     let service = Scenario::parse(&text, "x.toml").unwrap_or_else(|error| panic!("{error}")).service;
@@ -23,7 +23,7 @@ fn streams(path: &str, service: &str) -> (StreamFacts, ServerTruth) {
     (facts, server.stop())
 }
 
-/// Each event that left was counted once, and each stream is complete.
+/// Asserts that each event that left was counted once, and that each stream is complete.
 fn assert_same_books(facts: &StreamFacts, truth: &ServerTruth, events: u64) {
     let left: u64 = truth.streams.iter().map(|stream| stream.events_ns.len() as u64).sum();
     assert_eq!((facts.tally.planned, facts.tally.complete), (REQUESTS, REQUESTS), "{:?}", facts.tally);
@@ -32,7 +32,7 @@ fn assert_same_books(facts: &StreamFacts, truth: &ServerTruth, events: u64) {
     assert_eq!(count(facts, StreamTime::EventGap) + facts.coalesced_gaps, REQUESTS * (events - 1));
 }
 
-/// From its arrival to when the first event was due and when it had left, ascending, in nanoseconds.
+/// Returns the times from arrival to the first event, as due and as sent. Both lists are ascending, in nanoseconds.
 fn first_events(truth: &ServerTruth) -> (Vec<u64>, Vec<u64>) {
     let arrived = |number: u64| truth.rows[number as usize - 1].arrived_ns;
     let mut due: Vec<u64> = truth.streams.iter().map(|stream| stream.due_ns[0] - arrived(stream.number)).collect();
@@ -50,17 +50,17 @@ fn a_batch_that_stalls() {
     let stalls = "[[service.fault]]\nkind = \"stall\"\nat = \"300ms\"\nfor = \"400ms\"\ngate = \"arrivals\"\n\
                   [[service.fault]]\nkind = \"stall\"\nat = \"1100ms\"\nfor = \"300ms\"\ngate = \"events\"\n";
     let (facts, truth) = streams("/v1/completions", &format!("{BATCH}{stalls}"));
-    // Beside the content, why it ends and the end mark.
+    // Two events beside the content: the finish reason and the end mark.
     assert_same_books(&facts, &truth, EVENTS + 2);
     let (due, left) = first_events(&truth);
     let first = facts.times.of(StreamTime::FirstEvent).to_histogram();
     for rank in [1, REQUESTS / 2, REQUESTS] {
         let measured = first.value_at_rank(rank).unwrap().0;
         let i = rank as usize - 1;
-        // It cannot have come before it was due, counted from an arrival that cannot have been before the intended start.
-        // A bucket is a thousandth wide.
+        // The event cannot have come before it was due, and the server cannot have seen the request before its intended
+        // start. A bucket is a thousandth wide.
         assert!(measured + measured / 1000 >= due[i], "rank {rank}: {measured}, due after {}", due[i]);
-        // A machine that is busy with other things may begin late; five seconds are none of that.
+        // A busy machine may be late, but hardly by five seconds.
         assert!(measured <= left[i] + 5_000 * MS, "rank {rank}: {measured}, left after {}", left[i]);
     }
     assert!(due[REQUESTS as usize - 1] >= 200 * MS, "somebody waited for most of the stall: {due:?}");
@@ -71,7 +71,7 @@ fn a_batch_that_stalls() {
 fn a_chat_at_its_own_pace() {
     let (facts, truth) =
         streams("/v1/chat/completions", "[service.stream]\nevents = 20\ngap = \"3ms\"\nburst = 4\ntrickle = \"2ms\"");
-    // Who speaks, why it ends, and the end mark.
+    // Three events beside the content: the role, the finish reason and the end mark.
     assert_same_books(&facts, &truth, EVENTS + 3);
     assert!(facts.coalesced_gaps >= REQUESTS * (EVENTS + 3 - 5), "{facts:?}");
 }

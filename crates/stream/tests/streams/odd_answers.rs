@@ -1,4 +1,4 @@
-//! Answers that are no streams, or hostile ones.
+//! Hostile answers, and answers that are not streams.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,8 @@ use crate::{count, plan, run, sse};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
 
-/// A server that answers the first request on each connection by `act`, and closes it; it ends with the test process.
+/// Starts a server that answers the first request on each connection with `act` and then closes the connection. It ends
+/// with the test process.
 pub(crate) fn serve(act: impl Fn(&mut TcpStream) -> std::io::Result<()> + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -82,7 +83,7 @@ fn an_event_without_end_is_read_to_the_time_limit() {
     });
     let mut plan = plan(&url, 100.0, 1);
     plan.workload.limits.timeout = Some(Nanos::from_secs(5));
-    // Bytes come all the time: it is not idle.
+    // Bytes keep coming, so the stream is not idle.
     let (_, facts) = run(plan, StreamOptions { idle_timeout: Some(Nanos::from_secs(3)), ..sse() });
     assert_eq!((facts.tally.timed_out, facts.tally.planned, facts.events), (1, 1, 0), "{:?}", facts.tally);
     assert!(facts.bytes > Some(0));

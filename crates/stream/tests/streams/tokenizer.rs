@@ -1,4 +1,4 @@
-//! Answers of which the server does not count the tokens, counted by a tokenizer.
+//! A tokenizer counts answers whose tokens the server does not count.
 
 use std::io::Write;
 use std::thread;
@@ -12,7 +12,7 @@ use crate::{MS, count, longest, plan, run};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 const DONE: &str = "data: [DONE]\n\n";
-/// It takes words, and says that it takes at most two of them, which is about what a model reads.
+/// Counts words. Its own limit of two words is for the input of a model and must not apply.
 const WORDS: &str = r#"{"version":"1.0","truncation":{"direction":"Right","max_length":2,"strategy":"LongestFirst","stride":0},
 "padding":null,"added_tokens":[],"normalizer":null,"pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
 "model":{"type":"WordLevel","unk_token":"?","vocab":{"?":0,"one":1,"two":2}}}"#;
@@ -21,7 +21,7 @@ fn says(text: &str) -> String {
     format!("data: {{\"choices\":[{{\"index\":0,\"text\":\"{text}\"}}]}}\n\n")
 }
 
-/// The streams of five requests to a model that says these texts, 30 ms apart, and then `last`.
+/// Returns the streams of five requests to a model that says these texts, 30 ms apart, and then `last`.
 fn answers(texts: &'static [&'static str], last: &'static str) -> (StreamFacts, LlmFacts) {
     let url = serve(move |socket| {
         socket.write_all(HEAD.as_bytes())?;
@@ -41,7 +41,7 @@ fn answers(texts: &'static [&'static str], last: &'static str) -> (StreamFacts, 
 
 #[test]
 fn words_are_counted_over_the_borders_of_events() {
-    // "three" comes in two events and is one word; there are five words.
+    // "three" comes in two events and is one word, so there are five words.
     let (facts, llm) = answers(&["one two", " th", "ree", " four one"], "");
     let client = llm.by_client.expect("there is a tokenizer");
     assert_eq!((client.counted, client.output, client.tokenizer.as_str()), (5, 25, "words.json"));
