@@ -1,5 +1,5 @@
-//! The core types of truetail. *When* a request should start is a value, *what happened* to it is a value, and a state
-//! machine without I/O connects the two.
+//! The core types of truetail: the schedule of requests, the record of each request, and a state machine without I/O
+//! that connects the two.
 //!
 //! | module | content |
 //! |---|---|

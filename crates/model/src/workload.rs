@@ -6,32 +6,32 @@ use crate::arrival::{Horizon, Schedule};
 use crate::driver::Stripe;
 use crate::time::Nanos;
 
-/// What decides when the next request is sent.
+/// Load model: decides when the next request is sent.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LoadModel {
     /// Requests arrive on a schedule that never waits for the service.
     Open(Schedule),
     /// `users` each wait for their answer, think, and send again.
     Closed {
-        /// How many, at least 1.
+        /// Number of users, at least 1.
         users: u32,
-        /// From the end of one request to the intended start of the next.
+        /// Time from the end of one request to the intended start of the next.
         think_time: Nanos,
-        /// No request is due at or after its end.
+        /// End of the load: no request is due at or after it.
         horizon: Horizon,
     },
     /// Sessions arrive on a schedule; within a session, each request waits for the previous answer.
     PartlyOpen {
-        /// The intended starts of the first request of each session. Later requests also start before its end.
+        /// Intended starts of the first requests of sessions. Later requests also start before the end of the schedule.
         sessions: Schedule,
-        /// Requests in one session, at least 1.
+        /// Number of requests in one session, at least 1.
         requests_per_session: u32,
-        /// From the end of one request to the intended start of the next in its session.
+        /// Time from the end of one request to the intended start of the next in its session.
         think_time: Nanos,
     },
 }
 
-/// The name of a load model.
+/// Name of a load model.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadModelKind {
@@ -45,7 +45,7 @@ pub enum LoadModelKind {
 }
 
 impl LoadModelKind {
-    /// `open`, `closed` or `partly-open`.
+    /// Returns `open`, `closed` or `partly-open`.
     pub const fn name(self) -> &'static str {
         match self {
             LoadModelKind::Open => "open",
@@ -56,7 +56,7 @@ impl LoadModelKind {
 }
 
 impl LoadModel {
-    /// Its name.
+    /// Returns the name of this model.
     pub const fn kind(&self) -> LoadModelKind {
         match self {
             LoadModel::Open(_) => LoadModelKind::Open,
@@ -65,7 +65,7 @@ impl LoadModel {
         }
     }
 
-    /// When requests, or sessions, arrive; `None` for the closed model, where answers decide.
+    /// Returns the schedule of requests or sessions; `None` for the closed model, whose answers decide.
     pub const fn schedule(&self) -> Option<&Schedule> {
         match self {
             LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. } => Some(schedule),
@@ -73,7 +73,7 @@ impl LoadModel {
         }
     }
 
-    /// The end of the schedule.
+    /// Returns the end of the schedule.
     pub const fn horizon(&self) -> Horizon {
         match self {
             LoadModel::Open(schedule) => schedule.horizon,
@@ -82,7 +82,7 @@ impl LoadModel {
         }
     }
 
-    /// The seed of the schedule; `None` for the closed model, which has none.
+    /// Returns the seed of the schedule; `None` for the closed model.
     pub const fn seed(&self) -> Option<u64> {
         match self.schedule() {
             Some(schedule) => Some(schedule.seed),
@@ -94,21 +94,21 @@ impl LoadModel {
 /// Limits of the generator: connections and waiting times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The most requests in flight at once, and so the most open connections. An arrival that finds no free connection
-    /// waits in the client and keeps its intended start. `None`: no limit.
+    /// Maximum number of requests in flight, and so of open connections; `None` for no limit. An arrival that finds no
+    /// free connection waits in the client and keeps its intended start.
     pub connections: Option<u32>,
-    /// In the partly open model, a session has a connection of its own from its first request to its end, think times
-    /// included, so that `connections` is the most sessions under way. Otherwise sessions share connections, and one is
-    /// taken for the time of a request.
+    /// In the partly open model, gives each session its own connection from its first request to its end, think times
+    /// included. `connections` then limits running sessions. Otherwise sessions share connections, and take one for
+    /// each request.
     pub connection_per_session: bool,
-    /// How long a request may take from its actual start, connecting included, before it times out. `None`: forever.
+    /// Limit on the time from the actual start to the end of a request, connecting included; `None` for no limit.
     pub timeout: Option<Nanos>,
-    /// How long after the horizon the backlog is still sent and answers are awaited.
+    /// Time after the horizon in which the backlog is still sent and answers are awaited.
     pub drain: Nanos,
 }
 
 impl Default for Limits {
-    /// No limit on connections, which are shared, a timeout of 30 s, a drain of 30 s.
+    /// No limit on connections, which are shared; a timeout of 30 s; a drain of 30 s.
     fn default() -> Limits {
         Limits {
             connections: None,
@@ -126,14 +126,14 @@ pub struct Workload {
     pub model: LoadModel,
     /// Limits of the generator.
     pub limits: Limits,
-    /// Arrivals intended before this instant are sent and counted separately, but not measured. Part of the horizon.
+    /// Arrivals intended before this time are sent and counted separately, but not measured. Part of the horizon.
     pub warmup: Nanos,
 }
 
 impl Workload {
-    /// What the machine that has `stripe` offers of it: its part of the cap on connections, and in the closed model of the
-    /// users and of the number of requests. A schedule stays whole; of its arrivals or sessions, a
-    /// [`WorkerShare`](crate::driver::WorkerShare) with this stripe takes those that were dealt to it.
+    /// Returns the part that the machine with `stripe` offers: of the cap on connections, and in the closed model of
+    /// the users and requests. A schedule stays whole; a [`WorkerShare`](crate::driver::WorkerShare) with this stripe
+    /// takes its own arrivals or sessions from it.
     #[must_use]
     pub fn of_stripe(&self, stripe: Stripe) -> Workload {
         let part = |total: u32| stripe.share_of(u64::from(total)) as u32;
@@ -146,13 +146,13 @@ impl Workload {
         mine
     }
 
-    /// Each session holds its connection from its first request to its end.
+    /// Returns true if each session holds its connection from its first request to its end.
     pub fn has_connection_per_session(&self) -> bool {
         self.limits.connection_per_session && matches!(self.model, LoadModel::PartlyOpen { .. })
     }
 
-    /// The most workers that can share this load, at least 1. A worker without a permit for a connection, or without a user,
-    /// would have nothing to do.
+    /// Returns the maximum number of workers that can share this load, at least 1. Further workers would have no permit
+    /// for a connection, or no user, and so no work.
     pub fn max_workers(&self) -> u32 {
         let by_users = match self.model {
             LoadModel::Closed { users, .. } => users,

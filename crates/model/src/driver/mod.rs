@@ -1,9 +1,9 @@
-//! The sans-I/O state machine that decides what starts when. Sockets drive it in real time, the simulator drives the same
-//! code in virtual time.
+//! The sans-I/O state machine that decides what starts when. Sockets drive it in real time; the simulator drives the
+//! same code in virtual time.
 //!
-//! The caller asks [`Driver::poll`] what to do at an instant: start a request, or wait. When a request ends, in whatever
-//! way, the caller says so with [`Driver::complete`]. The driver enforces the cap on requests in flight, and knows of each
-//! request how long it waited for a permit. It opens nothing, records nothing and reads no clock.
+//! The caller asks [`Driver::poll`] what to do at an instant: start a request, or wait. When a request ends, with or
+//! without an answer, the caller reports it with [`Driver::complete`]. The driver enforces the cap on requests in
+//! flight and measures how long each request waited for a permit. It opens nothing, records nothing and reads no clock.
 
 mod permits;
 mod ready_queue;
@@ -24,40 +24,40 @@ pub use stripe::{Stripe, StripeError};
 use permits::Permits;
 use source::ArrivalSource;
 
-/// A request that is due, has its permit, and is to start now.
+/// Request that is due, has its permit, and must start now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DueRequest {
-    /// Its arrival: index and intended start.
+    /// Index and intended start.
     pub arrival: Arrival,
-    /// The user who makes it: to be passed to [`Driver::complete`].
+    /// User who makes the request; pass it to [`Driver::complete`].
     pub user: u32,
-    /// How long it waited for a permit. The caller is responsible for the rest of its start delay.
+    /// Time that the request waited for a permit. The caller accounts for the rest of the start delay.
     pub connection_wait: Nanos,
 }
 
-/// An arrival that was planned and never issued.
+/// Arrival that was planned and never issued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unissued {
     /// Index and intended start.
     pub arrival: Arrival,
-    /// The user who would have made it; `None` for what was due before [`Driver::begin_at`].
+    /// User who would have made the request; `None` if the arrival was due before [`Driver::begin_at`].
     pub user: Option<u32>,
-    /// In the partly open model, the place of its session among all sessions; else 0.
+    /// Number of its session among all sessions in the partly open model; 0 in the other models.
     pub session: u64,
 }
 
-/// What the caller is to do now.
+/// Next step of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Directive {
     /// Start this request, then poll again.
     Start(DueRequest),
-    /// Nothing can start before `until` unless a request ends first. [`Timestamp::NEVER`]: only the end of a request
-    /// changes this.
+    /// Nothing can start before `until` unless a request ends first. [`Timestamp::NEVER`] means that only the end of a
+    /// request can change this.
     Wait {
-        /// When to poll again at the latest.
+        /// Latest instant of the next poll.
         until: Timestamp,
     },
-    /// The drain is over: end what is in flight, then count [`Driver::unissued`].
+    /// The drain is over: end all requests in flight, then count [`Driver::unissued`].
     Expired,
     /// Everything was issued and has ended.
     Finished,
@@ -69,7 +69,7 @@ pub struct Driver {
     source: ArrivalSource,
     missed: Missed,
     permits: Permits,
-    /// A session keeps its permit from its first request to its end.
+    /// If true, a session keeps its permit from its first request to its end.
     per_session: bool,
     in_flight: u64,
     /// No arrival is intended at or after this instant.
@@ -79,7 +79,7 @@ pub struct Driver {
     last_start: Timestamp,
     drain: Nanos,
     starts: Starts,
-    /// How many arrivals [`Driver::unissued_of`] has returned.
+    /// Number of arrivals that [`Driver::unissued_of`] has returned.
     counted_out: u64,
     hash: ScheduleHash,
 }
@@ -88,36 +88,36 @@ pub struct Driver {
 #[derive(Clone, Debug)]
 struct Missed {
     source: ArrivalSource,
-    /// How many of them were returned.
+    /// Number of arrivals already returned.
     so_far: u64,
 }
 
-/// Until when requests may start.
+/// Limits on when requests may start.
 #[derive(Clone, Copy, Debug)]
 struct Starts {
-    /// Nothing starts after this instant, because of [`Driver::stop`].
+    /// Latest permitted start of a request, set by [`Driver::stop`].
     until: Timestamp,
-    /// Nothing starts any more.
     are_over: bool,
-    /// When nothing that was due had yet to start.
+    /// Latest poll that found no due arrival waiting.
     caught_up_at: Timestamp,
 }
 
-/// A driver that had nothing left to start this long before it is stopped still starts what fell due since, within this time.
+/// If a driver was caught up at most this long before a stop, it still starts, for this long, what fell due since.
 const STARTS_AFTER_STOP: Nanos = Nanos::from_millis(100);
 
-/// Arrivals that were never issued are returned one by one up to this number, and in blocks after it.
+/// Number of never-issued arrivals that are returned one by one before blocks are returned.
 const COUNTED_ONE_BY_ONE: u64 = 1 << 19;
 
-/// The intended starts of a block lie within this part of the time that its first arrival had waited.
+/// Limit on the span of a block, as a divisor of the time that its first arrival waited.
 const PART_OF_THE_WAIT: u64 = 1024;
 
-/// A block of arrivals that had hardly waited is this long.
+/// Limit on the span of a block whose first arrival hardly waited.
 const SHORTEST_BLOCK: Nanos = Nanos::from_micros(100);
 
 impl Driver {
-    /// The driver for `share` of `workload`, which is that of its machine: [`Workload::of_stripe`]. The shares of all
-    /// workers of all machines are together the whole workload, exactly. Workers beyond [`Workload::max_workers`] have nothing to do and are finished at once.
+    /// Creates the driver for `share` of `workload`, the workload of its machine ([`Workload::of_stripe`]). The shares
+    /// of all workers of all machines are exactly the whole workload. Workers beyond [`Workload::max_workers`] are
+    /// finished at once.
     pub fn new(workload: &Workload, share: WorkerShare) -> Driver {
         let working = WorkerShare { workers: share.workers.min(workload.max_workers()), ..share };
         let idle = working.index >= working.workers;
@@ -139,31 +139,31 @@ impl Driver {
         }
     }
 
-    /// Begins at `at`, which is later than the origin: the schedule is not moved. What was due before is never started, and
-    /// is returned by [`Driver::unissued`]. The users of the closed model, who have no schedule, all begin then. To be
-    /// called before the first [`Driver::poll`].
+    /// Begins the run at `at`, later than the origin, without moving the schedule. Arrivals that were due earlier never
+    /// start; [`Driver::unissued`] returns them. Users of the closed model have no schedule and all begin at `at`. Call
+    /// this before the first [`Driver::poll`].
     pub fn begin_at(&mut self, at: Timestamp) {
         self.missed.source = self.source.skip_to(at);
     }
 
-    /// In the partly open model, sessions go on and end as [`Driver::complete_step`] says, also after the last session has
-    /// begun, until the drain is over. How many requests the workload says that a session has counts for nothing then. To be called
-    /// before the first [`Driver::poll`].
+    /// Lets [`Driver::complete_step`] decide when sessions of the partly open model continue and end. They continue
+    /// after the last session has begun, until the drain is over. The workload's number of requests per session is
+    /// ignored. Call this before the first [`Driver::poll`].
     pub fn follow_script(&mut self) {
         self.source.follow_script();
     }
 
-    /// The place among all sessions of the session that `user` stands for.
+    /// Returns the number of the session of `user` among all sessions.
     pub fn session_number(&self, user: u32) -> u64 {
         self.source.session_number(user)
     }
 
-    /// Where the next arrival that is known by now stands among those of all stripes; `None` where there is none.
+    /// Returns the place of the next known arrival in the order of all stripes; `None` without a known arrival.
     pub fn next_place(&self) -> Option<Place> {
         self.source.place().filter(|place| !self.starts.are_over && place.at <= self.starts.until)
     }
 
-    /// What to do at `now`. Call it again until it returns anything but [`Directive::Start`].
+    /// Returns the next step at `now`. Call it again until it returns anything but [`Directive::Start`].
     #[inline]
     pub fn poll(&mut self, now: Timestamp) -> Directive {
         let deadline = self.deadline();
@@ -182,7 +182,7 @@ impl Driver {
             self.starts.caught_up_at = now;
             return Directive::Wait { until: next.min(deadline) };
         }
-        // It goes on in a session, which has its permit.
+        // The next arrival continues a session, which already holds its permit.
         if self.per_session && self.source.next_follow_up() == Some(next) {
             let due = self.source.pop_follow_up();
             return self.start(due, Nanos::ZERO, now);
@@ -201,7 +201,7 @@ impl Driver {
         }
     }
 
-    /// No further session may begin: the requests of those that are under way are not behind it.
+    /// Starts follow-ups of running sessions, which hold permits, while no permit is free for a new session.
     fn go_on_in_sessions(&mut self, now: Timestamp, deadline: Timestamp) -> Directive {
         match self.source.next_follow_up() {
             Some(due) if due <= now => {
@@ -222,21 +222,22 @@ impl Driver {
         Directive::Start(DueRequest { arrival, user, connection_wait })
     }
 
-    /// Reports that a request of `user` ended at `ended`: answered, failed or given up. Returns true when nothing follows in
-    /// its session, in the partly open model.
+    /// Reports that a request of `user` ended at `ended`: answered, failed or given up. In the partly open model,
+    /// returns true if nothing follows in its session.
     ///
     /// # Panics
-    /// When no request is in flight.
+    /// If no request is in flight.
     pub fn complete(&mut self, user: u32, ended: Timestamp) -> bool {
         let is_over = self.source.on_completion(user, ended);
         self.ended(ended, is_over);
         is_over
     }
 
-    /// The same where sessions follow a script: the next request of the session of `user` is due at `next`, or it has ended.
+    /// Reports that a request of `user` ended, if sessions follow a script. The next request of the session is due at
+    /// `next`; `None` ends the session. Returns true if nothing follows in it.
     ///
     /// # Panics
-    /// When no request is in flight.
+    /// If no request is in flight.
     pub fn complete_step(&mut self, user: u32, ended: Timestamp, next: Option<Timestamp>) -> bool {
         let is_over = self.source.go_on(user, next);
         self.ended(ended, is_over);
@@ -251,21 +252,22 @@ impl Driver {
         }
     }
 
-    /// Once the run is over at `now`: what would have been due later in sessions is left out by [`Driver::unissued_of`].
+    /// Drops the requests of sessions that would have been due at `now` or later. Call this once the run is over at
+    /// `now`.
     pub fn end_sessions_at(&mut self, now: Timestamp) {
         self.source.end_sessions_at(now);
     }
 
-    /// Allows at most `cap` requests in flight, or sessions under way where each has a connection, from `now` on (`None`: any
-    /// number), whatever the workload says. A caller needs this when it learns during a run what the server allows. Requests
-    /// in flight stay in flight. An arrival that waited for one of the new permits waited until `now`.
+    /// Sets the cap from `now` on; `None` removes it. It limits requests in flight, or sessions if each has a
+    /// connection. A caller needs this when it learns during a run what the server allows. Requests in flight stay in
+    /// flight. The wait of an arrival that gets one of the new permits ends at `now`.
     pub fn set_cap(&mut self, cap: Option<u64>, now: Timestamp) {
         self.permits.set_cap(cap, now);
     }
 
-    /// Stops: arrivals intended after `now` are no longer planned. What fell due since the driver last had nothing to start
-    /// still starts, unless that is more than [`STARTS_AFTER_STOP`] ago: a stop that comes between an arrival and the next
-    /// look loses none. A backlog that is older is left unissued, and what needs a permit that is not free. Requests in
+    /// Stops the run: arrivals intended after `now` are no longer planned. Arrivals that fell due since the driver was
+    /// last caught up still start, so a stop between an arrival and the next poll loses none. If that was more than
+    /// [`STARTS_AFTER_STOP`] ago, the backlog stays unissued, as do arrivals that find no free permit. Requests in
     /// flight may still end during the drain, which counts from `now`.
     pub fn stop(&mut self, now: Timestamp) {
         if self.starts.until == Timestamp::NEVER && !self.starts.are_over {
@@ -284,12 +286,12 @@ impl Driver {
         self.end = self.end.min(now);
     }
 
-    /// Once the run is over: the next arrival that was planned and never issued. Call it until it returns `None`.
+    /// Returns the next never-issued arrival, until `None`. Call this once the run is over.
     pub fn unissued(&mut self) -> Option<Arrival> {
         Some(self.unissued_of()?.arrival)
     }
 
-    /// The same, with the session that it belongs to.
+    /// Returns the next never-issued arrival like [`Driver::unissued`], with its user and session.
     pub fn unissued_of(&mut self) -> Option<Unissued> {
         let missed = self.missed.source.pop().inspect(|_| self.missed.so_far += 1);
         let missed = missed.map(|(arrival, user)| {
@@ -305,11 +307,12 @@ impl Driver {
         Some(unissued)
     }
 
-    /// Once the run is over at `ended`: the next arrivals of a schedule that were never issued, counted together. Their
-    /// intended starts lie in one second, on one side of `boundary`, and so close together that what they had waited differs
-    /// by less than 0.1 % or 100 µs. A schedule of a million times what can be sent is counted out in less than a second so.
+    /// Returns the next never-issued arrivals of a schedule as one block. Call this once the run is over at `ended`.
+    /// The intended starts of a block lie in one second, on one side of `boundary`, and their waits differ by less than
+    /// 0.1 % or 100 µs. This takes less than a second for a million times more arrivals than can be sent.
     ///
-    /// `None` while [`Driver::unissued_of`] has returned few, if nothing is left, and in the other load models.
+    /// `None` until [`Driver::unissued_of`] has returned 2^19 arrivals, if nothing is left, and in the other load
+    /// models.
     pub fn unissued_block(&mut self, ended: Timestamp, boundary: Timestamp) -> Option<ArrivalBlock> {
         if self.counted_out < COUNTED_ONE_BY_ONE {
             return None;
@@ -324,35 +327,35 @@ impl Driver {
         missed.or_else(|| self.source.take_before(until))
     }
 
-    /// How many arrivals were due before [`Driver::begin_at`]. Known once [`Driver::unissued`] has returned `None`.
+    /// Returns the number of arrivals due before [`Driver::begin_at`]. Final once [`Driver::unissued`] has returned
+    /// `None`.
     pub fn missed(&self) -> u64 {
         self.missed.so_far
     }
 
-    /// True when [`Driver::stop`] left out arrivals that would still have come. Known once [`Driver::unissued`] has
-    /// returned `None`.
+    /// Returns true if [`Driver::stop`] left out planned arrivals. Final once [`Driver::unissued`] has returned `None`.
     pub fn was_cut_short(&self) -> bool {
         self.source.was_truncated(self.planned_end)
     }
 
-    /// How many requests were started and have not ended.
+    /// Returns the number of requests that were started and have not ended.
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// True when the end of a request may make another one due: a user waits for its answer, or an arrival for a permit.
+    /// Returns true if the end of a request may make another one due, because a user or an arrival waits for it.
     pub fn awaits_completion(&self, now: Timestamp) -> bool {
         self.in_flight > 0 && (self.source.depends_on_completions() || self.waits_for_permit(now))
     }
 
-    /// True when an arrival is due at `now` that needs a permit, and all permits are taken.
+    /// Returns true if an arrival is due at `now` and waits because all permits are taken.
     #[inline]
     pub fn waits_for_permit(&self, now: Timestamp) -> bool {
         let next = || if self.per_session { self.source.next_session() } else { self.source.peek() };
         self.permits.exhausted() && next().is_some_and(|due| due <= now)
     }
 
-    /// True when an arrival is due at `now` and there is a permit for it, so that [`Driver::poll`] may start it.
+    /// Returns true if an arrival is due at `now` and has or can get a permit, so that [`Driver::poll`] may start it.
     #[inline]
     pub fn can_start(&self, now: Timestamp) -> bool {
         let next = match self.permits.exhausted() {
@@ -363,15 +366,15 @@ impl Driver {
         next.is_some_and(|due| due <= now)
     }
 
-    /// The hash of all arrivals that [`Driver::poll`] and [`Driver::unissued`] have returned. Those of
-    /// [`Driver::unissued_block`] are not in it.
+    /// Returns the hash of all arrivals that [`Driver::poll`] and [`Driver::unissued`] have returned, without those of
+    /// [`Driver::unissued_block`].
     pub fn schedule_hash(&self) -> ScheduleHash {
         self.hash
     }
 
-    /// When the drain is over, as far as that is known by now. For the open model it is fixed from the start. Where a
-    /// count ends one of the other models, the end is known when the last request was started, and the drain counts
-    /// from then.
+    /// Returns the end of the drain, as far as it is known. In the open model it is known from the start. If a count
+    /// ends one of the other models, the end is known when the last request has started, and the drain counts from that
+    /// start.
     pub fn deadline(&self) -> Timestamp {
         let end = if self.source.ends_with_last_start() { self.end.min(self.last_start) } else { self.end };
         end + self.drain

@@ -4,23 +4,22 @@ use std::collections::VecDeque;
 
 use crate::time::{Nanos, Timestamp};
 
-/// The permits of one driver, with the instants at which they became available. From these follows how long a request
-/// waited for its permit.
+/// Permits of one driver, with the times since when they are available, which give the wait of each request.
 #[derive(Clone, Debug)]
 pub(super) struct Permits {
-    /// Permits that were never used; `None`: there is no cap.
+    /// Permits that were never used; `None` without a cap.
     fresh: Option<u64>,
-    /// When the unused permits became available, or when the cap was lifted.
+    /// Time when the unused permits became available, or the cap was lifted.
     fresh_since: Timestamp,
-    /// When each returned permit was given back, oldest first.
+    /// Times when permits were given back, oldest first.
     freed: VecDeque<Timestamp>,
-    /// How many requests in flight hold a permit that a lower cap has withdrawn.
+    /// Number of held permits that a lower cap has withdrawn.
     surplus: u64,
-    /// How many are held, by requests in flight or by sessions under way.
+    /// Number of permits that requests in flight or running sessions hold.
     held: u64,
 }
 
-/// Returned permits for which memory is reserved before the run, so that a cap of usual size never allocates in it.
+/// Returned permits for which memory is reserved, so that a cap of usual size never allocates during the run.
 const PERMITS_MADE_READY: u64 = 1 << 16;
 
 impl Permits {
@@ -30,7 +29,7 @@ impl Permits {
         Permits { fresh: cap, fresh_since: Timestamp::ZERO, freed, surplus: 0, held: 0 }
     }
 
-    /// Takes a permit for a request intended at `intended` and returns how long the request waited for it; `None` when
+    /// Takes a permit for a request intended at `intended` and returns how long the request waited for it; `None` if
     /// all permits are taken.
     pub(super) fn take(&mut self, intended: Timestamp) -> Option<Nanos> {
         let waited = self.take_free(intended)?;
@@ -43,7 +42,7 @@ impl Permits {
         match &mut self.fresh {
             // A request that was due before the cap was lifted waited until then.
             None => Some(self.fresh_since.since(intended)),
-            // A permit that was returned by then is as good as an unused one, and taking it keeps the queue short.
+            // A permit returned before `intended` is as good as an unused one, and taking it keeps the queue short.
             Some(_) if self.freed.front().is_some_and(|freed_at| *freed_at <= intended) => {
                 self.freed.pop_front().map(|_| Nanos::ZERO)
             }
@@ -55,13 +54,12 @@ impl Permits {
         }
     }
 
-    /// True when no permit is available.
     pub(super) fn exhausted(&self) -> bool {
         self.fresh == Some(0) && self.freed.is_empty()
     }
 
-    /// Returns a permit that became free at `at`. Calls need not be in the order of `at`: a caller that reads many answers
-    /// at once may report them in any order.
+    /// Gives back a permit that became free at `at`. A caller that reads many answers at once may report them in any
+    /// order of `at`.
     pub(super) fn give_back(&mut self, at: Timestamp) {
         self.held -= 1;
         if self.surplus > 0 {
@@ -72,15 +70,15 @@ impl Permits {
         }
     }
 
-    /// Sets the cap to `cap` from `now` on. Where more permits are held than the new cap, the surplus disappears as it is
-    /// returned.
+    /// Sets the cap to `cap` from `now` on. If more permits are held than the new cap allows, the surplus disappears as
+    /// permits are given back.
     pub(super) fn set_cap(&mut self, cap: Option<u64>, now: Timestamp) {
         let Some(cap) = cap else { return self.lift(now) };
         self.surplus = self.held.saturating_sub(cap);
         let (free, wanted) = (self.free(), cap.saturating_sub(self.held));
         match &mut self.fresh {
             Some(fresh) if wanted <= free => {
-                // Withdraw the newest first. A request that waits is then billed from the oldest permit that remains.
+                // Withdraw the newest first, so that a waiting request is billed from the oldest permit that remains.
                 let gone = (free - wanted).min(self.freed.len() as u64);
                 self.freed.truncate(self.freed.len() - gone as usize);
                 *fresh -= free - wanted - gone;
@@ -99,7 +97,6 @@ impl Permits {
         (self.fresh, self.surplus) = (None, 0);
     }
 
-    /// Permits that no request holds.
     fn free(&self) -> u64 {
         self.fresh.unwrap_or(0) + self.freed.len() as u64
     }

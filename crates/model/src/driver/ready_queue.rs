@@ -1,17 +1,16 @@
-//! Users or sessions in the order in which their next request is due.
+//! Users or sessions, ordered by their next request.
 
 use std::collections::VecDeque;
 
 use crate::time::Timestamp;
 
-/// Users or sessions with the instant at which they are due: earliest first, and by number where instants are equal.
-///
-/// Answers come nearly in this order, so a queue with a rare insertion in the middle is cheaper than a heap.
+/// Users or sessions with their due times: earliest first, and by number at equal times. Answers come nearly in this
+/// order, so a queue with rare insertions in the middle is cheaper than a heap.
 #[derive(Clone, Default, Debug)]
 pub(super) struct ReadyQueue<N>(VecDeque<(Timestamp, N)>);
 
 impl ReadyQueue<u32> {
-    /// Users 0 to `users` - 1, all due at the origin.
+    /// Creates a queue of users 0 to `users` - 1, all due at the origin.
     pub(super) fn at_origin(users: u32) -> ReadyQueue<u32> {
         ReadyQueue((0..users).map(|user| (Timestamp::ZERO, user)).collect())
     }
@@ -27,18 +26,18 @@ impl<N: Copy + Ord> ReadyQueue<N> {
         self.0.insert(place, (at, user));
     }
 
-    /// When the first user is due.
+    /// Returns the due time of the first user.
     #[inline]
     pub(super) fn first(&self) -> Option<Timestamp> {
         self.0.front().map(|(at, _)| *at)
     }
 
-    /// The first user.
+    /// Returns the first user without removing it.
     pub(super) fn next(&self) -> Option<N> {
         self.0.front().map(|(_, user)| *user)
     }
 
-    /// Makes nobody due before `at`.
+    /// Delays every user that is due before `at` to `at`.
     pub(super) fn delay_to(&mut self, at: Timestamp) {
         self.0.iter_mut().for_each(|(due, _)| *due = at.max(*due));
         self.0.make_contiguous().sort_unstable();
@@ -59,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whoever_is_due_first_comes_first(steps in proptest::collection::vec((0u64..9, any::<bool>()), 0..99)) {
+        fn the_earliest_due_comes_first(steps in proptest::collection::vec((0u64..9, any::<bool>()), 0..99)) {
             let (mut due, mut model) = (ReadyQueue::at_origin(3), vec![(Timestamp(0), 0), (Timestamp(0), 1), (Timestamp(0), 2)]);
             for (user, (at, push)) in (3u32..).zip(steps) {
                 if push {

@@ -4,15 +4,14 @@ use super::share::WorkerShare;
 use crate::arrival::{Arrival, ArrivalBlock, Arrivals, Schedule};
 use crate::time::Timestamp;
 
-/// The place of an arrival in the order of the whole load: what is dealt out in stripes starts in the same order as it does
-/// undivided.
+/// Place of an arrival in the order of the whole load. Arrivals that are dealt out in stripes start in this order too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
-    /// When it is due.
+    /// Due time of the arrival.
     pub at: Timestamp,
-    /// Of two that are due together, the one that begins a session comes after the one that continues one.
+    /// True if it begins a session. At equal times, an arrival that continues a session comes first.
     pub(super) is_new: bool,
-    /// The number of the arrival, user or session among all of them.
+    /// Number of the arrival, user or session in the whole load.
     pub(super) number: u64,
 }
 
@@ -28,7 +27,6 @@ pub(super) struct OpenArrivals {
     arrivals: Arrivals,
     next: Option<Arrival>,
     end: Timestamp,
-    /// An arrival was left out because it is not before `end`.
     was_truncated: bool,
 }
 
@@ -39,7 +37,6 @@ impl OpenArrivals {
         OpenArrivals { arrivals, next, end: Timestamp::NEVER, was_truncated: false }
     }
 
-    /// When the next arrival is due.
     pub(super) fn peek(&self) -> Option<Timestamp> {
         self.next.map(|arrival| arrival.intended_start)
     }
@@ -48,7 +45,7 @@ impl OpenArrivals {
         self.next.map(Place::of_schedule)
     }
 
-    /// An arrival was left out because it is not before the end.
+    /// Returns true if an arrival was left out because it is not before the end.
     pub(super) fn was_truncated(&self) -> bool {
         self.was_truncated
     }
@@ -69,7 +66,7 @@ impl OpenArrivals {
         self.take_before(at);
     }
 
-    /// Takes what is due before `until` together; `None` if nothing is.
+    /// Takes all arrivals that are due before `until` as one block; `None` if nothing is due.
     pub(super) fn take_before(&mut self, until: Timestamp) -> Option<ArrivalBlock> {
         let first = self.next.filter(|next| next.intended_start < until)?;
         let stride = self.arrivals.stride();

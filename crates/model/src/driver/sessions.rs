@@ -1,4 +1,4 @@
-//! The arrivals of sessions: on a schedule, and inside one after the other.
+//! The arrivals of sessions: sessions start on a schedule, and the requests inside a session follow each other.
 
 use super::ready_queue::ReadyQueue;
 use super::scheduled::{OpenArrivals, Place};
@@ -10,25 +10,25 @@ use crate::workload::LoadModel;
 /// A session that is under way.
 #[derive(Clone, Copy, Debug)]
 struct Session {
-    /// Its place among all sessions of the schedule.
+    /// Number among all sessions of the schedule.
     number: u64,
-    /// How many requests it still has to make.
+    /// Number of requests that it still has to make.
     remaining: u32,
 }
 
-/// Sessions on a schedule, and follow-up requests of the sessions that are under way.
+/// Sessions on a schedule, and the follow-up requests of running sessions.
 #[derive(Clone, Debug)]
 pub(super) struct PartlyOpenArrivals {
     sessions: OpenArrivals,
-    /// Follow-up requests that are due, by their session and its slot.
+    /// Sessions whose follow-up request is due, by number and slot.
     follow_ups: ReadyQueue<(u64, u32)>,
-    /// Each running session, by slot.
+    /// Running sessions, by slot.
     running: Vec<Session>,
     free_slots: Vec<u32>,
     requests_per_session: u32,
     think_time: Nanos,
     end: Timestamp,
-    /// No follow-up is due at or after this.
+    /// No follow-up is due at or after this time.
     follow_ups_end: Timestamp,
     next_index: u64,
     stride: u64,
@@ -58,27 +58,26 @@ impl PartlyOpenArrivals {
         self.follow_ups.first().filter(|due| *due < self.follow_ups_end)
     }
 
-    /// The place of the session of this slot among all sessions.
     pub(super) fn number_of(&self, slot: u32) -> u64 {
         self.running[slot as usize].number
     }
 
-    /// Sessions end when the caller says so, and not by a time.
+    /// Lets sessions end when the caller says so, and not by a time.
     pub(super) fn follow_script(&mut self) {
         self.follow_ups_end = Timestamp::NEVER;
     }
 
-    /// What is due in sessions at or after `end` is left out.
+    /// Leaves out follow-ups that are due at or after `end`.
     pub(super) fn end_sessions_at(&mut self, end: Timestamp) {
         self.follow_ups_end = self.follow_ups_end.min(end);
     }
 
-    /// A count alone ends the sessions.
+    /// Returns true if only a count ends the sessions.
     pub(super) fn has_no_end(&self) -> bool {
         self.end == Timestamp::NEVER
     }
 
-    /// A session was left out, or what is next in one that is under way is `cut`.
+    /// Returns true if a session was left out, or if the next follow-up of a running session is `cut`.
     pub(super) fn was_truncated(&self, cut: impl Fn(Option<Timestamp>) -> bool) -> bool {
         self.sessions.was_truncated() || cut(self.follow_ups.first())
     }
@@ -107,12 +106,11 @@ impl PartlyOpenArrivals {
         Some(self.arrive(intended_start, slot))
     }
 
-    /// The next arrival, in the session of this slot.
     fn arrive(&mut self, intended_start: Timestamp, slot: u32) -> (Arrival, u32) {
         let arrival = Arrival { index: self.next_index, intended_start };
         self.next_index += self.stride;
         let session = &mut self.running[slot as usize];
-        // A script may ask for more than the workload says.
+        // A script may make more requests than the workload says.
         session.remaining = session.remaining.saturating_sub(1);
         (arrival, slot)
     }
@@ -136,7 +134,7 @@ impl PartlyOpenArrivals {
         self.go_on(slot, (!is_over).then(|| ended + self.think_time))
     }
 
-    /// Returns true when nothing follows any more: it has ended, or would go on after the end.
+    /// Continues the session at `next`, or ends it. Returns true if nothing follows before the end.
     pub(super) fn go_on(&mut self, slot: u32, next: Option<Timestamp>) -> bool {
         match next {
             Some(at) => self.follow_ups.push(at, (self.running[slot as usize].number, slot)),

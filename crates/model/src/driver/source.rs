@@ -8,7 +8,7 @@ use crate::arrival::{Arrival, ArrivalBlock};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
-/// The instant from which on a load model offers nothing more. The drain counts from it.
+/// Returns the end of the load. The drain counts from it.
 pub(super) fn end_of(model: &LoadModel) -> Timestamp {
     let by_time = model.horizon().duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0));
     match model {
@@ -16,13 +16,12 @@ pub(super) fn end_of(model: &LoadModel) -> Timestamp {
             let last = schedule.last_arrival().map(|last| last.intended_start);
             by_time.min(last.map_or(Timestamp::ZERO, |last| last + Nanos(1)))
         }
-        // Where a count ends one of the other models, the end is not known beforehand: follow-ups of the last session
-        // may come later than the last session.
+        // If a count ends one of the other models, the end is not known beforehand: follow-ups of the last session may
+        // come later than the last session.
         LoadModel::Open(_) | LoadModel::PartlyOpen { .. } | LoadModel::Closed { .. } => by_time,
     }
 }
 
-/// Where the arrivals of one worker come from.
 #[derive(Clone, Debug)]
 pub(super) enum ArrivalSource {
     Open(OpenArrivals),
@@ -41,7 +40,7 @@ impl ArrivalSource {
         }
     }
 
-    /// The intended start of the next arrival that is known by now.
+    /// Returns the intended start of the next known arrival.
     pub(super) fn peek(&self) -> Option<Timestamp> {
         match self {
             ArrivalSource::Open(source) => source.peek(),
@@ -51,7 +50,7 @@ impl ArrivalSource {
         }
     }
 
-    /// The place of the next arrival among those of all stripes.
+    /// Returns the place of the next known arrival in the order of all stripes.
     pub(super) fn place(&self) -> Option<Place> {
         match self {
             ArrivalSource::Open(source) => source.place(),
@@ -61,8 +60,8 @@ impl ArrivalSource {
         }
     }
 
-    /// Leaves out what is due before `at`, and returns it. Users, who have no schedule, begin at `at` instead, and miss
-    /// nothing.
+    /// Skips the arrivals that are due before `at`, and returns them. Users of the closed model have no schedule: they
+    /// begin at `at` and miss nothing.
     pub(super) fn skip_to(&mut self, at: Timestamp) -> ArrivalSource {
         let mut missed = self.clone();
         missed.end_at(at);
@@ -75,8 +74,8 @@ impl ArrivalSource {
         if matches!(missed, ArrivalSource::Closed(_)) { ArrivalSource::Idle } else { missed }
     }
 
-    /// Of a schedule, takes what is due before the instant that `until` says for the next arrival; `None` if there is none,
-    /// and in the other models.
+    /// Takes from a schedule all arrivals that are due before a limit, as one block. `until` computes the limit from
+    /// the next intended start. Returns `None` if nothing is due, and in the other models.
     pub(super) fn take_before(&mut self, until: impl Fn(Timestamp) -> Timestamp) -> Option<ArrivalBlock> {
         let ArrivalSource::Open(source) = self else { return None };
         source.take_before(until(source.peek()?))
@@ -91,7 +90,6 @@ impl ArrivalSource {
         }
     }
 
-    /// When the next session begins; `None` also in the other models.
     pub(super) fn next_session(&self) -> Option<Timestamp> {
         match self {
             ArrivalSource::PartlyOpen(source) => source.next_session(),
@@ -99,7 +97,7 @@ impl ArrivalSource {
         }
     }
 
-    /// When the next session under way goes on, as far as that is known by now; `None` also in the other models.
+    /// Returns the next due time in a running session, if known; `None` also in the other models.
     pub(super) fn next_follow_up(&self) -> Option<Timestamp> {
         match self {
             ArrivalSource::PartlyOpen(source) => source.next_follow_up(),
@@ -107,7 +105,7 @@ impl ArrivalSource {
         }
     }
 
-    /// The next arrival that goes on in a session, also where a new session is due before it.
+    /// Takes the next arrival that continues a session, even if a new session is due before it.
     pub(super) fn pop_follow_up(&mut self) -> Option<(Arrival, u32)> {
         match self {
             ArrivalSource::PartlyOpen(source) => source.pop_follow_up(),
@@ -115,7 +113,7 @@ impl ArrivalSource {
         }
     }
 
-    /// Returns true when nothing follows in the session of `user`.
+    /// Reports the end of a request of `user`. Returns true if nothing follows in its session.
     pub(super) fn on_completion(&mut self, user: u32, ended: Timestamp) -> bool {
         match self {
             ArrivalSource::Open(_) | ArrivalSource::Idle => false,
@@ -127,19 +125,18 @@ impl ArrivalSource {
         }
     }
 
-    /// True when the end of a request may be followed by another arrival.
+    /// Returns true if the end of a request may be followed by another arrival.
     pub(super) fn depends_on_completions(&self) -> bool {
         matches!(self, ArrivalSource::Closed(_) | ArrivalSource::PartlyOpen(_))
     }
 
-    /// Sessions end when the caller says so, and not by a count or a time.
     pub(super) fn follow_script(&mut self) {
         if let ArrivalSource::PartlyOpen(source) = self {
             source.follow_script();
         }
     }
 
-    /// The session of `user` goes on at `next`, or has ended. Returns true when nothing follows in it.
+    /// Continues the session of `user` at `next`, or ends it. Returns true if nothing follows in it.
     pub(super) fn go_on(&mut self, user: u32, next: Option<Timestamp>) -> bool {
         match self {
             ArrivalSource::PartlyOpen(source) => source.go_on(user, next),
@@ -147,14 +144,12 @@ impl ArrivalSource {
         }
     }
 
-    /// What is due in sessions at or after `end` is left out.
     pub(super) fn end_sessions_at(&mut self, end: Timestamp) {
         if let ArrivalSource::PartlyOpen(source) = self {
             source.end_sessions_at(end);
         }
     }
 
-    /// The place of the session of `user` among all sessions.
     pub(super) fn session_number(&self, user: u32) -> u64 {
         match self {
             ArrivalSource::PartlyOpen(source) => source.number_of(user),
@@ -171,7 +166,7 @@ impl ArrivalSource {
         }
     }
 
-    /// Once nothing is left to pop: true when there would be more, had the end stayed at `planned_end`.
+    /// Returns true if more arrivals would have come before `planned_end`. Valid once nothing is left to pop.
     pub(super) fn was_truncated(&self, planned_end: Timestamp) -> bool {
         let is_before = |due: Option<Timestamp>| due.is_some_and(|due| due < planned_end);
         match self {
@@ -182,18 +177,18 @@ impl ArrivalSource {
         }
     }
 
-    /// True when a count ends the arrivals and the last one was started: only then is the end known.
+    /// Returns true if a count ends the arrivals and the last one was started: only then is the end known.
     pub(super) fn ends_with_last_start(&self) -> bool {
         match self {
             ArrivalSource::Closed(source) => source.remaining == 0,
-            // Follow-ups may still come while sessions are under way, unless there is an instant that ends them too.
+            // Follow-ups may still come while sessions run, unless an instant ends them too.
             ArrivalSource::PartlyOpen(source) => source.has_no_end() && source.peek().is_none(),
             ArrivalSource::Open(_) | ArrivalSource::Idle => false,
         }
     }
 }
 
-/// N users, each either ready from some instant on, or waiting for its answer.
+/// Users of the closed model: each is ready from some instant on, or waits for its answer.
 #[derive(Clone, Debug)]
 pub(super) struct ClosedArrivals {
     ready: ReadyQueue<u32>,
@@ -201,7 +196,7 @@ pub(super) struct ClosedArrivals {
     end: Timestamp,
     remaining: u64,
     next_index: u64,
-    /// The number of its first user among those of all workers.
+    /// Number of its first user among the users of all workers.
     first: u64,
     stride: u64,
 }

@@ -4,34 +4,34 @@ use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-/// Stripe `index` of `of`: what one machine offers of a load that several share.
+/// Stripe `index` of `of`: the part of a shared load that one machine offers.
 ///
-/// Things are dealt one by one: of the arrivals of a schedule, stripe i gets i, i + n, i + 2n … So the stripes of all
-/// machines are together the whole load, exactly, whatever n is.
+/// Items are dealt one by one: stripe i of n gets the arrivals i, i + n, i + 2n … So all stripes together are exactly
+/// the whole load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stripe {
     index: u32,
     of: u32,
 }
 
-/// Why a text is no stripe.
+/// Error of a text that is not a stripe.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StripeError {
-    /// It is not `i/n`.
+    /// The text is not `i/n`.
     #[error("'{0}' is not a stripe; write which one of how many, such as 2/8")]
     Malformed(String),
-    /// There is none of that number.
+    /// The number is not between 1 and the number of stripes.
     #[error("there is no stripe {index} of {of}; stripes count from 1 to {of}")]
     OutOfRange {
         /// Counted from 1.
         index: u32,
-        /// How many there are.
+        /// Number of stripes.
         of: u32,
     },
-    /// No load is dealt out to so many.
+    /// The number of stripes is above [`Stripe::MOST`].
     #[error("'{0}' deals the load to more than {most} machines; give fewer stripes", most = Stripe::MOST)]
     TooMany(String),
-    /// There is none at all.
+    /// The number of stripes is 0.
     #[error("'{0}' deals the load to no machine; write which stripe of how many, such as 2/8")]
     OfNone(String),
 }
@@ -40,35 +40,35 @@ impl Stripe {
     /// The whole load: the stripe of the only machine.
     pub const WHOLE: Stripe = Stripe { index: 0, of: 1 };
 
-    /// Most stripes of a load. Nobody has so many machines, and a file that says more would fill the memory with names.
+    /// Maximum number of stripes of a load: a file that says more would fill the memory with names.
     pub const MOST: u32 = 65_536;
 
-    /// Stripe `number` of `of`, counted from 1, as people write it; `None` where there is none.
+    /// Returns stripe `number` of `of`, counted from 1 as people write it; `None` if either is out of range.
     pub const fn numbered(number: u32, of: u32) -> Option<Stripe> {
         if number == 0 || number > of || of > Stripe::MOST { None } else { Some(Stripe { index: number - 1, of }) }
     }
 
-    /// All stripes of `of`, in order.
+    /// Returns all stripes of `of`, in order.
     pub fn all(of: u32) -> impl Iterator<Item = Stripe> {
         (0..of).map(move |index| Stripe { index, of })
     }
 
-    /// Its place, from 0.
+    /// Index, from 0.
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// Its number, from 1.
+    /// Number, from 1.
     pub const fn number(self) -> u32 {
         self.index + 1
     }
 
-    /// How many stripes there are.
+    /// Number of stripes.
     pub const fn of(self) -> u32 {
         self.of
     }
 
-    /// How many of `total` things, dealt one by one, fall to it.
+    /// Returns how many of `total` items, dealt one by one, this stripe gets.
     pub const fn share_of(self, total: u64) -> u64 {
         let (index, of) = (self.index as u64, self.of as u64);
         total / of + if index < total % of { 1 } else { 0 }
@@ -76,7 +76,7 @@ impl Stripe {
 }
 
 impl fmt::Display for Stripe {
-    /// `2/8`.
+    /// Writes `2/8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.number(), self.of)
     }
@@ -85,7 +85,8 @@ impl fmt::Display for Stripe {
 impl FromStr for Stripe {
     type Err = StripeError;
 
-    /// Reads `2/8`, and `1+1/8` for the same: so can an engine whose numbers begin at 0 fill in its number without a shell.
+    /// Reads `2/8`, and `1+1/8` as the same, so that an engine that counts from 0 can fill in its number without a
+    /// shell.
     fn from_str(text: &str) -> Result<Stripe, StripeError> {
         let malformed = || StripeError::Malformed(text.to_owned());
         let count = |text: &str| text.trim().parse::<u32>().map_err(|_: ParseIntError| malformed());
