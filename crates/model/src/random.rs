@@ -1,4 +1,4 @@
-//! Seeded randomness that gives the same numbers on every machine and in every version: xoshiro256++ seeded through
+//! Seeded random numbers that are the same on every machine and in every version: xoshiro256++ seeded through
 //! SplitMix64, and logarithms from `libm` rather than from the platform.
 
 use rand_core::{Rng, SeedableRng};
@@ -9,43 +9,43 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream of `seed`. Streams of different `purpose` are independent of each other, so that the arrivals and
-    /// the service of one scenario never share their randomness.
+    /// Creates the stream of `seed`. Streams with different `purpose` are independent, so the arrivals and the service
+    /// of one scenario never share their randomness.
     pub fn new(seed: u64, purpose: u64) -> Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(mix64(seed ^ mix64(purpose))))
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in [0, 1), with 53 random bits.
+    /// Returns a number that is uniform in [0, 1), with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Exponential with mean 1, by inversion: `-ln(1 - u)`. Finite and not negative.
+    /// Returns an exponential number with mean 1, by inversion: `-ln(1 - u)`. Finite and not negative.
     pub fn exponential(&mut self) -> f64 {
         -libm::log1p(-self.uniform())
     }
 }
 
-/// Random numbers that are asked for by their place, in any order. They are the outputs of SplitMix64, whose state is a
+/// Random numbers that can be read by their place, in any order. They are the outputs of SplitMix64, whose state is a
 /// counter, so number 10^12 costs as little as number 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbered(u64);
 
 impl Numbered {
-    /// By how much the state of SplitMix64 grows from one output to the next: 2^64 divided by the golden ratio.
+    /// Growth of the state of SplitMix64 from one output to the next: 2^64 divided by the golden ratio.
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// The numbers of `seed` for this `purpose`, as in [`Random::new`].
+    /// Creates the numbers of `seed` for this `purpose`, which are independent of those for another purpose.
     pub const fn new(seed: u64, purpose: u64) -> Numbered {
         Numbered(mix64(seed ^ mix64(purpose)))
     }
 
-    /// Number `place`, uniform in (0, 1): 52 random bits, and a half of the last one more, so that it is neither 0 nor 1.
+    /// Returns number `place`, uniform in (0, 1): 52 random bits plus half of the last bit, so it is neither 0 nor 1.
     #[inline]
     pub fn uniform(self, place: u64) -> f64 {
         let bits = mix64(self.0.wrapping_add(place.wrapping_mul(Numbered::STEP)));
@@ -53,8 +53,8 @@ impl Numbered {
     }
 }
 
-/// A 64-bit finaliser in which every input bit moves every output bit (the variant 13 constants of David Stafford's
-/// study of MurmurHash3's mixer, as SplitMix64 uses them).
+/// A 64-bit finaliser: every input bit affects every output bit. It uses David Stafford's variant 13 constants for
+/// MurmurHash3's mixer, as SplitMix64 does.
 pub const fn mix64(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -65,7 +65,7 @@ pub const fn mix64(mut z: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// A replay of a published seed must give the published arrivals: these figures may never change.
+    /// Replaying a published seed must give the published arrivals: these numbers may never change.
     #[test]
     fn the_stream_of_a_seed_never_changes() {
         let mut random = Random::new(1, 0);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn numbered_ones_never_change_either_and_lie_within_0_and_1() {
+    fn numbered_values_never_change_and_lie_within_0_and_1() {
         let numbered = Numbered::new(1, 0);
         let bits = [0, 1, u64::MAX].map(|place| numbered.uniform(place).to_bits());
         assert_eq!(bits, [4602306099801214350, 4604928351346079835, 4600514322343698802]);

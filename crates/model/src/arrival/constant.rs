@@ -1,4 +1,4 @@
-//! The same rate forever.
+//! A constant rate.
 
 use super::RateProfile;
 use crate::time::Rate;

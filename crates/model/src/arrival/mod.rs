@@ -1,8 +1,8 @@
-//! When requests should start: a rate [`Profile`] × a [`Spacing`] is a [`Schedule`].
+//! Schedules of requests: a rate [`Profile`] × a [`Spacing`] is a [`Schedule`].
 //!
-//! With L(t) the integral of the profile's rate from 0 to t, even spacing puts arrival k (k = 0, 1, 2 …) at the
-//! solution of L(t) = k, and exponential spacing at L(t) = the k-th point of a unit Poisson process. Nothing is ever
-//! added up in rounded intervals, so a schedule does not drift, and (profile, spacing, seed, horizon) replays it exactly.
+//! Let L(t) be the integral of the profile's rate from 0 to t. Even spacing puts arrival k (k = 0, 1, 2 …) at the
+//! solution of L(t) = k, and exponential spacing at L(t) = the k-th point of a unit Poisson process. No rounded
+//! intervals are added up, so a schedule does not drift, and (profile, spacing, seed, horizon) replays it exactly.
 
 mod constant;
 mod poisson;

@@ -1,68 +1,67 @@
 //! The points of a unit Poisson process, each computed from its number.
 //!
-//! A machine that has every n-th arrival must not draw the gaps of all of them. So the process is built from above. The first
-//! 2^64 points, which are more than there ever are, take a length of Gamma(2^64). Of a stretch of 2m points, the first m take a
-//! share of its length that is Beta(m, m), whatever the length is. Halved in this way again and again, a stretch of
-//! [`IN_LEAF`] points is left, a leaf, and its points divide it as the partial sums of as many exponential gaps divide
-//! their sum. All shares and gaps have a number of their own, from which they are drawn ([`Numbered`]).
+//! A machine that sends every n-th arrival must not draw the gaps of all arrivals, so the process is built from above.
+//! The first 2^64 points, more than any run has, take a length of Gamma(2^64). The first half of a stretch of 2m points
+//! takes a share of its length that is Beta(m, m), whatever the length. Repeated halving ends at a leaf, a stretch of
+//! [`IN_LEAF`] points. Its points divide it as the partial sums of as many exponential gaps divide their sum. Each
+//! share and gap is drawn from its own number ([`Numbered`]).
 //!
-//! All gaps are then independent and exponential with mean 1, because of two theorems. If X and Y are independent and
-//! Gamma(m), then X / (X + Y) is Beta(m, m) and independent of X + Y, which is Gamma(2m); and of m independent exponential
-//! gaps, the quotients of gap and sum are independent of the sum, which is Gamma(m).
+//! Two theorems make all gaps independent and exponential with mean 1. If X and Y are independent and Gamma(m), then X
+//! / (X + Y) is Beta(m, m) and independent of X + Y, which is Gamma(2m). And for m independent exponential gaps, the
+//! quotients of gap and sum are independent of the sum, which is Gamma(m).
 //!
-//! A walk keeps the stretches from the whole down to its leaf. From one leaf to the next it draws one share on
-//! average, and from one leaf to another that is k further, about log2(k) + 1.
+//! A walk keeps the stretches from the whole down to its leaf. A step to the next leaf draws one share on average, and
+//! a step of k leaves about log2(k) + 1.
 
 use std::f64::consts::TAU;
 
 use crate::random::Numbered;
 
-/// The numbers that gaps are drawn from, and those that shares are.
+/// Purposes of the random numbers: gaps, and shares.
 const GAPS: u64 = 0x4741_5053;
 const SHARES: u64 = 0x5348_4152;
 
-/// log2 of the points in a leaf.
+/// log2 of the number of points in a leaf.
 const LEAF_BITS: u32 = 6;
 const IN_LEAF: usize = 1 << LEAF_BITS;
-/// Halvings from the whole to a leaf.
+/// Number of halvings from the whole to a leaf.
 const HALVINGS: usize = (u64::BITS - LEAF_BITS) as usize;
 
-/// Below this distance, in arrivals, the last bits of a profile's arithmetic may swap two points.
+/// Points closer than this, in arrivals, may be swapped by the last bits of a profile's arithmetic.
 const CLOSE: f64 = 1e-3;
 
-/// A point of the process.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Point {
-    /// Where it lies on the axis.
+    /// Position on the axis.
     pub(super) place: f64,
-    /// Where the point before it lies, if they are close.
+    /// Position of the point before, if the two are close.
     pub(super) close_before: Option<f64>,
 }
 
-/// A stretch of the axis, from the last point before it to its own last point.
+/// Stretch of the axis, from the last point before it to its own last point.
 #[derive(Clone, Copy, Default, Debug)]
 struct Stretch {
     start: f64,
     end: f64,
 }
 
-/// The points of one seed, to be asked for in ascending order.
+/// The points of one seed. They must be asked for in ascending order.
 #[derive(Clone, Debug)]
 pub(super) struct PoissonPoints {
     gaps: Numbered,
     shares: Numbered,
-    /// The leaf that the walk is in, by number.
+    /// Number of the current leaf.
     leaf: u64,
-    /// By the number of halvings below it, each stretch that has this leaf in it.
+    /// The stretches that contain this leaf, by the number of halvings below each.
     stretches: [Stretch; HALVINGS + 1],
-    /// For each point of the leaf, e to the power of minus the sum of its gaps up to there: a product of uniform numbers.
+    /// For each point of the leaf, e^−(sum of its gaps so far): a product of uniform numbers.
     products: [f64; IN_LEAF],
-    /// What the logarithm of a product is to be multiplied by.
+    /// Factor from the logarithm of a product to a length.
     scale: f64,
 }
 
 impl PoissonPoints {
-    /// The points of `seed`, from number `first` on.
+    /// Creates the points of `seed`, from number `first` on.
     pub(super) fn from(seed: u64, first: u64) -> PoissonPoints {
         let mut points = PoissonPoints {
             gaps: Numbered::new(seed, GAPS),
@@ -77,7 +76,7 @@ impl PoissonPoints {
         points
     }
 
-    /// Point `index`, from 0, which is not before the last one that was asked for.
+    /// Returns point `index`, from 0. Indices must not descend from call to call.
     #[inline]
     pub(super) fn at(&mut self, index: u64) -> Point {
         let leaf = index >> LEAF_BITS;
@@ -90,7 +89,7 @@ impl PoissonPoints {
         Point { place: self.place(i), close_before: is_close.then(|| self.place_before(i)) }
     }
 
-    /// Where point i of the leaf lies. The last one ends the stretch.
+    /// Returns the position of point i of the leaf. The last point ends the stretch.
     #[inline]
     fn place(&self, i: usize) -> f64 {
         let Stretch { start, end } = self.stretches[0];
@@ -103,13 +102,13 @@ impl PoissonPoints {
 
     fn go_on_to(&mut self, leaf: u64) {
         debug_assert!(leaf > self.leaf, "points are asked for in ascending order");
-        // The smallest stretch that has both leaves in it; the walk goes from its first half to its second.
+        // The smallest stretch that contains both leaves: the walk moves from its first half to its second.
         let common = (u64::BITS - (leaf ^ self.leaf).leading_zeros()) as usize;
         self.stretches[common - 1] = Stretch { start: self.stretches[common - 1].end, end: self.stretches[common].end };
         self.descend(leaf, common - 1);
     }
 
-    /// Goes down to a leaf from the stretch with so many halvings below it, which is known.
+    /// Descends to a leaf from a known stretch, which has `halvings` halvings below it.
     fn descend(&mut self, leaf: u64, halvings: usize) {
         for below in (0..halvings).rev() {
             let Stretch { start, end } = self.stretches[below + 1];
@@ -123,12 +122,11 @@ impl PoissonPoints {
         self.draw_gaps();
     }
 
-    /// Draws the gaps of the leaf.
     fn draw_gaps(&mut self) {
         let first = self.leaf << LEAF_BITS;
         let mut product = 1.0f64;
         for (i, held) in self.products.iter_mut().enumerate() {
-            // It falls below the smallest number once in e^640 leaves.
+            // The product falls below the smallest number once in e^640 leaves.
             product = (product * self.gaps.uniform(first + i as u64)).max(f64::MIN_POSITIVE);
             *held = product;
         }
@@ -137,9 +135,9 @@ impl PoissonPoints {
     }
 }
 
-/// The length of 2^64 points: Gamma(2^64).
+/// Draws the length of 2^64 points: Gamma(2^64).
 ///
-/// It is d (1 + x/√(9d))³ with x normal and d = 2^64 − 1/3. Marsaglia and Tsang (2000) reject some of these to make the
+/// It is d (1 + x/√(9d))³ with x normal and d = 2^64 − 1/3. Marsaglia and Tsang (2000) reject some values to make the
 /// distribution exact, here with probability x⁴/108d: less than once in 10^20.
 fn whole_length(shares: Numbered) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(shares.uniform(0)));
@@ -149,12 +147,12 @@ fn whole_length(shares: Numbered) -> f64 {
     d * root * root * root
 }
 
-/// What the first half takes of stretch `number` among those that are as long: Beta(m, m), where m is 2^`halvings` leaves.
+/// Draws the share of the first half of stretch `number` at its level: Beta(m, m), where m is 2^`halvings` leaves.
 ///
-/// It is ½ + ½ √(1 − U^(2/(2m − 1))) cos 2πV with U and V uniform: a point with the density (1 − r²)^(m − 3/2) in the
-/// disc has such a coordinate (Devroye, Non-Uniform Random Variate Generation, 1986, IX.4; the method is Ulrich's).
+/// It is ½ + ½ √(1 − U^(2/(2m − 1))) cos 2πV with U and V uniform: the coordinate of a point with the density (1 −
+/// r²)^(m − 3/2) in the disc (Devroye, Non-Uniform Random Variate Generation, 1986, IX.4; the method is Ulrich's).
 fn share_of_first_half(shares: Numbered, halvings: usize, number: u64) -> f64 {
-    // The numbers of a heap: 1 is the whole, and 2k and 2k + 1 are the halves of k.
+    // Nodes are numbered as in a heap: 1 is the whole, and 2k and 2k + 1 are the halves of k.
     let node = 1 << (HALVINGS - 1 - halvings) | number;
     let m = (1u64 << (halvings as u32 + LEAF_BITS)) as f64;
     let radius = libm::sqrt(-libm::expm1(2.0 * libm::log(shares.uniform(2 * node)) / (2.0 * m - 1.0)));

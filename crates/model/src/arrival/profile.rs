@@ -1,4 +1,4 @@
-//! How the offered rate moves over time.
+//! Rate profiles: the offered rate over time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Constant, ProfileError, Ramp, RateProfile, Sine, Step, Steps, Trace};
 use crate::time::{Nanos, Rate, number_of};
 
-/// Every rate profile there is.
+/// Rate profile of a load.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Profile {
-    /// The same rate forever.
+    /// A constant rate.
     Constant(Constant),
     /// Stretches of constant rate.
     Steps(Steps),
@@ -19,12 +19,12 @@ pub enum Profile {
     Ramp(Ramp),
     /// A swing about a mean.
     Sine(Sine),
-    /// A recording.
+    /// Recorded arrivals.
     Trace(Trace),
 }
 
 impl Profile {
-    /// The same `rate` forever.
+    /// Returns the profile of a constant `rate`.
     pub fn constant(rate: Rate) -> Profile {
         Profile::Constant(Constant { rate })
     }
@@ -39,15 +39,15 @@ impl Profile {
         }
     }
 
-    /// The length of the profile itself: of all steps, one ramp, one period, the recording. `None` for a constant rate. A
-    /// run without a duration takes this one.
+    /// Returns the length of all steps, one ramp, one period or the recording; `None` for a constant rate. It is the
+    /// default duration of a run.
     pub fn natural_length(&self) -> Option<Nanos> {
         match self {
             Profile::Constant(_) => None,
             Profile::Steps(steps) => Some(steps.steps().iter().fold(Nanos::ZERO, |sum, step| sum + step.length)),
             Profile::Ramp(ramp) => Some(ramp.over),
             Profile::Sine(sine) => Some(sine.period),
-            // The last arrival is inside the horizon, whose end is not.
+            // The horizon must lie after the last arrival, because its end is exclusive.
             Profile::Trace(trace) => trace.instants().last().map(|t| t.since_origin() + Nanos(1)),
         }
     }
@@ -77,7 +77,7 @@ const SINE_FORM: &str = "sine:LOW..HIGH/PERIOD such as sine:500..1500/60s";
 impl FromStr for Profile {
     type Err = ProfileError;
 
-    /// Reads `1000` (constant), `steps:…`, `ramp:…`, `sine:…`. A trace is a file: see [`Trace::parse`].
+    /// Reads `1000` (constant), `steps:…`, `ramp:…` or `sine:…`. A trace is read from a file: see [`Trace::parse`].
     fn from_str(text: &str) -> Result<Profile, ProfileError> {
         let Some((kind, rest)) = text.split_once(':') else {
             let rate: Rate = text.parse().map_err(|_| ProfileError::Unknown(text.to_owned()))?;
@@ -96,7 +96,7 @@ fn malformed(text: &str, form: &'static str, problem: impl fmt::Display) -> Prof
     ProfileError::Malformed { text: text.to_owned(), problem: problem.to_string(), form }
 }
 
-/// Requests per second, as `100` or `1.5k`; may be 0.
+/// Reads requests per second, such as `100` or `1.5k`; may be 0.
 fn per_second(text: &str, form: &'static str, field: &str) -> Result<f64, ProfileError> {
     match number_of(field.trim()) {
         Some(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
@@ -110,7 +110,7 @@ fn length(text: &str, form: &'static str, field: &str) -> Result<Nanos, ProfileE
     if length.is_zero() { Err(malformed(text, form, "a length of zero")) } else { Ok(length) }
 }
 
-/// `LOW..HIGH/DURATION`.
+/// Reads `LOW..HIGH/DURATION`.
 fn span(text: &str, form: &'static str, rest: &str) -> Result<(f64, f64, Nanos), ProfileError> {
     let (rates, over) = rest.rsplit_once('/').ok_or_else(|| malformed(text, form, "no duration"))?;
     let (low, high) = rates.split_once("..").ok_or_else(|| malformed(text, form, "no two rates"))?;
@@ -147,7 +147,7 @@ fn parse_sine(text: &str, rest: &str) -> Result<Profile, ProfileError> {
 }
 
 impl fmt::Display for Profile {
-    /// As [`FromStr`] reads it; a trace as `trace:N arrivals`.
+    /// Writes the form that [`FromStr`] reads; a trace as `trace:N arrivals`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Profile::Constant(p) => write!(f, "{}", p.rate),

@@ -1,9 +1,9 @@
-//! Why a profile cannot be read.
+//! Errors of reading a rate profile.
 
-/// Why a text is not a profile.
+/// Error of a text that is not a profile.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// There is no kind of profile of that name.
+    /// No kind of profile has this name.
     #[error(
         "unknown profile '{0}'; there are steps:100/10s,500/10s · ramp:100..2000/60s · sine:500..1500/60s · trace:FILE"
     )]
@@ -11,19 +11,19 @@ pub enum ProfileError {
     /// The kind is known, and its parameters are malformed.
     #[error("profile '{text}': {problem}; write {form}")]
     Malformed {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// What is wrong with it.
+        /// Problem with the text.
         problem: String,
-        /// How it is written.
+        /// The expected form.
         form: &'static str,
     },
     /// A recording is malformed.
     #[error("trace, line {line}: {problem}")]
     Trace {
-        /// Counted from 1; 0 for the file as a whole.
+        /// Line, counted from 1; 0 for the file as a whole.
         line: usize,
-        /// What is wrong there.
+        /// Problem in that line.
         problem: String,
     },
 }

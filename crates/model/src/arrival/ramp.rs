@@ -5,15 +5,15 @@ use crate::time::Nanos;
 
 /// λ(t) = a + (b − a)·t/T for t ≤ T, then b.
 ///
-/// L(t) = a·t + (b − a)·t²/(2T) up to T, then L(T) + b·(t − T). The inverse solves the quadratic in the form that
-/// does not cancel: t = 2k / (a + √(a² + 2k(b − a)/T)).
+/// L(t) = a·t + (b − a)·t²/(2T) up to T, then L(T) + b·(t − T). The inverse solves the quadratic in a form without
+/// cancellation: t = 2k / (a + √(a² + 2k(b − a)/T)).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ramp {
     /// a: requests/s at the start, ≥ 0.
     pub from_per_second: f64,
-    /// b: requests/s at the end and after it, ≥ 0. Not both rates are 0.
+    /// b: requests/s at the end and after it, ≥ 0. At least one of the rates is above 0.
     pub to_per_second: f64,
-    /// T: how long the climb takes, above zero.
+    /// T: duration of the climb, above zero.
     pub over: Nanos,
 }
 

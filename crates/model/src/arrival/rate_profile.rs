@@ -1,14 +1,14 @@
-//! What every rate profile can do.
+//! Interface of a rate profile.
 
-/// A rate over time, given by its integral, which is what a schedule needs.
+/// A rate over time, given by its integral L(t).
 pub trait RateProfile {
-    /// L(t): arrivals expected from 0 to `seconds` ≥ 0. Not decreasing, and 0 at 0.
+    /// Returns L(t), the arrivals expected from 0 to `seconds` ≥ 0. Not decreasing, and 0 at 0.
     fn cumulative(&self, seconds: f64) -> f64;
 
-    /// The first t in seconds with L(t) ≥ `count` ≥ 0; `None` where L never gets there. At a pause (rate 0) arrival
-    /// `count` comes when the pause is over.
+    /// Returns the first t in seconds with L(t) ≥ `count` ≥ 0; `None` if L never reaches `count`. An arrival that falls
+    /// into a pause (rate 0) comes when the pause is over.
     fn inverse(&self, count: f64) -> Option<f64>;
 
-    /// The highest rate, requests/s: for sizing, not for arithmetic.
+    /// Returns the highest rate in requests/s. It is for sizing, not for arithmetic.
     fn peak_per_second(&self) -> f64;
 }

@@ -10,78 +10,78 @@ use crate::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 /// One planned request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// Its place in the whole schedule, from 0, whatever stripe it was dealt to.
+    /// Place in the whole schedule, from 0, regardless of its stripe.
     pub index: u64,
-    /// When it should start.
+    /// Intended start.
     pub intended_start: Timestamp,
 }
 
-/// Arrivals of one stripe that follow each other, counted together.
+/// Consecutive arrivals of one stripe, counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrivalBlock {
-    /// The first of them.
+    /// First arrival of the block.
     pub first: Arrival,
-    /// When the last of them should start.
+    /// Intended start of the last arrival.
     pub last_start: Timestamp,
-    /// Their number, at least 1.
+    /// Number of arrivals, at least 1.
     pub count: u64,
-    /// From the index of one to that of the next.
+    /// Distance from the index of one arrival to the next.
     pub stride: u64,
 }
 
 impl ArrivalBlock {
-    /// The indices of its arrivals.
+    /// Returns the indices of the arrivals.
     pub fn indices(&self) -> impl Iterator<Item = u64> + use<> {
         let (first, stride) = (self.first.index, self.stride);
         (0..self.count).map(move |nth| first + nth * stride)
     }
 
-    /// The instant halfway between its first and its last intended start.
+    /// Returns the instant halfway between the first and the last intended start.
     pub fn middle(&self) -> Timestamp {
         let first = self.first.intended_start;
         first + Nanos(self.last_start.since(first).0 / 2)
     }
 }
 
-/// The end of a schedule: the first limit that is reached. Without a limit it never ends.
+/// End of a schedule: the first limit that is reached. Without a limit the schedule never ends.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Horizon {
-    /// Arrivals are strictly before this much time.
+    /// Arrivals are strictly before this time.
     pub duration: Option<Nanos>,
-    /// At most this many arrivals.
+    /// Maximum number of arrivals.
     pub requests: Option<u64>,
 }
 
 /// Every intended start, from (profile, spacing, seed, horizon).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Schedule {
-    /// How the rate moves.
+    /// The rate over time.
     pub profile: Profile,
-    /// How arrivals lie, given the rate.
+    /// Spacing of arrivals at the given rate.
     pub spacing: Spacing,
     /// Seed of the spacing; even spacing does not use it.
     pub seed: u64,
-    /// Where it ends.
+    /// End of the schedule.
     pub horizon: Horizon,
 }
 
 impl Schedule {
-    /// All arrivals, in order.
+    /// Returns all arrivals, in order.
     pub fn arrivals(&self) -> Arrivals {
         self.stripe(0, 1)
     }
 
-    /// The arrivals of worker `i` of `n`: indices i, i + n, i + 2n … The stripes of all workers together are the whole
-    /// schedule, exactly, whatever n is.
+    /// Returns the arrivals of worker `i` of `n`: indices i, i + n, i + 2n … The stripes of all workers together are
+    /// exactly the whole schedule.
     ///
     /// # Panics
-    /// When `i >= n`.
+    /// If `i >= n`.
     pub fn stripe(&self, i: u64, n: u64) -> Arrivals {
         assert!(i < n, "stripe {i} of {n}");
         self.every_nth_from(i, n)
     }
 
-    /// Arrivals `first`, `first + stride`, `first + 2 stride` …
+    /// Returns arrivals `first`, `first + stride`, `first + 2 stride` …
     fn every_nth_from(&self, first: u64, stride: u64) -> Arrivals {
         Arrivals {
             profile: self.profile.clone(),
@@ -96,13 +96,12 @@ impl Schedule {
         }
     }
 
-    /// How many arrivals there are; `None` where the horizon has no limit. Found by bisection, whatever the spacing.
+    /// Returns the number of arrivals; `None` if the horizon has no limit. Finds it by bisection.
     pub fn count(&self) -> Option<u64> {
         self.is_limited().then(|| self.bisected())
     }
 
-    /// The last arrival; `None` where there is none, or where the schedule never ends. It takes as long as
-    /// [`Schedule::count`].
+    /// Returns the last arrival; `None` if the schedule is empty or endless. Takes as long as [`Schedule::count`].
     pub fn last_arrival(&self) -> Option<Arrival> {
         self.every_nth_from(self.count()?.checked_sub(1)?, 1).next()
     }
@@ -125,7 +124,7 @@ impl Schedule {
         count
     }
 
-    /// The hash of every (index, intended start). It takes as long as walking the schedule.
+    /// Returns the hash of every (index, intended start). Takes as long as walking the schedule.
     pub fn hash(&self) -> ScheduleHash {
         let mut hash = ScheduleHash::default();
         self.arrivals().for_each(|arrival| hash.add(arrival));
@@ -133,7 +132,7 @@ impl Schedule {
     }
 }
 
-/// Where arrival k lies on the axis L(t).
+/// Positions of arrivals on the axis L(t).
 #[derive(Clone, Debug)]
 enum Points {
     Even,
@@ -152,7 +151,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// From the index of one arrival to that of the next.
+    /// Returns the distance from the index of one arrival to the next.
     pub fn stride(&self) -> u64 {
         self.stride
     }
@@ -164,7 +163,7 @@ impl Arrivals {
             (Points::Poisson(points), profile) => {
                 let point = points.at(index);
                 let instant = instant_at(profile, point.place)?;
-                // Stripes must agree on the order, so it is decided between neighbours of the whole schedule.
+                // Stripes must agree on the order, so neighbours of the whole schedule decide it.
                 let before = point.close_before.and_then(|before| instant_at(profile, before));
                 Some(before.map_or(instant, |before| before.max(instant)))
             }
@@ -173,8 +172,7 @@ impl Arrivals {
 }
 
 impl Arrivals {
-    /// Takes the arrivals that are due before `end` together, without a visit to each: about log2 of their number steps.
-    /// `None` if there is none.
+    /// Takes all arrivals that are due before `end`, in about log2 of their number steps; `None` if nothing is due.
     pub fn take_before(&mut self, end: Timestamp) -> Option<ArrivalBlock> {
         let is_taken = |place: u64| self.start_of(place).is_some_and(|start| start < end);
         if !is_taken(0) {
@@ -195,7 +193,7 @@ impl Arrivals {
         Some(ArrivalBlock { first, last_start: self.last, count: last + 1, stride: self.stride })
     }
 
-    /// The intended start of the arrival at `place` among those to come, from 0.
+    /// Returns the intended start of the arrival at `place` among the remaining arrivals, from 0.
     fn start_of(&self, place: u64) -> Option<Timestamp> {
         let next_index = self.next_index.checked_add(place.checked_mul(self.stride)?)?;
         let arrival = Arrivals { next_index, ..self.clone() }.next()?;
@@ -203,13 +201,13 @@ impl Arrivals {
     }
 }
 
-/// The instant at which L(t) reaches `count`. Beyond 2^63 ns (292 years) there is no schedule.
+/// Returns the instant at which L(t) reaches `count`; `None` beyond 2^63 ns (292 years).
 fn instant_at(profile: &Profile, count: f64) -> Option<Timestamp> {
     let nanos = profile.inverse(count)? * NANOS_PER_SECOND as f64;
     (nanos < (1u64 << 63) as f64).then(|| Timestamp(rounded(nanos)))
 }
 
-/// `nanos`, from 0 to below 2^63, rounded to the nearest whole number, halves up. The result is that of `f64::round`, which
+/// Rounds `nanos`, from 0 to below 2^63, to the nearest whole number, halves up. The result equals `f64::round`, which
 /// is a library call on plain x86-64.
 #[inline]
 fn rounded(nanos: f64) -> u64 {
@@ -226,7 +224,7 @@ impl Iterator for Arrivals {
         if self.horizon.requests.is_some_and(|limit| index >= limit) {
             return None;
         }
-        // Rounding must not turn time back, whatever the profile's arithmetic does in the last bit.
+        // Rounding in the last bits of a profile must not turn time back.
         let intended_start = self.instant_of(index)?.max(self.last);
         if self.horizon.duration.is_some_and(|end| intended_start.0 >= end.0) {
             return None;
@@ -237,10 +235,10 @@ impl Iterator for Arrivals {
     }
 }
 
-/// A hash of a set of arrivals that does not depend on the order in which they are added, so that workers and machines
-/// hash what they were dealt and the sums add up to the hash of the whole schedule.
+/// Hash of a set of arrivals that does not depend on their order. Workers and machines hash their own arrivals, and the
+/// sums add up to the hash of the whole schedule.
 ///
-/// It is the wrapping sum of a mixed (index, intended start). It tells two schedules apart, but is no protection against
+/// It is the wrapping sum of a mixed (index, intended start). It tells two schedules apart, but does not resist
 /// deliberate collisions.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ScheduleHash(pub u64);
@@ -270,7 +268,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rounding_is_that_of_the_library(bits in 0u64..(1f64.to_bits() + (62 << 52)), whole in 0u64..1 << 50, step in -2i64..=2) {
+        fn rounding_equals_the_library(bits in 0u64..(1f64.to_bits() + (62 << 52)), whole in 0u64..1 << 50, step in -2i64..=2) {
             let any = f64::from_bits(bits);
             prop_assert_eq!(rounded(any), any.round() as u64);
             let near_a_half = f64::from_bits((whole as f64 + 0.5).to_bits().wrapping_add_signed(step));

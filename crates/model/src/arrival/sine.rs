@@ -5,11 +5,11 @@ use std::f64::consts::TAU;
 use super::RateProfile;
 use crate::time::Nanos;
 
-/// λ(t) = m + d·sin(2πt/P) with mean m = (low + high)/2 and amplitude d = (high − low)/2: starts at the mean, rises
-/// first, and stays within low and high.
+/// λ(t) = m + d·sin(2πt/P) with mean m = (low + high)/2 and amplitude d = (high − low)/2. It starts at the mean and
+/// rises first.
 ///
-/// L(t) = m·t + d·P/(2π)·(1 − cos(2πt/P)). It has no closed inverse; because it is monotone (d ≤ m) and its derivative λ
-/// is known, Newton's method finds it between bounds, and bisection where the rate is near zero.
+/// L(t) = m·t + d·P/(2π)·(1 − cos(2πt/P)). It has no closed inverse. L is monotone (d ≤ m) and its derivative λ is
+/// known, so Newton's method finds the inverse between bounds, and bisection does if the rate is near zero.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sine {
     /// The lowest rate, requests/s, ≥ 0.
@@ -33,7 +33,7 @@ impl Sine {
 }
 
 impl Sine {
-    /// L(t) and λ(t).
+    /// Returns L(t) and λ(t).
     fn count_and_rate(&self, seconds: f64) -> (f64, f64) {
         let (mean, amplitude, period) = (self.mean(), self.amplitude(), self.period.as_secs_f64());
         // The phase is reduced first, so that a long run keeps the precision of a short one.
@@ -42,7 +42,7 @@ impl Sine {
     }
 }
 
-/// Bisection alone needs fewer steps than this to reach the last bit of an `f64`.
+/// Maximum number of steps: bisection needs fewer to reach the last bit of an `f64`.
 const MAX_STEPS: usize = 200;
 
 impl RateProfile for Sine {
@@ -51,7 +51,7 @@ impl RateProfile for Sine {
     }
 
     fn inverse(&self, count: f64) -> Option<f64> {
-        // 0 ≤ L(t) − m·t ≤ d·P/π bounds the solution on both sides, but for the last bits.
+        // 0 ≤ L(t) − m·t ≤ d·P/π bounds the solution on both sides, apart from the last bits.
         let at_mean = count / self.mean();
         let swing = self.amplitude() * self.period.as_secs_f64() * 2.0 / TAU / self.mean();
         let (mut low, mut high) = ((at_mean - swing).max(0.0) * (1.0 - 1e-12), at_mean * (1.0 + 1e-12));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The gaps between arrivals: where arrival k lies on the axis L(t).
+/// The gaps between arrivals: positions of arrival k on the axis L(t).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spacing {
@@ -14,7 +14,7 @@ pub enum Spacing {
 }
 
 impl Spacing {
-    /// The version of the random gaps: another one gives other arrivals for the same seed. In the first, each gap was
-    /// drawn after the one before it.
+    /// Version of the random gaps: the same seed gives other arrivals in another version. Version 1 drew each gap after
+    /// the one before.
     pub const POISSON_VERSION: u64 = 2;
 }

@@ -3,16 +3,16 @@
 use super::RateProfile;
 use crate::time::Nanos;
 
-/// One stretch of constant rate.
+/// Stretch of constant rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Step {
     /// Requests/s, ≥ 0 (0 is a pause).
     pub per_second: f64,
-    /// How long, above zero.
+    /// Duration, above zero.
     pub length: Nanos,
 }
 
-/// λ(t) is constant within each step; after the last step its rate stays.
+/// Stretches of constant rate; the rate of the last step stays after it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Steps {
     steps: Vec<Step>,
@@ -21,7 +21,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Steps in the order of time; at least one, and at least one rate above zero.
+    /// Creates a profile of steps in the order of time. At least one rate must be above zero.
     pub fn new(steps: Vec<Step>) -> Steps {
         assert!(steps.iter().any(|step| step.per_second > 0.0), "steps without a rate above zero");
         let mut starts = Vec::with_capacity(steps.len());
@@ -34,7 +34,7 @@ impl Steps {
         Steps { steps, starts }
     }
 
-    /// The steps, in the order of time.
+    /// Returns the steps in the order of time.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -48,8 +48,8 @@ impl RateProfile for Steps {
     }
 
     fn inverse(&self, count: f64) -> Option<f64> {
-        // An arrival that falls on a border belongs to the later step that has a rate. The border itself is a sum of
-        // products, exact to a few units in the last place.
+        // An arrival on a border belongs to the next step with a rate above zero. The border is a sum of products,
+        // exact to a few units in the last place.
         let on_border = count + count * 8.0 * f64::EPSILON;
         let reached = self.starts.partition_point(|(_, at_start)| *at_start <= on_border).max(1) - 1;
         let i = (reached..self.steps.len()).find(|&i| self.steps[i].per_second > 0.0).unwrap_or(reached);

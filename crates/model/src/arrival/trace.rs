@@ -5,16 +5,16 @@ use std::sync::Arc;
 use super::{ProfileError, RateProfile};
 use crate::time::{Nanos, Timestamp};
 
-/// L(t) is the line through the points (t_k, k) of a recording, so that even spacing replays the recorded instants to
-/// the nanosecond, and exponential spacing replays their rate with other instants.
+/// Recorded arrivals: L(t) is the line through the points (t_k, k). Even spacing replays the recorded instants to the
+/// nanosecond, and exponential spacing replays their rate with other instants.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
-    /// Shared between the workers, which have a copy of the profile each.
+    /// Shared between the workers, each of which has a copy of the profile.
     instants: Arc<[Timestamp]>,
 }
 
 impl Trace {
-    /// Recorded arrivals in ascending order, at least one.
+    /// Creates a trace of at least one arrival, in ascending order.
     ///
     /// # Errors
     /// [`ProfileError::Trace`] names the first entry (counted from 1) that is earlier than the one before it.
@@ -28,8 +28,8 @@ impl Trace {
         }
     }
 
-    /// Reads one arrival a line: seconds since the start (`0.0015`) or a duration with a unit (`1500us`). What follows
-    /// a comma is ignored, as are empty lines, lines that start with `#`, and a first line that is a heading.
+    /// Reads one arrival a line: seconds since the start (`0.0015`) or a duration with a unit (`1500us`). Text after a
+    /// comma is ignored, as are empty lines, lines that start with `#`, and a heading in the first line.
     ///
     /// # Errors
     /// [`ProfileError::Trace`] with the line, counted from 1.
@@ -37,10 +37,10 @@ impl Trace {
         Trace::parse_with(text, |_, _| Ok(()))
     }
 
-    /// As [`Trace::parse`]. `visit` is given the line of each arrival, counted from 1, and what follows the comma there.
+    /// Reads a trace like [`Trace::parse`]. `visit` gets the line of each arrival and the text after its comma.
     ///
     /// # Errors
-    /// [`ProfileError::Trace`] with the line, also for what `visit` says is wrong there.
+    /// [`ProfileError::Trace`] with the line, also for problems that `visit` returns.
     pub fn parse_with<'t>(
         text: &'t str,
         mut visit: impl FnMut(usize, &'t str) -> Result<(), String>,
@@ -64,10 +64,10 @@ impl Trace {
         Trace::new(instants)
     }
 
-    /// The same arrivals in less time: at twice the speed, each comes after half the time. Rounded to nanoseconds.
+    /// Returns the same arrivals in less time: at speed 2, each comes after half the time, to the nanosecond.
     ///
     /// # Panics
-    /// Where `speed` is not above 0.
+    /// If `speed` is not above 0.
     #[must_use]
     pub fn at_speed(&self, speed: f64) -> Trace {
         assert!(speed > 0.0, "a speed of {speed}");
@@ -75,12 +75,12 @@ impl Trace {
         Trace { instants: self.instants.iter().map(faster).collect() }
     }
 
-    /// The recorded instants, ascending.
+    /// Returns the recorded instants, ascending.
     pub fn instants(&self) -> &[Timestamp] {
         &self.instants
     }
 
-    /// The k-th recorded instant, exactly.
+    /// Returns the k-th recorded instant, exactly.
     pub(super) fn exact(&self, k: u64) -> Option<Timestamp> {
         self.instants.get(usize::try_from(k).ok()?).copied()
     }
@@ -120,7 +120,7 @@ impl RateProfile for Trace {
         self.instants.get(k + 1).map(|next| here + part * (next.as_secs_f64() - here))
     }
 
-    /// The mean rate over the recording: a trace says nothing of the rate between two of its arrivals.
+    /// Returns the mean rate over the recording: a trace says nothing about the rate between two arrivals.
     fn peak_per_second(&self) -> f64 {
         let length = self.instants.last().map_or(0.0, |t| t.as_secs_f64());
         if length > 0.0 { self.instants.len() as f64 / length } else { self.instants.len() as f64 }

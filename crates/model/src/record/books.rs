@@ -1,4 +1,4 @@
-//! The books of each interval, by intended start, so that a warm-up can be cut off after the run.
+//! Books of each interval, by intended start, so that a warm-up can be cut off after the run.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use crate::time::Timestamp;
 /// Statuses from 0 to 999.
 pub(super) const STATUSES: usize = 1000;
 
-/// The books of one interval, by intended start. Kept in memory during a run, and in no run folder.
+/// Books of one interval, by intended start. They are kept in memory during a run, and are in no run folder.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct IntervalBooks {
-    /// The measured arrivals intended in it.
+    /// Books of the measured arrivals intended in this interval.
     pub tally: Tally,
-    /// Their answers by HTTP status.
+    /// Answers by HTTP status.
     pub statuses: BTreeMap<u16, u64>,
-    /// Their failures by cause.
+    /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
-    /// Response time of their answers with an error status.
+    /// Response time of answers with an error status.
     pub error_status_time: SparseHistogram,
-    /// Bytes of their answers.
+    /// Bytes of answers.
     pub bytes_in: u64,
-    /// When the last of them ended.
+    /// Latest end of these arrivals.
     pub last_end: Timestamp,
 }
 

@@ -1,15 +1,14 @@
-//! Exact figures of many values, beside their histogram buckets.
+//! Exact count, sum, minimum and maximum of values, kept beside their histogram buckets.
 
 use crate::time::Nanos;
 
-/// Count, sum, minimum and maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ExactStatistics {
     pub(super) count: u64,
     pub(super) sum: u128,
-    /// `u64::MAX` where there is none.
+    /// `u64::MAX` without values.
     pub(super) min: u64,
-    /// 0 where there is none.
+    /// 0 without values.
     pub(super) max: u64,
 }
 
@@ -29,7 +28,6 @@ impl ExactStatistics {
         self.max = self.max.max(value.0);
     }
 
-    /// Adds those of other values.
     pub(super) fn merge(&mut self, other: &ExactStatistics) {
         self.count += other.count;
         self.sum += other.sum;

@@ -1,26 +1,25 @@
-//! Histograms whose buckets are those of HdrHistogram with lowest discernible value 1 and 3 significant digits, so that
-//! they become HdrHistogram logs without loss.
+//! Histograms with the buckets of HdrHistogram (lowest discernible value 1, 3 significant digits), so that they become
+//! HdrHistogram logs without loss.
 //!
-//! Values below 2 048 ns have a bucket each; above, each power of two is split into 1 024 buckets, so that a value is
-//! known to better than 0.1 %. The whole of `u64` can be recorded: nothing is ever clipped or dropped.
+//! Values below 2,048 ns have a bucket each. Above, each power of two is split into 1,024 buckets, so a value is known
+//! to better than 0.1 %. Any `u64` can be recorded: nothing is clipped or dropped.
 
 use super::exact_statistics::ExactStatistics;
 use crate::time::Nanos;
 
 /// log2 of the buckets in each power of two.
 const HALF_BITS: u32 = 10;
-/// Values below this have a bucket of their own.
+/// Each value below this has its own bucket.
 const LINEAR: u64 = 1 << (HALF_BITS + 1);
 
-/// The bucket of a value.
 #[inline]
 pub(super) fn bucket_of(value: u64) -> usize {
-    // `| (LINEAR - 1)` makes every linear value look like the largest of them, whose shift is 0.
+    // `| (LINEAR - 1)` makes every linear value look like the largest linear value, whose shift is 0.
     let shift = 63 - (value | (LINEAR - 1)).leading_zeros() - HALF_BITS;
     ((shift as usize) << HALF_BITS) + (value >> shift) as usize
 }
 
-/// The lowest value of a bucket, and how many values it holds.
+/// Returns the lowest value of a bucket, and the number of values in it.
 pub(super) fn values_of(bucket: usize) -> (u64, u64) {
     if bucket < LINEAR as usize {
         return (bucket as u64, 1);
@@ -30,10 +29,10 @@ pub(super) fn values_of(bucket: usize) -> (u64, u64) {
     (sub << shift, 1u64 << shift)
 }
 
-/// How many buckets there are: what `u64::MAX` falls into is the last one.
+/// Number of buckets. The last one holds `u64::MAX`.
 pub const BUCKETS: usize = (((u64::BITS - HALF_BITS) as usize) << HALF_BITS) + (1 << HALF_BITS);
 
-/// The lowest value that falls into a bucket, counted from 0, which is below [`BUCKETS`].
+/// Returns the lowest value of a bucket. Buckets count from 0 and are below [`BUCKETS`].
 pub fn lowest_in_bucket(bucket: usize) -> Nanos {
     Nanos(values_of(bucket).0)
 }
@@ -46,12 +45,12 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram. It allocates as values come.
+    /// Creates an empty histogram, which allocates as values come.
     pub fn new() -> Histogram {
         Histogram::default()
     }
 
-    /// An empty histogram with room for values up to `highest`. Higher ones are recorded too, and make it allocate.
+    /// Creates an empty histogram with room for values up to `highest`. Higher values are recorded too, but allocate.
     pub fn with_room_for(highest: Nanos) -> Histogram {
         Histogram { counts: vec![0; bucket_of(highest.0) + 1], ..Histogram::default() }
     }
@@ -76,12 +75,12 @@ impl Histogram {
         self.totals.add(value, n);
     }
 
-    /// A histogram with these totals and no buckets yet: [`Histogram::add_buckets`] must add them.
+    /// Creates a histogram with these totals and no buckets: [`Histogram::add_buckets`] must add them.
     pub(super) fn of_totals(totals: ExactStatistics) -> Histogram {
         Histogram { counts: Vec::new(), totals }
     }
 
-    /// Adds buckets, by number and count, of values that are in the totals already.
+    /// Adds buckets, by number and count, whose values are in the totals already.
     pub(super) fn add_buckets(&mut self, counted: impl Iterator<Item = (u16, u64)>) {
         for (bucket, n) in counted {
             let bucket = usize::from(bucket);
@@ -92,45 +91,45 @@ impl Histogram {
         }
     }
 
-    /// Out of line, to keep the hot path short.
+    /// Kept out of line, so that the hot path stays short.
     #[cold]
     #[inline(never)]
     fn make_room_for(&mut self, bucket: usize) {
         self.counts.resize(bucket + 1, 0);
     }
 
-    /// How many values were recorded.
+    /// Returns the number of recorded values.
     pub fn count(&self) -> u64 {
         self.totals.count
     }
 
-    /// Nothing was recorded.
+    /// Returns true if nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.totals.count == 0
     }
 
-    /// The exact sum of the values, in nanoseconds.
+    /// Returns the exact sum of the values, in nanoseconds.
     pub fn sum_ns(&self) -> u128 {
         self.totals.sum
     }
 
-    /// The exact mean; `None` when empty.
+    /// Returns the exact mean; `None` if empty.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.totals.count > 0).then(|| self.totals.sum as f64 / self.totals.count as f64)
     }
 
-    /// The exact smallest value; `None` when empty.
+    /// Returns the exact smallest value; `None` if empty.
     pub fn min(&self) -> Option<Nanos> {
         (self.totals.count > 0).then_some(Nanos(self.totals.min))
     }
 
-    /// The exact largest value; `None` when empty.
+    /// Returns the exact largest value; `None` if empty.
     pub fn max(&self) -> Option<Nanos> {
         (self.totals.count > 0).then_some(Nanos(self.totals.max))
     }
 
-    /// The value at rank `rank` (from 1): the highest value that its bucket stands for, as HdrHistogram answers, but
-    /// never beyond the exact maximum. `None` when `rank` is 0 or above the count.
+    /// Returns the value at rank `rank` (from 1): the highest value of its bucket, as in HdrHistogram, but at most the
+    /// exact maximum. `None` if `rank` is 0 or above the count.
     pub fn value_at_rank(&self, rank: u64) -> Option<Nanos> {
         if rank == 0 || rank > self.totals.count {
             return None;
@@ -146,17 +145,17 @@ impl Histogram {
         unreachable!("the counts add up to the count")
     }
 
-    /// The smallest value whose cumulative count reaches ceil(q·n), q in [0, 1]. `None` when empty.
+    /// Returns the smallest value whose cumulative count reaches ceil(q·n), q in [0, 1]; `None` if empty.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         self.value_at_rank(rank_of(q, self.totals.count))
     }
 
-    /// How many values are at most `value`, to the resolution of the buckets.
+    /// Returns the number of values up to `value`, to the resolution of the buckets.
     pub fn count_at_or_below(&self, value: Nanos) -> u64 {
         self.counts.iter().take(bucket_of(value.0) + 1).sum()
     }
 
-    /// The buckets in use: (lowest value, highest value, count), ascending.
+    /// Returns the buckets in use: (lowest value, highest value, count), ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (Nanos, Nanos, u64)> + '_ {
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bucket, count)| {
             let (lowest, width) = values_of(bucket);
@@ -164,7 +163,7 @@ impl Histogram {
         })
     }
 
-    /// Adds all counts of another histogram. Lossless.
+    /// Adds all counts of another histogram, without loss.
     pub fn merge(&mut self, other: &Histogram) {
         if other.counts.len() > self.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -175,19 +174,19 @@ impl Histogram {
         self.totals.merge(&other.totals);
     }
 
-    /// Whether `part` may be a part of this histogram: no bucket of it holds more values, and its sum is not larger.
+    /// Returns true if `part` may be a part of this histogram: it has no larger bucket and no larger sum.
     pub fn contains(&self, part: &Histogram) -> bool {
         let held = |bucket: usize| self.counts.get(bucket).copied().unwrap_or(0);
         let fits = |(bucket, count): (usize, &u64)| *count <= held(bucket);
         part.counts.iter().enumerate().all(fits) && part.totals.sum <= self.totals.sum
     }
 
-    /// This histogram without the counts of `other`, which is a part of it. The sum is exact where both sums are, and
-    /// always one that the remaining buckets allow. Minimum and maximum are those of the remaining buckets, clipped to the
-    /// exact ones.
+    /// Returns this histogram without the counts of `other`, which is a part of it. The sum is exact if both sums are,
+    /// and always one that the remaining buckets allow. Minimum and maximum are from the remaining buckets, clipped to
+    /// the exact ones.
     ///
     /// # Panics
-    /// When a bucket of `other` holds more values: see [`Histogram::contains`].
+    /// If a bucket of `other` holds more values: see [`Histogram::contains`].
     pub fn without(&self, other: &Histogram) -> Histogram {
         let mut rest = Histogram::new();
         for (bucket, count) in self.counts.iter().enumerate() {
@@ -205,7 +204,7 @@ impl Histogram {
         rest
     }
 
-    /// The smallest and the largest sum that the values in the buckets can have.
+    /// Returns the smallest and the largest sum that the values in the buckets can have.
     fn possible_sums(&self) -> (u128, u128) {
         let sum = |value: fn(Nanos, Nanos) -> Nanos| {
             self.buckets().map(|(low, high, n)| u128::from(value(low, high).0) * u128::from(n)).sum()
@@ -213,8 +212,8 @@ impl Histogram {
         (sum(|lowest, _| lowest), sum(|_, highest| highest))
     }
 
-    /// Restores the exact sum, minimum and maximum of counts that were rebuilt from buckets. Values that the buckets
-    /// rule out are ignored. A sum may be 2 % beyond: runs whose warm-up was cut off were once saved with such sums.
+    /// Restores the exact sum, minimum and maximum of counts that were rebuilt from buckets, unless the buckets rule
+    /// them out. A sum may be 2 % too large: such sums were once saved for runs whose warm-up was cut off.
     pub fn restore_exact(&mut self, sum_ns: u128, min: Nanos, max: Nanos) {
         if self.totals.count == 0 {
             return;
@@ -232,10 +231,10 @@ impl Histogram {
     }
 }
 
-/// The rank of quantile `q` among `n` values: ceil(q·n), at least 1 and at most n.
+/// Returns the rank of quantile `q` among `n` values: ceil(q·n), at least 1 and at most n.
 ///
-/// The product is taken a hair below its floating-point value, so that 0.99 of 100 is rank 99 and not 100 because 0.99
-/// has no exact binary form.
+/// The product is lowered by a few units in the last place: 0.99 of 100 must be rank 99, although 0.99 has no exact
+/// binary form.
 pub fn rank_of(q: f64, n: u64) -> u64 {
     let exact = q.clamp(0.0, 1.0) * n as f64;
     let rank = (exact - exact.abs() * 4.0 * f64::EPSILON).ceil();
@@ -247,7 +246,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Values over all magnitudes, not only the huge ones that uniform bits give.
+    /// Generates values of all magnitudes; uniform bits would give only huge ones.
     pub(in crate::record) fn values() -> impl Strategy<Value = u64> {
         (0u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift)
     }
@@ -309,7 +308,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_holds_more_is_no_part() {
+    fn a_part_holds_no_more_than_the_whole() {
         let of = |values: &[(u64, u64)]| {
             let mut histogram = Histogram::new();
             values.iter().for_each(|(value, n)| histogram.record_n(Nanos(*value), *n));
@@ -330,9 +329,9 @@ pub(super) mod tests {
         assert!(!whole.contains(&too_slow));
     }
 
-    /// The parts of a warm-up are known by bucket only, so their sum is too small.
+    /// The parts of a warm-up are known only by bucket, so their sum is too small.
     #[test]
-    fn what_is_left_has_a_sum_that_its_buckets_allow() {
+    fn the_rest_has_a_sum_that_its_buckets_allow() {
         let mut whole = Histogram::new();
         whole.record_n(Nanos(1_048_575), 1_001);
         let (lowest, highest, _) = whole.buckets().next().unwrap();

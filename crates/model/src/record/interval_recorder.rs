@@ -1,7 +1,7 @@
-//! Records by interval, in bounded memory however long the run is.
+//! Records by interval, in bounded memory for a run of any length.
 //!
-//! Intervals are one second long at first. When there are [`MAX_INTERVALS`] of them, or their distributions take
-//! [`MAX_BYTES`], all become twice as long. Two are merged each second, so the run never stops for it.
+//! Intervals are one second long at first. At [`MAX_INTERVALS`] intervals, or [`MAX_BYTES`] of distributions, all
+//! become twice as long. Two rows are merged each second, so the run never stops for it.
 
 use std::array;
 
@@ -12,15 +12,15 @@ use super::sparse::HotHistogram;
 use super::{Histogram, IntervalBooks, Metric, RequestRecord};
 use crate::time::{Nanos, Timestamp};
 
-/// At this many intervals their number is halved. The analysis of dependence needs four intervals for each of its stretches.
+/// Intervals double at this number. The analysis of dependence needs four intervals for each of its stretches.
 const MAX_INTERVALS: usize = 512;
-/// At this many bytes of distributions their number is halved. They may take more while they are merged.
+/// Intervals double at this many bytes of distributions, which may take more while they are merged.
 const MAX_BYTES: usize = 16 << 20;
-/// The newest intervals, which are kept in dense form.
+/// Number of newest intervals, which are kept in dense form.
 const HOT: usize = 2;
-/// Records that surely fit in dense form: a bucket counts in 32 bits.
+/// Number of records that surely fit in dense form, whose buckets count in 32 bits.
 const MAX_DENSE_RECORDS: u32 = u32::MAX;
-/// Intervals that are merged each second.
+/// Number of rows that are merged each second.
 const FOLDED_AT_ONCE: usize = 2;
 
 /// Distributions and books by interval, during a run.
@@ -28,21 +28,21 @@ const FOLDED_AT_ONCE: usize = 2;
 pub(super) struct IntervalRecorder {
     distributions: CoarseningIntervals<Distributions>,
     books: CoarseningIntervals<IntervalBooks>,
-    /// Of the newest intervals, by number modulo [`HOT`].
+    /// Dense histograms of the newest intervals, by number modulo [`HOT`].
     hot: [[HotHistogram; Metric::COUNT]; HOT],
-    /// Of all that is not hot.
+    /// Totals of everything that is not in dense form.
     totals: [ExactStatistics; Metric::COUNT],
-    /// Records until the hot intervals are flushed.
+    /// Number of records until the dense intervals are flushed.
     until_cooled: u32,
     newest: usize,
-    /// The second after the newest.
+    /// Second after the newest one.
     next_second: usize,
-    /// Bytes of the distributions that are not hot.
+    /// Bytes of the distributions, without the dense ones.
     bytes: usize,
 }
 
 impl IntervalRecorder {
-    /// With room for as many intervals as `expected` seconds make, and in the hot ones for times up to `highest`.
+    /// Creates a recorder with room for `expected` seconds, and in dense form for times up to `highest`.
     pub(super) fn new(expected: usize, highest: Nanos) -> IntervalRecorder {
         let room = expected.min(MAX_INTERVALS);
         IntervalRecorder {
@@ -57,14 +57,12 @@ impl IntervalRecorder {
         }
     }
 
-    /// Counts an arrival as planned.
     #[inline]
     pub(super) fn plan(&mut self, intended_start: Timestamp) {
         let interval = self.reach(intended_start);
         self.books.row(interval).tally.plan(1);
     }
 
-    /// See [`super::Recorder::look_ahead`].
     #[inline]
     pub(super) fn look_ahead(&self, record: &RequestRecord) -> u32 {
         let hot = &self.hot[self.books.interval_of(row_of(record.intended_start.second())) % HOT];
@@ -73,7 +71,7 @@ impl IntervalRecorder {
         seen
     }
 
-    /// Records what became of an arrival.
+    /// Records the outcome of an arrival.
     #[inline]
     pub(super) fn record(&mut self, record: &RequestRecord) {
         let interval = self.reach(record.intended_start);
@@ -90,7 +88,7 @@ impl IntervalRecorder {
         }
     }
 
-    /// Records `n` arrivals that were never issued, with the times of `record`.
+    /// Records `n` never-issued arrivals, each with the times of `record`.
     pub(super) fn record_unissued(&mut self, record: &RequestRecord, n: u64) {
         let interval = self.reach(record.intended_start);
         let books = self.books.row(interval);
@@ -99,8 +97,7 @@ impl IntervalRecorder {
         self.record_cold(interval, record, n);
     }
 
-    /// Records `n` arrivals with the times of `record` past the dense form, which an interval that is not among the newest
-    /// lacks.
+    /// Records `n` arrivals with the times of `record` in compact form, which is the only form of older intervals.
     #[inline(never)]
     fn record_cold(&mut self, interval: usize, record: &RequestRecord, n: u64) {
         let row = self.distributions.row(interval);
@@ -113,7 +110,7 @@ impl IntervalRecorder {
         });
     }
 
-    /// The interval of an instant, which is the newest from now on if it is newer.
+    /// Returns the interval of an instant. A newer one becomes the newest.
     #[inline]
     fn reach(&mut self, instant: Timestamp) -> usize {
         let second = row_of(instant.second());
@@ -149,7 +146,7 @@ impl IntervalRecorder {
     }
 
     fn cool(&mut self, interval: usize) {
-        // No row for an interval without records.
+        // An interval without records gets no row.
         if self.hot[interval % HOT].iter().all(HotHistogram::is_empty) {
             return;
         }
@@ -161,13 +158,13 @@ impl IntervalRecorder {
         self.bytes = self.bytes + row.heap_bytes() - before;
     }
 
-    /// Merges one more half-interval, where any are left.
+    /// Merges one more half-interval, if any is left.
     fn fold_one(&mut self) {
         self.books.fold_one();
         self.bytes = self.distributions.fold_one_of(self.bytes);
     }
 
-    /// Flushes the hot intervals. They stay hot.
+    /// Flushes the dense intervals, which stay dense.
     #[cold]
     #[inline(never)]
     fn cool_all(&mut self) {
@@ -185,7 +182,7 @@ impl IntervalRecorder {
         self.newest /= 2;
     }
 
-    /// Distributions and books by interval, and the distributions of the whole, which is the sum of its intervals.
+    /// Returns distributions and books by interval, and the distributions of the whole run, the sum of its intervals.
     pub(super) fn finish(
         mut self,
     ) -> (ByInterval<Distributions>, ByInterval<IntervalBooks>, [Histogram; Metric::COUNT]) {
@@ -204,15 +201,15 @@ mod tests {
     use super::*;
     use crate::arrival::Arrival;
 
-    /// After the last second that has a row of its own, when no second is ever newer.
+    /// Records after the last second that has its own row, when no second is ever newer.
     #[test]
-    fn counts_never_overflow_however_long_a_run_is() {
+    fn counts_never_overflow_in_a_long_run() {
         let late = Timestamp::ZERO + Nanos::from_secs(13 * 86_400);
         let (arrival, time) = (Arrival { index: 0, intended_start: late }, Nanos(5));
         let record = RequestRecord::never_issued(arrival, late + time);
         let mut recorder = IntervalRecorder::new(1, Nanos::ZERO);
         recorder.record(&record);
-        // As if so many had been recorded since then that three more fit.
+        // As if enough had been recorded since then that only three more records fit.
         let interval = recorder.newest;
         recorder.hot[interval % HOT][Metric::Censored as usize].record_n(time, MAX_DENSE_RECORDS - 4);
         recorder.until_cooled = 3;

@@ -1,16 +1,16 @@
-//! Data by interval of time. All intervals of a run are equally long, a power of two of seconds. In a long run they become
-//! longer, so that memory stays bounded.
+//! Data by interval of time. All intervals of a run have the same length, a power of two of seconds. In a long run they
+//! become longer, so that memory stays bounded.
 
 use std::ops::Range;
 
 use super::{Metric, SparseHistogram};
 
-/// Data of an interval. That of two intervals can be added up, without loss and in any order.
+/// Data of an interval. The data of two intervals can be added without loss and in any order.
 pub trait Mergeable: Clone + Default {
-    /// Adds another one.
+    /// Adds the data of another interval.
     fn merge(&mut self, other: &Self);
 
-    /// As [`Mergeable::merge`], and consumes the other.
+    /// Adds the data of another interval, and consumes it.
     fn absorb(&mut self, other: Self) {
         self.merge(&other);
     }
@@ -25,44 +25,44 @@ pub struct ByInterval<T> {
 }
 
 impl<T> ByInterval<T> {
-    /// Rows of `width_s` seconds each; `None` where that is no power of two.
+    /// Creates rows of `width_s` seconds each; `None` if that is not a power of two.
     pub fn from_rows(width_s: u64, rows: Vec<T>) -> Option<ByInterval<T>> {
         width_s.is_power_of_two().then(|| ByInterval { shift: width_s.trailing_zeros(), rows })
     }
 
-    /// How long each interval is, in seconds.
+    /// Returns the length of each interval, in seconds.
     pub fn width_s(&self) -> u64 {
         1 << self.shift
     }
 
-    /// Interval i holds the arrivals intended in [`ByInterval::seconds_of`] it.
+    /// Returns the rows. Row i holds the arrivals intended in [`ByInterval::seconds_of`] i.
     pub fn rows(&self) -> &[T] {
         &self.rows
     }
 
-    /// The interval that a second, counted from the origin, is in.
+    /// Returns the interval of a second, counted from the origin.
     pub fn interval_of(&self, second: usize) -> usize {
         second >> self.shift
     }
 
-    /// The seconds of interval i.
+    /// Returns the seconds of interval i.
     pub fn seconds_of(&self, i: usize) -> Range<usize> {
         i << self.shift..(i + 1) << self.shift
     }
 
-    /// The row of a second; `None` after the last.
+    /// Returns the row of a second; `None` after the last row.
     pub fn at(&self, second: usize) -> Option<&T> {
         self.rows.get(self.interval_of(second))
     }
 
-    /// Does an interval begin with this second?
+    /// Returns true if an interval begins with this second.
     pub fn begins_at(&self, second: usize) -> bool {
         self.seconds_of(self.interval_of(second)).start == second
     }
 }
 
 impl<T: Mergeable> ByInterval<T> {
-    /// Row i. Made where it is missing.
+    /// Returns row i, and creates it if it is missing.
     pub(super) fn row_mut(&mut self, i: usize) -> &mut T {
         if i >= self.rows.len() {
             self.rows.resize_with(i + 1, T::default);
@@ -86,14 +86,14 @@ impl<T: Mergeable> ByInterval<T> {
         other.rows.iter().enumerate().for_each(|(i, row)| self.row_mut(i >> by).merge(row));
     }
 
-    /// The same intervals, empty before interval `first`.
+    /// Returns the same intervals, empty before interval `first`.
     pub fn from_interval(&self, first: usize) -> ByInterval<T> {
         let keep = |(i, row): (usize, &T)| if i < first { T::default() } else { row.clone() };
         ByInterval { shift: self.shift, rows: self.rows.iter().enumerate().map(keep).collect() }
     }
 }
 
-/// The distributions of the arrivals intended in one interval.
+/// Distributions of the arrivals intended in one interval.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Distributions {
     /// By [`Metric`] number.
@@ -101,12 +101,12 @@ pub struct Distributions {
 }
 
 impl Distributions {
-    /// The distribution of one metric.
+    /// Returns the distribution of one metric.
     pub fn metric(&self, metric: Metric) -> &SparseHistogram {
         &self.metrics[metric as usize]
     }
 
-    /// Bytes beside the struct itself.
+    /// Returns the heap memory in bytes.
     pub fn heap_bytes(&self) -> usize {
         self.metrics.iter().map(SparseHistogram::heap_bytes).sum()
     }
@@ -122,16 +122,16 @@ impl Mergeable for Distributions {
     }
 }
 
-/// Rows that are being recorded. When their intervals double, the rows are merged pairwise, one at a time.
+/// Rows during recording. When intervals double, rows are merged in pairs, one row at a time.
 #[derive(Clone, Debug)]
 pub(super) struct CoarseningIntervals<T> {
     rows: ByInterval<T>,
-    /// Rows of intervals half as long that are still to be added to `rows`.
+    /// Rows of half the length that must still be added to `rows`.
     fine: Vec<T>,
 }
 
 impl<T: Mergeable> CoarseningIntervals<T> {
-    /// No rows, with room for `most`.
+    /// Creates no rows, with room for `most`.
     pub(super) fn with_room_for(most: usize) -> CoarseningIntervals<T> {
         CoarseningIntervals { rows: ByInterval { shift: 0, rows: Vec::with_capacity(most) }, fine: Vec::new() }
     }
@@ -140,7 +140,7 @@ impl<T: Mergeable> CoarseningIntervals<T> {
         self.rows.interval_of(second)
     }
 
-    /// The row of interval i, which may not hold all of its older half-intervals yet.
+    /// Returns the row of interval i, which may still lack some of its half-intervals.
     pub(super) fn row(&mut self, i: usize) -> &mut T {
         self.rows.row_mut(i)
     }
@@ -152,12 +152,12 @@ impl<T: Mergeable> CoarseningIntervals<T> {
         self.rows.shift += 1;
     }
 
-    /// Are all half-intervals merged?
+    /// Returns true if all half-intervals are merged.
     pub(super) fn is_folded(&self) -> bool {
         self.fine.is_empty()
     }
 
-    /// Merges the last half-interval into its row; false where none is left.
+    /// Merges the last half-interval into its row; returns false if none is left.
     pub(super) fn fold_one(&mut self) -> bool {
         let Some(row) = self.fine.pop() else { return false };
         self.rows.row_mut(self.fine.len() / 2).absorb(row);
@@ -171,7 +171,7 @@ impl<T: Mergeable> CoarseningIntervals<T> {
 }
 
 impl CoarseningIntervals<Distributions> {
-    /// As [`CoarseningIntervals::fold_one`]. Takes the bytes of all rows before it and returns those after it.
+    /// Merges the last half-interval. Takes the bytes of all rows and returns their bytes afterwards.
     pub(super) fn fold_one_of(&mut self, bytes: usize) -> usize {
         let Some(row) = self.fine.last() else { return bytes };
         let into = (self.fine.len() - 1) / 2;

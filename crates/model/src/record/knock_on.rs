@@ -1,47 +1,46 @@
-//! What a late request passes on to those behind it.
+//! The delay that a late request passes on to later requests.
 
 use crate::time::{Nanos, Timestamp};
 
-/// For so many requests after the system was empty every lag is passed on to all that follow.
+/// For this many requests after the system was empty, every lag is passed on to all following requests.
 const SINCE_EMPTY: u32 = 256;
-/// In a longer busy period a lag is passed on to at least so many requests, however short it was, and to twice as many at
-/// most.
+/// Later in a busy period, a lag is passed on to at least this many requests, and to at most twice as many.
 const REQUESTS: u32 = 16;
-/// A long lag may be passed on for this many times its own length. After a standstill of length L a queue at load ρ needs
-/// about L·ρ/(1 − ρ), and by chance several times as much, to get back to where it would have been. At a load of 80 % ten
-/// times L was too short in 5 of 100 simulated runs, 25 times in none.
+/// A long lag may be passed on for this many times its length. After a standstill of length L, a queue at load ρ needs
+/// about L·ρ/(1 − ρ), and by chance several times as much, to recover. At a load of 80 %, ten times L was too short in
+/// 5 of 100 simulated runs, and 25 times L in no run.
 const TIMES_ITS_LENGTH: u64 = 25;
 
-/// How much later than with a generator that is never late a request may end because earlier ones were late.
+/// Upper bound on the delay of a request because earlier requests were sent late.
 ///
-/// In a first-in-first-out queue, with one server or several, a request that is late by l delays itself by at most l, and
-/// passes at most that on. So a request is delayed by at most the largest lag of all requests since the system was last
-/// empty: the end of request i is max(start of i, end of i − 1) + its service, and each of the two is later by at most
-/// that. When the system was empty, nothing is passed on.
+/// In a first-in-first-out queue with one server or several, a request that is late by l delays itself by at most l,
+/// and passes on at most l. So a request is delayed by at most the largest lag since the system was last empty: request
+/// i ends at max(start of i, end of i − 1) + its service, and each of the two is later by at most that lag. An empty
+/// system passes nothing on.
 ///
-/// The system of a busy server may never look empty from outside, because it answers many requests at once. So that one
-/// lag is not held against all that follows, it counts for the next [`REQUESTS`] to twice as many requests once there were
-/// [`SINCE_EMPTY`], and for [`TIMES_ITS_LENGTH`] its length.
+/// A busy server answers many requests at once, so from outside it may never look empty. After [`SINCE_EMPTY`]
+/// requests, a lag therefore counts only for the next [`REQUESTS`] to twice as many requests, and for
+/// [`TIMES_ITS_LENGTH`] its length.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct KnockOn {
-    /// The largest lag of the requests counted in `count`.
+    /// Largest lag of the requests counted in `count`.
     current: Nanos,
-    /// The largest of those before.
+    /// Largest lag of the group of requests before.
     previous: Nanos,
     count: u32,
-    /// The first [`SINCE_EMPTY`] are over.
+    /// True after the first [`SINCE_EMPTY`] requests.
     is_long: bool,
-    /// A lag that is passed on until `long_until`, however many requests come.
+    /// Lag that is passed on until `long_until`, to any number of requests.
     long: Nanos,
     long_until: Timestamp,
-    /// The largest lag since that, which follows it.
+    /// Largest lag since `long`, which it replaces after `long_until`.
     next: Nanos,
     next_until: Timestamp,
 }
 
 impl KnockOn {
-    /// A request starts at `now`, late by `lag`. `is_idle`: no other is in flight. Returns the largest lag that it may
-    /// have been passed, its own included.
+    /// Starts a request at `now`, late by `lag`; `is_idle` means that no other is in flight. Returns the largest lag
+    /// that may delay it, its own included.
     #[inline]
     pub fn start(&mut self, now: Timestamp, lag: Nanos, is_idle: bool) -> Nanos {
         if is_idle {
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_lag_is_passed_on_since_the_system_was_empty_and_later_to_so_many_requests() {
+    fn a_short_lag_is_passed_on_to_a_limited_number_of_requests() {
         let mut knock_on = KnockOn::default();
         knock_on.start(Timestamp(0), Nanos(9), true);
         let mut at = 0;
@@ -103,7 +102,7 @@ mod tests {
         assert!(first.iter().all(|lag| *lag == Nanos(9)));
         let rest = after(&mut knock_on, SINCE_EMPTY);
         assert!(rest[2 * REQUESTS as usize..].iter().all(|lag| *lag == Nanos(1)));
-        // After the 527 requests before.
+        // 527 requests came before.
         knock_on.start(Timestamp(527 * MS), Nanos(7), false);
         let passed = after(&mut knock_on, 3 * REQUESTS);
         assert!(passed[..REQUESTS as usize].iter().all(|lag| *lag == Nanos(7)));
@@ -121,9 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn a_lag_within_the_time_of_a_longer_one_has_its_own_time() {
+    fn a_lag_during_a_longer_one_has_its_own_time() {
         let mut knock_on = KnockOn::default();
-        // A busy system, for longer than everything counts.
+        // A busy system, for longer than any lag counts.
         for _ in 0..SINCE_EMPTY + REQUESTS {
             knock_on.start(Timestamp(0), Nanos(10), false);
         }
@@ -132,7 +131,7 @@ mod tests {
         let mut lag_at = |ms: u64| knock_on.start(Timestamp((ms + 1) * MS), Nanos(10), false);
         let passed: Vec<Nanos> = (491..1_100).map(&mut lag_at).collect();
         assert!(passed[..9].iter().all(|lag| *lag == Nanos(20 * MS)), "until 500 ms");
-        // The 20 ms also count for the next requests, 32 at most.
+        // The 20 ms also count for the next requests, at most 32.
         assert!(passed[32..474].iter().all(|lag| *lag == Nanos(19 * MS)), "until 965 ms");
         assert!(passed[474 + 32..].iter().all(|lag| *lag == Nanos(10)));
     }

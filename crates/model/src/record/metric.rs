@@ -1,26 +1,26 @@
-//! The table of metrics: what is kept as a distribution, of which arrivals, and what it is called.
+//! The table of metrics: which times are kept as distributions, of which arrivals, and under which names.
 //!
-//! A metric is one row of [`metrics!`] below. The row drives the recorders, the findings, `run.json`, the tags and the
-//! head of `histograms.hlog`, the columns of `timeline.csv`, and every list of metrics.
+//! A metric is one row of [`metrics!`] below. The row drives the recorders, the findings, `run.json`, the tags and head
+//! of `histograms.hlog`, the columns of `timeline.csv`, and every list of metrics.
 
 use super::{Outcome, RequestRecord};
 use crate::time::Nanos;
 
-/// Which arrivals can have a value of a metric. They have one where the record knows it.
+/// Arrivals that can have a value of a metric. They have one if the record knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetricPopulation {
     /// Arrivals that got a whole answer.
     Answered,
-    /// Arrivals without an answer whose response time is only known from below: see [`Outcome::is_censored`].
+    /// Unanswered arrivals with only a lower bound on their response time: see [`Outcome::is_censored`].
     Censored,
     /// Arrivals that failed, so that no answer would ever have come: see [`Outcome::is_failed`].
     Failed,
-    /// Arrivals for which an attempt was begun.
+    /// Arrivals for which an attempt began.
     Issued,
 }
 
 impl MetricPopulation {
-    /// Is an arrival with this outcome in it?
+    /// Returns true if an arrival with this outcome belongs to the population.
     #[inline]
     pub const fn contains(self, outcome: Outcome) -> bool {
         match self {
@@ -31,7 +31,7 @@ impl MetricPopulation {
         }
     }
 
-    /// Its arrivals, in words.
+    /// Returns the population in words.
     pub const fn describe(self) -> &'static str {
         match self {
             MetricPopulation::Answered => "answered arrivals",
@@ -42,14 +42,14 @@ impl MetricPopulation {
     }
 }
 
-/// Where a metric without any value is written.
+/// Rule for writing a metric without any value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Presence {
-    /// With a count of 0. Every `run.json` has it.
+    /// It is written with a count of 0. Every `run.json` has it.
     Always,
-    /// With a count of 0. The oldest files of version 1 lack it.
+    /// It is written with a count of 0. The oldest files of version 1 lack it.
     AddedLater,
-    /// Nowhere: most runs have no value.
+    /// It is not written: most runs have no value.
     WhereRecorded,
 }
 
@@ -60,24 +60,24 @@ pub enum Unit {
     Nanoseconds,
 }
 
-/// The row of a metric.
+/// Row of a metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
-    /// Its name in files, such as the tag of a histogram log.
+    /// Name in files, such as the tag of a histogram log.
     pub name: &'static str,
-    /// Its name for people.
+    /// Name for people.
     pub label: &'static str,
-    /// What it is, in the head of a histogram log. A line break goes on under the beginning of the text.
+    /// Description in the head of a histogram log. A line break continues below the beginning of the text.
     pub description: &'static str,
-    /// Whose it is.
+    /// Arrivals that can have a value.
     pub population: MetricPopulation,
-    /// The unit of its values.
+    /// Unit of the values.
     pub unit: Unit,
-    /// The metric that it is a part of, where it is one.
+    /// Metric that contains this one as a part.
     pub part_of: Option<Metric>,
-    /// Where it is written.
+    /// Rule for writing it without values.
     pub presence: Presence,
-    /// Its quantiles in `timeline.csv`: in [0, 1], 1 is the maximum.
+    /// Quantiles in `timeline.csv`, in [0, 1]; 1 is the maximum.
     pub timeline: &'static [f64],
 }
 
@@ -92,7 +92,7 @@ macro_rules! metrics {
         timeline: $timeline:expr,
         value: |$record:ident| $value:expr,
     })*) => {
-        /// What is kept as a distribution.
+        /// Time that is kept as a distribution.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Metric { $($(#[$doc])* $variant,)* }
 
@@ -100,7 +100,7 @@ macro_rules! metrics {
             /// Every metric.
             pub const ALL: [Metric; [$(Metric::$variant),*].len()] = [$(Metric::$variant),*];
 
-            /// Its row of the table.
+            /// Returns the row of this metric.
             pub const fn definition(self) -> &'static Definition {
                 match self {
                     $(Metric::$variant => &Definition {
@@ -116,8 +116,8 @@ macro_rules! metrics {
                 }
             }
 
-            /// What gives its value of an arrival; `None` where the arrival is not in its population, or the value is not
-            /// known. To be asked for once and called for many arrivals.
+            /// Returns a function that reads the value of an arrival; `None` if the arrival is not in the population,
+            /// or its value is unknown. Get it once and call it for many arrivals.
             pub fn reader(self) -> fn(&RequestRecord) -> Option<Nanos> {
                 match self {
                     $(Metric::$variant => |$record| {
@@ -126,14 +126,14 @@ macro_rules! metrics {
                 }
             }
 
-            /// Its value of one arrival; see [`Metric::reader`].
+            /// Returns the value of one arrival; see [`Metric::reader`].
             pub fn value(self, record: &RequestRecord) -> Option<Nanos> {
                 self.reader()(record)
             }
         }
 
-        /// The values of an arrival that has them for `population`. Inlined with a constant population, so that only the
-        /// rows of that population are left.
+        /// Visits the values that an arrival has for `population`. Inlined with a constant population, so that only the
+        /// rows of that population remain.
         #[inline(always)]
         fn each_of(population: MetricPopulation, record: &RequestRecord, each: &mut impl FnMut(Metric, Nanos)) {
             $(if population as u8 == MetricPopulation::$population as u8 {
@@ -147,7 +147,7 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// Response time of arrivals that were answered.
+    /// Response time of answered arrivals.
     ResponseTime {
         name: "response_time",
         label: "response time",
@@ -158,8 +158,8 @@ metrics! {
         timeline: &[0.5, 0.9, 0.99, 0.999, 1.0],
         value: |record| Some(record.response_time()),
     }
-    /// Response time of arrivals that were answered, less what the generator added to each. A part of no table: its
-    /// quantiles stand beside those of the response time.
+    /// Response time of answered arrivals, less what the generator added to each. Not shown in tables: its quantiles
+    /// are shown beside those of the response time.
     WithoutGenerator {
         name: "without_generator",
         label: "without the generator",
@@ -170,7 +170,7 @@ metrics! {
         timeline: &[],
         value: |record| Some(record.without_generator()),
     }
-    /// What was waited for arrivals that were censored: a bound from below on their response time.
+    /// Time that censored arrivals waited: a lower bound on their response time.
     Censored {
         name: "censored",
         label: "waited, censored",
@@ -182,7 +182,7 @@ their response time is at least this",
         timeline: &[],
         value: |record| Some(record.response_time()),
     }
-    /// What was waited until arrivals failed.
+    /// Time until arrivals failed.
     Failed {
         name: "failed",
         label: "waited, failed",
@@ -193,7 +193,7 @@ their response time is at least this",
         timeline: &[],
         value: |record| Some(record.response_time()),
     }
-    /// Service time of arrivals that were answered.
+    /// Service time of answered arrivals.
     ServiceTime {
         name: "service_time",
         label: "service time",
@@ -204,7 +204,7 @@ their response time is at least this",
         timeline: &[0.5, 0.99, 1.0],
         value: |record| Some(record.service_time()),
     }
-    /// Start delay of arrivals that were issued.
+    /// Start delay of issued arrivals.
     StartDelay {
         name: "start_delay",
         label: "start delay",
@@ -215,7 +215,7 @@ their response time is at least this",
         timeline: &[0.5, 0.99, 1.0],
         value: |record| Some(record.delay.total()),
     }
-    /// The generator's part of the start delay.
+    /// Part of the start delay that the generator caused.
     GeneratorLag {
         name: "generator_lag",
         label: "generator lag",
@@ -226,7 +226,7 @@ their response time is at least this",
         timeline: &[0.99, 1.0],
         value: |record| Some(record.delay.generator_lag),
     }
-    /// The connection cap's part of the start delay.
+    /// Part of the start delay that the connection cap caused.
     ConnectionWait {
         name: "connection_wait",
         label: "connection wait",
@@ -237,7 +237,7 @@ their response time is at least this",
         timeline: &[0.99, 1.0],
         value: |record| Some(record.delay.connection_wait),
     }
-    /// Time to open a connection, for the arrivals that had to.
+    /// Time to open a connection, of the arrivals that opened one.
     ConnectTime {
         name: "connect_time",
         label: "connecting",
@@ -248,7 +248,7 @@ their response time is at least this",
         timeline: &[0.99, 1.0],
         value: |record| record.connected.then_some(record.delay.connect),
     }
-    /// How long answers lay in this host before the generator read them, where the system says so. In no other metric.
+    /// Time from the arrival of an answer in this host until it was read, if the system tells it. In no other metric.
     ReadLag {
         name: "read_lag",
         label: "read lag",
@@ -259,7 +259,7 @@ their response time is at least this",
         timeline: &[0.99, 1.0],
         value: |record| record.read_lag,
     }
-    /// The TLS part of the time to open a connection, for the arrivals that had to shake hands.
+    /// TLS part of the time to open a connection, of the arrivals that completed a handshake.
     TlsHandshakeTime {
         name: "tls_handshake_time",
         label: "TLS handshake",
@@ -270,7 +270,7 @@ their response time is at least this",
         timeline: &[0.99, 1.0],
         value: |record| record.tls_handshake,
     }
-    /// Time to first byte: from the intended start, for answered arrivals of which it is known.
+    /// Time from the intended start to the first byte, of answered arrivals for which it is known.
     FirstByteTime {
         name: "first_byte_time",
         label: "time to first byte",
@@ -281,8 +281,8 @@ their response time is at least this",
         timeline: &[0.5, 0.99, 1.0],
         value: |record| record.first_byte.map(|first_byte| first_byte.since(record.intended_start)),
     }
-    /// How long the rest of a request waited, after its first byte, until its last byte was taken; of issued arrivals whose
-    /// request was not taken at once.
+    /// Time from the first byte of a request until its last byte was taken, of issued arrivals whose request was not
+    /// taken at once.
     SendWait {
         name: "send_wait",
         label: "send wait",
@@ -296,31 +296,31 @@ their response time is at least this",
 }
 
 impl Metric {
-    /// How many there are.
+    /// Number of metrics.
     pub const COUNT: usize = Metric::ALL.len();
 
-    /// Its name in files, such as the tag of a histogram log.
+    /// Returns the name in files, such as the tag of a histogram log.
     pub const fn name(self) -> &'static str {
         self.definition().name
     }
 
-    /// The metric of that name.
+    /// Returns the metric of that name.
     pub fn from_name(name: &str) -> Option<Metric> {
         Metric::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
-    /// It has a distribution of its own in `run.json`. Answered, censored and failed arrivals together are the response
-    /// time there, and what is without the generator is the lower partner of each of its quantiles.
+    /// Returns true if it has its own distribution in `run.json`. There, answered, censored and failed arrivals
+    /// together are the response time, and the times without the generator are the lower partner of each quantile.
     pub const fn stands_alone(self) -> bool {
         !matches!(self, Metric::ResponseTime | Metric::WithoutGenerator | Metric::Censored | Metric::Failed)
     }
 
-    /// Is it written where it has so many values? See [`Presence`].
+    /// Returns true if it is written with this many values. See [`Presence`].
     pub fn is_written(self, values: u64) -> bool {
         values > 0 || self.definition().presence != Presence::WhereRecorded
     }
 
-    /// Every metric, each followed by its parts.
+    /// Returns every metric, each followed by its parts.
     pub fn with_parts() -> Vec<Metric> {
         fn add(whole: Option<Metric>, into: &mut Vec<Metric>) {
             for metric in Metric::ALL.into_iter().filter(|metric| metric.definition().part_of == whole) {
@@ -335,7 +335,7 @@ impl Metric {
 }
 
 impl RequestRecord {
-    /// Each of its times, with the distribution that it belongs to.
+    /// Visits each of its times, with the metric of the time.
     #[inline]
     pub(super) fn times(&self, mut each: impl FnMut(Metric, Nanos)) {
         match self.outcome {

@@ -1,4 +1,4 @@
-//! What happened to arrivals: one record each, the books, the histograms, and the snapshot that a run is made of.
+//! Records of arrivals: one record each, the books, the histograms, and the snapshot that makes up a run.
 
 mod books;
 mod exact_statistics;

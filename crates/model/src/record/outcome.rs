@@ -1,16 +1,16 @@
-//! Outcomes: what became of an arrival.
+//! Outcomes of arrivals.
 
 use serde::{Deserialize, Serialize};
 
-/// What became of one planned arrival. Every arrival has exactly one.
+/// Outcome of one planned arrival. Every arrival has exactly one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
-    /// A whole answer, whatever its status.
+    /// A whole answer, with any status.
     Response {
-        /// The HTTP status; 0 where the protocol has none.
+        /// HTTP status; 0 if the protocol has no status.
         status: u16,
     },
-    /// No connection came about.
+    /// No connection was established.
     ConnectFailed(Cause),
     /// The connection ended before the first byte of an answer.
     Reset(Cause),
@@ -25,22 +25,22 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Got a whole answer.
+    /// Returns true if a whole answer came.
     pub const fn is_response(self) -> bool {
         matches!(self, Outcome::Response { .. })
     }
 
-    /// Got no answer, and nobody knows how long it would have taken. Its response time is at least what was waited.
+    /// Returns true if no answer came and the time to an answer is unknown. The response time is at least the wait.
     pub const fn is_censored(self) -> bool {
         matches!(self, Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued)
     }
 
-    /// Failed for a known reason: no answer would ever have come.
+    /// Returns true if it failed for a known reason: no answer would ever have come.
     pub const fn is_failed(self) -> bool {
         matches!(self, Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_))
     }
 
-    /// Why it failed, where it did.
+    /// Returns the cause of a failure; `None` for other outcomes.
     pub const fn cause(self) -> Option<Cause> {
         match self {
             Outcome::ConnectFailed(cause) | Outcome::Reset(cause) | Outcome::Malformed(cause) => Some(cause),
@@ -48,7 +48,7 @@ impl Outcome {
         }
     }
 
-    /// The HTTP status, where there was an answer.
+    /// Returns the HTTP status; `None` without an answer.
     pub const fn status(self) -> Option<u16> {
         match self {
             Outcome::Response { status } => Some(status),
@@ -57,8 +57,8 @@ impl Outcome {
         }
     }
 
-    /// Its name in files: `response`, `connect_failed`, `reset`, `malformed`, `timed_out`, `in_flight_at_end`,
-    /// `never_issued`.
+    /// Returns the name in files: `response`, `connect_failed`, `reset`, `malformed`, `timed_out`, `in_flight_at_end`
+    /// or `never_issued`.
     pub const fn name(self) -> &'static str {
         match self {
             Outcome::Response { .. } => "response",
@@ -74,7 +74,7 @@ impl Outcome {
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $says:literal;)*) => {
-        /// Why a request failed.
+        /// Cause of a failed request.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Cause { $($(#[$doc])* $variant,)* }
@@ -83,12 +83,12 @@ macro_rules! causes {
             /// Every cause.
             pub const ALL: &'static [Cause] = &[$(Cause::$variant,)*];
 
-            /// Its name in files, in snake case.
+            /// Returns the name in files, in snake case.
             pub const fn name(self) -> &'static str {
                 match self { $(Cause::$variant => $name,)* }
             }
 
-            /// What it means, in a few words for people.
+            /// Returns the meaning, in a few words for people.
             pub const fn describe(self) -> &'static str {
                 match self { $(Cause::$variant => $says,)* }
             }
@@ -97,7 +97,7 @@ macro_rules! causes {
 }
 
 causes! {
-    /// Connecting: nobody listens.
+    /// Connecting: nothing listens on the port.
     Refused = "refused", "connection refused";
     /// Connecting: no route to the host or network.
     Unreachable = "unreachable", "host or network unreachable";
@@ -107,9 +107,9 @@ causes! {
     NoFileDescriptor = "no_file_descriptor", "no file descriptor left (the generator's limit)";
     /// Connecting: the peer reset during the handshake.
     ResetInHandshake = "reset_in_handshake", "reset while connecting";
-    /// Connecting: TLS did not come about.
+    /// Connecting: the TLS handshake failed.
     Tls = "tls", "TLS handshake failed";
-    /// Connecting: anything else the system reported.
+    /// Connecting: any other error of the system.
     ConnectOther = "connect_other", "could not connect";
     /// The peer sent a TCP reset.
     ResetByPeer = "reset_by_peer", "connection reset by peer";
@@ -121,31 +121,31 @@ causes! {
     BadHead = "bad_head", "head of the answer is not HTTP";
     /// The head is longer, or has more fields, than this tool accepts.
     HeadTooLarge = "head_too_large", "head of the answer too large";
-    /// Lengths that are no number, overflow or contradict each other.
+    /// A length that is not a number, overflows or contradicts another.
     BadLength = "bad_length", "length of the answer is contradictory or no number";
     /// A chunk that breaks the chunked coding.
     BadChunk = "bad_chunk", "broken chunk in the answer";
     /// More interim (1xx) answers than this tool accepts.
     TooManyInterim = "too_many_interim", "too many interim (1xx) answers";
-    /// 101 without having been asked for.
+    /// An answer with status 101 that was not asked for.
     UnexpectedUpgrade = "unexpected_upgrade", "unasked switch of protocols";
     /// Bytes after the end of the answer that belong to no request.
     LeftoverBytes = "leftover_bytes", "bytes after the end of the answer";
-    /// On a connection that was kept, an answer that had come before its request was sent: it answers something else.
+    /// An answer that had come, on a kept connection, before its request was sent: it answers something else.
     EarlyAnswer = "early_answer", "answer that had come before its request was sent";
-    /// After the TLS handshake: the peer sent an alert, or a record that cannot be read.
+    /// After the TLS handshake: an alert from the peer, or a record that cannot be read.
     TlsBroken = "tls_broken", "TLS broken off after its handshake";
-    /// HTTP/2: what the server says is none of it, or TLS did not agree on it.
+    /// HTTP/2: what the server sent is not HTTP/2, or TLS did not agree on it.
     NoHttp2 = "no_http2", "the server does not speak HTTP/2";
-    /// HTTP/2: the server reset this request's stream, and had not begun with it (REFUSED_STREAM).
+    /// HTTP/2: the server reset the stream of this request before it began with it (REFUSED_STREAM).
     StreamRefused = "stream_refused", "request refused by the server (HTTP/2 REFUSED_STREAM)";
-    /// HTTP/2: the server reset this request's stream.
+    /// HTTP/2: the server reset the stream of this request.
     StreamReset = "stream_reset", "request reset by the server (HTTP/2 RST_STREAM)";
-    /// HTTP/2: the server went away before it took this request up.
+    /// HTTP/2: the server went away before it took up this request.
     GoneAway = "gone_away", "not taken up before the server went away (HTTP/2 GOAWAY)";
-    /// HTTP/2: a frame that may not be there.
+    /// HTTP/2: a frame that is not allowed at this point.
     Http2Protocol = "http2_protocol", "the server broke the rules of HTTP/2";
-    /// HTTP/2: more data than a window allows, or a window that is larger than any may be.
+    /// HTTP/2: more data than a window allows, or a window above the maximum.
     Http2Window = "http2_window", "the server broke the flow control of HTTP/2";
     /// A callable raised an error.
     Raised = "raised", "the callable raised an exception";

@@ -1,4 +1,4 @@
-//! Collects the records of one worker's share and makes a [`Snapshot`] of them.
+//! Collects the records of one worker's share and makes a [`Snapshot`].
 
 use super::books::STATUSES;
 use super::interval_recorder::IntervalRecorder;
@@ -9,20 +9,19 @@ use super::{
 use crate::arrival::{Arrival, ArrivalBlock, ScheduleHash};
 use crate::time::{Nanos, Timestamp};
 
-/// A recorder reserves room for times up to this (about 137 s). Longer ones are recorded too, and make it allocate.
+/// Reserved range of times (about 137 s). Longer times are recorded too, but allocate.
 const ROOM_FOR: Nanos = Nanos((1 << 37) - 1);
 
-/// What a recorder keeps.
+/// Options of a recorder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecorderOptions {
-    /// Arrivals intended before this are warm-up: they have a tally of their own and are in nothing else.
+    /// Arrivals intended before this are warm-up: they have their own tally and are in nothing else.
     pub measure_from: Timestamp,
-    /// How many seconds the run will probably take. Room is reserved for them.
+    /// Probable duration of the run in seconds, for which room is reserved.
     pub expected_seconds: usize,
-    /// Keep distributions and books by interval too, not only of the whole run. An interval is a second, or some seconds in
-    /// a long run.
+    /// If true, distributions and books are also kept by interval: a second, or some seconds in a long run.
     pub per_second: bool,
-    /// How many single requests to keep.
+    /// Number of single requests to keep.
     pub samples: SamplesOptions,
 }
 
@@ -37,11 +36,11 @@ impl Default for RecorderOptions {
     }
 }
 
-/// What was recorded so far of one worker's share.
+/// Records of one worker's share so far.
 ///
-/// [`Recorder::record`] allocates nothing for times up to 137 s, except where intervals are kept. There it allocates for the
-/// first status or cause of an interval, for a new bucket of its error-status times, for its compact form when it is over,
-/// and for new buckets of records that come later than that.
+/// [`Recorder::record`] allocates nothing for times up to 137 s, unless intervals are kept. Then it allocates for the
+/// first status or cause of an interval, for a new bucket of its error-status times, for its compact form when it is
+/// over, and for new buckets of later records.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     options: RecorderOptions,
@@ -49,7 +48,7 @@ pub struct Recorder {
     warmup: Tally,
     statuses: Box<[u64; STATUSES]>,
     causes: [u64; super::Cause::ALL.len()],
-    /// Empty where intervals are kept: the whole is their sum.
+    /// Empty if intervals are kept: the whole is their sum.
     metrics: [Histogram; Metric::COUNT],
     error_status_time: Histogram,
     seconds: Vec<SecondCounts>,
@@ -60,7 +59,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Nothing recorded yet.
+    /// Creates a recorder without records.
     pub fn new(options: RecorderOptions) -> Recorder {
         Recorder {
             options,
@@ -93,16 +92,15 @@ impl Recorder {
         }
     }
 
-    /// Reads the buckets that [`Recorder::record`] is going to write for `records`, so that they are near by then: a
-    /// processor fetches many places at once where nothing depends on what is there, and one after the other where each is
-    /// written to.
+    /// Reads the buckets that [`Recorder::record`] will write for `records`, so that they are in the cache by then. A
+    /// processor fetches many independent places at once, but one after the other if each is written to.
     #[inline]
     pub fn look_ahead<'a>(&self, records: impl Iterator<Item = &'a RequestRecord>) {
         let Some(intervals) = &self.intervals else { return };
         std::hint::black_box(records.fold(0u32, |seen, record| seen.wrapping_add(intervals.look_ahead(record))));
     }
 
-    /// Records what became of an arrival.
+    /// Records the outcome of an arrival.
     #[inline]
     pub fn record(&mut self, record: &RequestRecord) {
         if record.intended_start < self.options.measure_from {
@@ -121,7 +119,7 @@ impl Recorder {
         self.samples.offer(record);
     }
 
-    /// Counts `block` as planned and never issued by `ended`. Each of its arrivals has the time that lies in the middle.
+    /// Counts `block` as planned and never issued by `ended`. All its arrivals get the intended start in its middle.
     pub fn never_issued(&mut self, block: &ArrivalBlock, ended: Timestamp) {
         let (n, intended_start) = (block.count, block.middle());
         if intended_start < self.options.measure_from {
@@ -151,17 +149,17 @@ impl Recorder {
         }
     }
 
-    /// The intended start from which on arrivals are measured: before it is the warm-up.
+    /// Returns the first measured intended start, at the end of the warm-up.
     pub fn measured_from(&self) -> Timestamp {
         self.options.measure_from
     }
 
-    /// The tally so far, without the warm-up.
+    /// Returns the tally so far, without the warm-up.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Everything that was recorded.
+    /// Returns everything that was recorded.
     pub fn finish(mut self, schedule_hash: ScheduleHash) -> Snapshot {
         self.samples.settle();
         let (intervals, books, metrics) = match self.intervals {

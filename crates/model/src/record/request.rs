@@ -4,20 +4,20 @@ use super::Outcome;
 use crate::arrival::Arrival;
 use crate::time::{Nanos, Timestamp};
 
-/// Why a request started later than intended. The parts add up to `actual_start - intended_start`.
+/// Causes of a late start. The parts add up to `actual_start - intended_start`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StartDelay {
-    /// A connection was free and the generator was late.
+    /// Time in which a connection was free but the generator was late.
     pub generator_lag: Nanos,
-    /// The user's own cap on connections, or on requests in flight, was reached.
+    /// Time in which the user's own cap on connections, or on requests in flight, was reached.
     pub connection_wait: Nanos,
-    /// A new connection was opened: TCP, and TLS where it is spoken. Names are resolved before the run.
+    /// Time to open a new connection: TCP, and TLS if used. Names are resolved before the run.
     pub connect: Nanos,
 }
 
 impl StartDelay {
-    /// Splits the time from `intended` to `actual`. `connection_wait` and `connect` are known; the rest is generator lag.
-    /// Where the two are longer than the whole, `connect` counts first.
+    /// Splits the time from `intended` to `actual`. `connection_wait` and `connect` are known; the rest is generator
+    /// lag. If the two are longer than the whole, `connect` counts first.
     pub fn split(intended: Timestamp, actual: Timestamp, connection_wait: Nanos, connect: Nanos) -> StartDelay {
         let total = actual.since(intended);
         let connect = Nanos(connect.0.min(total.0));
@@ -25,54 +25,54 @@ impl StartDelay {
         StartDelay { generator_lag: Nanos(total.0 - connect.0 - connection_wait.0), connection_wait, connect }
     }
 
-    /// The whole delay.
+    /// Returns the whole delay.
     pub fn total(&self) -> Nanos {
         self.generator_lag + self.connection_wait + self.connect
     }
 }
 
-/// What happened to one arrival.
+/// Record of one arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestRecord {
-    /// Its place in the whole schedule, from 0.
+    /// Place in the whole schedule, from 0.
     pub index: u64,
-    /// When it should have started.
+    /// Intended start.
     pub intended_start: Timestamp,
-    /// Just before its first byte was handed to the socket. Where that never happened, the beginning of its attempt to
-    /// connect; for [`Outcome::NeverIssued`] the same as `end`.
+    /// Instant just before the first byte went to the socket, or the start of the connect attempt if none did. For
+    /// [`Outcome::NeverIssued`] equal to `end`.
     pub actual_start: Timestamp,
-    /// When the first byte of the answer had reached this host; `None` where that is not known.
+    /// Instant when the first byte of the answer had reached this host; `None` if unknown.
     pub first_byte: Option<Timestamp>,
-    /// When the last byte of the answer had reached this host, or when the request failed, timed out or was still open at
-    /// the end of the run.
+    /// Instant when the last byte of the answer had reached this host, or when the request failed, timed out or was
+    /// still open at the end of the run.
     pub end: Timestamp,
-    /// The owners of `actual_start - intended_start`.
+    /// Parts of `actual_start - intended_start`.
     pub delay: StartDelay,
-    /// What the generator may have added to the response time beyond `delay.generator_lag`, at most: the lag of earlier
-    /// requests that this one may have queued behind ([`KnockOn`](super::KnockOn)), and the time for which its answer
-    /// may have lain unread, where `end` is the instant at which the generator noticed it.
+    /// Upper bound on what the generator added to the response time beyond `delay.generator_lag`: the lag of earlier
+    /// requests that this one may have queued behind ([`KnockOn`](super::KnockOn)), and, if `end` is when the generator
+    /// noticed the answer, the time for which the answer may have lain unread.
     pub knock_on: Nanos,
-    /// A connection was opened for this request, so `delay.connect` is measured even where it is zero.
+    /// True if a connection was opened for this request, so `delay.connect` is measured even if it is zero.
     pub connected: bool,
-    /// The TLS part of `delay.connect`, from the TCP connection to the end of the handshake. `None` where this request
+    /// TLS part of `delay.connect`, from the TCP connection to the end of the handshake. `None` if this request
     /// completed no handshake.
     pub tls_handshake: Option<Nanos>,
-    /// From `end` to the instant at which the generator noticed it. Known where the kernel stamped the last byte, and
-    /// where the generator was paused: then `end` is taken to be earlier by the pause. `None` elsewhere: `end` is the
-    /// instant at which the generator noticed it.
+    /// Time from `end` until the generator noticed it. Known if the kernel stamped the last byte, or if the generator
+    /// was paused: then `end` is taken to be earlier by the pause. Otherwise `None`, and `end` is when the generator
+    /// noticed it.
     pub read_lag: Option<Nanos>,
-    /// From the handing over of its first byte until the transport or the peer had taken its last one. `None` where all
-    /// of it was taken at once. A part of the service time.
+    /// Time from sending the first byte until the transport or the peer had taken the last one. `None` if all bytes
+    /// were taken at once. A part of the service time.
     pub send_wait: Option<Nanos>,
-    /// What became of it.
+    /// Outcome of the arrival.
     pub outcome: Outcome,
     /// Bytes of the answer that were read: head and body.
     pub bytes_in: u64,
 }
 
 impl RequestRecord {
-    /// A record with only the required facts: no connection was opened, and all of the start delay is generator lag. Set
-    /// what else is known on top: `RequestRecord { bytes_in, ..RequestRecord::new(…) }`.
+    /// Creates a record with only the required facts: no connection was opened, and all of the start delay is generator
+    /// lag. Set other facts on top: `RequestRecord { bytes_in, ..RequestRecord::new(…) }`.
     #[inline]
     pub fn new(arrival: Arrival, actual_start: Timestamp, end: Timestamp, outcome: Outcome) -> RequestRecord {
         RequestRecord {
@@ -92,14 +92,14 @@ impl RequestRecord {
         }
     }
 
-    /// An arrival that was planned and never issued, as it stands at `now`. It has no start delay.
+    /// Creates the record of an arrival that is not issued by `now`. It has no start delay.
     pub fn never_issued(arrival: Arrival, now: Timestamp) -> RequestRecord {
         let now = now.max(arrival.intended_start);
         RequestRecord { delay: StartDelay::default(), ..RequestRecord::new(arrival, now, now, Outcome::NeverIssued) }
     }
 
-    /// The same with its start delay split: the wait for a connection, and the time to open one, where one was opened. The
-    /// rest is generator lag.
+    /// Returns this record with its start delay split: the wait for a connection, and the time to open one, if one was
+    /// opened. The rest is generator lag.
     #[inline]
     #[must_use]
     pub fn with_start_delay(self, connection_wait: Nanos, connect: Option<Nanos>) -> RequestRecord {
@@ -108,20 +108,20 @@ impl RequestRecord {
         RequestRecord { delay, connected: connect.is_some(), ..self }
     }
 
-    /// What a user felt: `end - intended_start`. For an unanswered arrival, what was waited.
+    /// Returns what a user felt: `end - intended_start`. For an unanswered arrival, this is the time waited.
     pub fn response_time(&self) -> Nanos {
         self.end.since(self.intended_start)
     }
 
-    /// The response time less what the generator may have added to it. The response time with a generator that is never
-    /// late lies between this and [`RequestRecord::response_time`], where `knock_on` covers what earlier requests
-    /// passed on.
+    /// Returns the response time less what the generator may have added to it. With a generator that is never late, the
+    /// response time would lie between this and [`RequestRecord::response_time`], if `knock_on` covers the delay by
+    /// earlier requests.
     #[inline]
     pub fn without_generator(&self) -> Nanos {
         self.response_time().saturating_sub(self.delay.generator_lag + self.knock_on)
     }
 
-    /// What a naive tool reports: `end - actual_start`.
+    /// Returns what a naive tool reports: `end - actual_start`.
     pub fn service_time(&self) -> Nanos {
         self.end.since(self.actual_start)
     }

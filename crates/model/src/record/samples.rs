@@ -1,37 +1,37 @@
-//! Single requests: all of them where they fit, else an even sample and the slowest.
+//! Single requests: all of them if they fit, else an even sample and the slowest.
 
 use super::RequestRecord;
 use super::slowest::Slowest;
 use crate::random::mix64;
 
-/// How many single requests are kept.
+/// Limits on the single requests that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SamplesOptions {
     /// Capacity of the even part, which holds all requests while they fit.
     pub capacity: usize,
-    /// When not all fit: how many of the slowest among the rest are kept besides.
+    /// Number of slowest requests that are kept apart if not all fit.
     pub slowest: usize,
 }
 
 impl SamplesOptions {
-    /// Keep none.
+    /// Keeps no requests.
     pub const NONE: SamplesOptions = SamplesOptions { capacity: 0, slowest: 0 };
 }
 
 impl Default for SamplesOptions {
-    /// 262 144 requests, and the 8 192 slowest: at most 40 MB.
+    /// Keeps 262,144 requests, and the 8,192 slowest: at most 40 MB.
     fn default() -> SamplesOptions {
         SamplesOptions { capacity: 1 << 18, slowest: 1 << 13 }
     }
 }
 
-/// So often the even part may be halved, that [`Samples::one_in`] fits in 64 bits.
+/// Maximum number of halvings, so that [`Samples::one_in`] fits in 64 bits.
 const MAX_HALVINGS: u32 = u64::BITS - 1;
 
 /// Single requests of a run.
 ///
-/// While all fit, all are kept (`one_in == 1`). When they no longer do, the even part is halved. A hash of its index decides
-/// whether a request stays, so samples of several workers merge into one. The slowest of the others are kept apart.
+/// While all requests fit, all are kept (`one_in == 1`). Later the even part is halved: a hash of its index decides
+/// whether a request stays, so the samples of workers can be merged. The slowest of the rest are kept apart.
 ///
 /// Call [`Samples::settle`] after the last request, before anything is read.
 #[derive(Clone, Debug)]
@@ -39,9 +39,9 @@ pub struct Samples {
     options: SamplesOptions,
     even: Vec<RequestRecord>,
     halvings: u32,
-    /// The even part up to here holds nothing that the last halving drops.
+    /// End of the part of `even` that the last halving has finished.
     halved_up_to: usize,
-    /// How many halvings the even part was settled for; `None` where that is not known.
+    /// Number of halvings for which the even part was settled; `None` if unknown.
     settled_for: Option<u32>,
     slowest: Slowest,
     seen: u64,
@@ -54,8 +54,8 @@ impl Default for Samples {
 }
 
 impl Samples {
-    /// Empty. Reserves room for `capacity` at once, so that recording does not allocate; memory that is never touched costs
-    /// no RAM.
+    /// Creates empty samples. Reserves room for `capacity` at once, so that recording does not allocate; untouched
+    /// memory costs no RAM.
     pub fn new(options: SamplesOptions) -> Samples {
         Samples {
             options,
@@ -77,7 +77,7 @@ impl Samples {
         }
     }
 
-    /// Counts `n` requests of which none is kept: the samples are not complete any more.
+    /// Counts `n` requests without keeping any: the samples are no longer complete.
     pub(super) fn pass_over(&mut self, n: u64) {
         self.seen += n;
     }
@@ -91,8 +91,8 @@ impl Samples {
         }
     }
 
-    /// Replaces a request that no longer belongs by `record`. A halving is thus spread over many requests; done at once it
-    /// would take milliseconds in the middle of a run.
+    /// Replaces a request that no longer belongs by `record`. This spreads a halving over many requests, because it
+    /// would take milliseconds at once, in the middle of a run.
     fn replace(&mut self, record: &RequestRecord) {
         while self.halvings < MAX_HALVINGS && belongs(record.index, self.halvings) {
             let rest = &self.even[self.halved_up_to..];
@@ -112,9 +112,9 @@ impl Samples {
         self.slowest.offer(record);
     }
 
-    /// Drops what the halvings leave out. Call it at the end of a run, before anything is read.
+    /// Drops the requests that the halvings leave out. Call it at the end of a run, before anything is read.
     pub fn settle(&mut self) {
-        // What came since then belongs.
+        // Later requests belong.
         if self.settled_for == Some(self.halvings) {
             return;
         }
@@ -130,28 +130,27 @@ impl Samples {
         self.settled_for = Some(halvings);
     }
 
-    /// Every request of the run is here.
+    /// Returns true if every request of the run is kept.
     pub fn is_complete(&self) -> bool {
         self.halvings == 0 && self.even.len() as u64 == self.seen
     }
 
-    /// The even part holds one request in this many.
+    /// Returns n if the even part holds one request in n.
     pub fn one_in(&self) -> u64 {
         1 << self.halvings
     }
 
-    /// How many requests were offered.
+    /// Returns the number of requests offered.
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// The even part: all requests, or one in [`Samples::one_in`], in no stated order.
+    /// Returns the even part: all requests, or one in [`Samples::one_in`], in no stated order.
     pub fn even(&self) -> &[RequestRecord] {
         &self.even
     }
 
-    /// Requests that are here only because they are among the slowest of those that the even part left out, in no stated
-    /// order.
+    /// Returns the slowest of the requests that the even part left out, in no stated order.
     pub fn only_slow(&self) -> impl Iterator<Item = &RequestRecord> {
         self.slowest.iter()
     }
@@ -170,13 +169,13 @@ impl Samples {
         self.settle();
     }
 
-    /// What is kept.
+    /// Returns the options.
     pub fn options(&self) -> SamplesOptions {
         self.options
     }
 
-    /// Rebuilds samples that were kept under `options` from what a file holds: the even part, one in `one_in` (a power
-    /// of two), those that are there only because they are slow, and how many requests there were.
+    /// Rebuilds samples from a file: the options, the even part, its share (one in `one_in`, a power of two), the
+    /// requests that are kept only because they are slow, and the number of requests offered.
     pub fn from_parts(
         options: SamplesOptions,
         even: Vec<RequestRecord>,
@@ -192,7 +191,7 @@ impl Samples {
     }
 }
 
-/// Is the request of this index in the even part after so many halvings?
+/// Returns true if the request of this index is in the even part after this many halvings.
 fn belongs(index: u64, halvings: u32) -> bool {
     mix64(index ^ 0x5341_4d50).trailing_zeros() >= halvings
 }
@@ -203,7 +202,7 @@ mod tests {
     use crate::arrival::Arrival;
     use crate::time::Timestamp;
 
-    /// Such as a file may hold: each halving keeps this index.
+    /// A file may hold such requests: every halving keeps this index.
     #[test]
     fn requests_that_no_halving_drops_end_the_halving() {
         const IN_EVERY_PART: u64 = 0x5341_4d50;

@@ -1,20 +1,20 @@
-//! Counts of each second of the run on three axes that are never mixed: planned arrivals by intended start, sent requests
-//! by actual start, ends by end.
+//! Counts of each second of the run on three axes that are never mixed: planned arrivals by intended start, sent
+//! requests by actual start, ends by end.
 
 use super::{Outcome, RequestRecord};
 
-/// The counts of one second of a run.
+/// Counts of one second of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SecondCounts {
     /// Arrivals intended in this second.
     pub planned: u64,
-    /// Arrivals whose actual start was in it.
+    /// Arrivals whose actual start was in this second.
     pub sent: u64,
-    /// Whole answers that ended in it.
+    /// Whole answers that ended in this second.
     pub completed: u64,
-    /// Requests that failed or timed out in it.
+    /// Requests that failed or timed out in this second.
     pub failed: u64,
-    /// Answers with an error status (400 and above) that ended in it; part of `completed`.
+    /// Answers with an error status (400 and above) that ended in this second; part of `completed`.
     pub error_status: u64,
 }
 
@@ -36,18 +36,16 @@ pub(super) fn merge(mine: &mut Vec<SecondCounts>, theirs: &[SecondCounts]) {
     mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
 }
 
-/// A run has at most this many rows (twelve days). Later events count in the last one.
+/// Maximum number of rows of a run (twelve days). Later events count in the last row.
 const MAX_ROWS: usize = 1 << 20;
 
-/// Room is reserved for at most this many rows (a day).
+/// Maximum number of rows for which room is reserved (a day).
 const MAX_RESERVED_ROWS: usize = 86_400;
 
-/// The row of a second.
 pub(super) const fn row_of(second: usize) -> usize {
     if second < MAX_ROWS { second } else { MAX_ROWS - 1 }
 }
 
-/// No rows, with room for `expected` seconds.
 pub(super) fn rows_for(expected: usize) -> Vec<SecondCounts> {
     Vec::with_capacity(expected.min(MAX_RESERVED_ROWS))
 }
@@ -60,13 +58,13 @@ fn row(rows: &mut Vec<SecondCounts>, second: usize) -> &mut SecondCounts {
     &mut rows[row]
 }
 
-/// Counts `n` arrivals like the one of `record` that were never issued.
+/// Counts `n` never-issued arrivals like the one of `record`.
 pub(super) fn count_unissued(rows: &mut Vec<SecondCounts>, record: &RequestRecord, n: u64) {
     row(rows, record.intended_start.second()).planned += n;
     row(rows, record.end.second());
 }
 
-/// Counts what became of an arrival.
+/// Counts the outcome of an arrival.
 pub(super) fn count(rows: &mut Vec<SecondCounts>, record: &RequestRecord) {
     row(rows, record.intended_start.second()).planned += 1;
     if record.outcome != Outcome::NeverIssued {

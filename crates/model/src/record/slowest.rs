@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::{Outcome, RequestRecord};
 
-/// The slowest of all requests offered, up to a stated number.
+/// The slowest of all requests offered, up to a fixed number.
 ///
-/// The heap orders small keys and the records lie apart, so a run in which many requests are slow moves little memory.
+/// The heap orders small keys, apart from the records, so a run with many slow requests moves little memory.
 #[derive(Clone, Debug)]
 pub(super) struct Slowest {
     most: usize,
@@ -15,18 +15,18 @@ pub(super) struct Slowest {
     records: Vec<RequestRecord>,
 }
 
-/// A request in the order of slowness; the unanswered are slower than every answer.
+/// Order of requests by slowness; unanswered requests are slower than every answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key {
     slowness: u64,
-    /// Of two that are equally slow, the one planned first counts as slower: otherwise every request of a perfectly steady
-    /// service would replace another.
+    /// Of two equally slow requests, the one planned first counts as slower. Otherwise every request of a perfectly
+    /// steady service would replace another.
     index: Reverse<u64>,
-    /// Its place among the records.
+    /// Index of the record.
     slot: u32,
 }
 
-/// Times are compared up to this, about 73 years.
+/// Longest time that is compared, about 73 years.
 const LONGEST: u64 = (1 << 61) - 1;
 
 fn slowness(record: &RequestRecord) -> u64 {
@@ -39,13 +39,13 @@ fn slowness(record: &RequestRecord) -> u64 {
 }
 
 impl Slowest {
-    /// Empty. Keeps `most` requests, at most 2^32.
+    /// Keeps `most` requests, at most 2^32.
     pub(super) fn new(most: usize) -> Slowest {
         let most = most.min(u32::MAX as usize);
         Slowest { most, fastest_first: BinaryHeap::new(), records: Vec::new() }
     }
 
-    /// Reserves room for all of them.
+    /// Reserves room for all requests.
     pub(super) fn with_room(mut self) -> Slowest {
         self.fastest_first.reserve(self.most);
         self.records.reserve(self.most);
@@ -78,7 +78,7 @@ impl Slowest {
         self.records[slot as usize] = *record;
     }
 
-    /// What is kept, in no stated order.
+    /// Returns the requests, in no stated order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &RequestRecord> {
         self.records.iter()
     }

@@ -1,4 +1,4 @@
-//! All that was recorded of a run, or of a part of it. Snapshots merge without loss.
+//! All records of a run, or of a part of it. Snapshots merge without loss.
 
 use std::collections::BTreeMap;
 
@@ -9,44 +9,44 @@ use super::{
 use crate::arrival::ScheduleHash;
 use crate::time::Timestamp;
 
-/// What was recorded. The snapshots of workers or machines that shared a schedule merge into that of the whole.
+/// Records of a run. The snapshots of workers or machines that shared a schedule merge into the snapshot of the whole.
 #[derive(Clone, Default, Debug)]
 pub struct Snapshot {
-    /// The books of all measured arrivals.
+    /// Books of all measured arrivals.
     pub tally: Tally,
-    /// The books of the warm-up, which is in nothing else here.
+    /// Books of the warm-up, which is in nothing else here.
     pub warmup: Tally,
     /// Answers by HTTP status.
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
-    /// The distributions, by [`Metric`] number.
+    /// Distributions, by [`Metric`] number.
     pub metrics: [Histogram; Metric::COUNT],
-    /// Response time of the answers with an error status: a part of [`Metric::ResponseTime`].
+    /// Response time of answers with an error status: a part of [`Metric::ResponseTime`].
     pub error_status_time: Histogram,
-    /// The counts of each second, from the origin; after twelve days (2^20 s) all is in the last one.
+    /// Counts of each second, from the origin; after twelve days (2^20 s) everything is in the last one.
     pub seconds: Vec<SecondCounts>,
-    /// The distributions of each interval, by intended start: of each second, or in a long run of some seconds together.
-    /// Empty where they were not kept.
+    /// Distributions of each interval, by intended start; empty if not kept. An interval is a second, or some seconds
+    /// in a long run.
     pub intervals: ByInterval<Distributions>,
-    /// The books of each interval, by intended start; empty where they were not kept, and when read from a run folder.
+    /// Books of each interval, by intended start; empty if not kept, and when read from a run folder.
     pub books: ByInterval<IntervalBooks>,
     /// Single requests.
     pub samples: Samples,
-    /// The distributions of each target, in the order of the targets; empty where there is but one, or they were not kept.
+    /// Distributions of each target, in the order of the targets; empty if there is only one, or if not kept.
     pub targets: Vec<TargetTimes>,
     /// Bytes of answers that were read.
     pub bytes_in: u64,
-    /// Arrivals intended before this were warm-up.
+    /// End of the warm-up, by intended start.
     pub measure_from: Timestamp,
-    /// When the last measured arrival ended.
+    /// Latest end of a measured arrival.
     pub last_end: Timestamp,
-    /// The hash of all arrivals of the schedule, warm-up included.
+    /// Hash of all arrivals of the schedule, warm-up included.
     pub schedule_hash: ScheduleHash,
 }
 
 impl Snapshot {
-    /// The distribution of one metric.
+    /// Returns the distribution of one metric.
     pub fn metric(&self, metric: Metric) -> &Histogram {
         &self.metrics[metric as usize]
     }
@@ -60,7 +60,7 @@ impl Snapshot {
         self.last_end = self.last_end.max(books.last_end);
     }
 
-    /// Adds what another worker recorded. Counts are added; quantiles are never averaged.
+    /// Adds the records of another worker. Counts are added; quantiles are never averaged.
     pub fn merge(&mut self, other: &Snapshot) {
         self.tally.merge(&other.tally);
         self.warmup.merge(&other.warmup);
@@ -85,7 +85,7 @@ impl Snapshot {
         self.schedule_hash.merge(other.schedule_hash);
     }
 
-    /// One that was recorded without targets adds nothing to any of them.
+    /// A snapshot without targets adds nothing to any target.
     fn merge_targets(&mut self, others: &[TargetTimes]) {
         if self.targets.len() < others.len() {
             self.targets.resize_with(others.len(), TargetTimes::default);

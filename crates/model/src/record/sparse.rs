@@ -1,12 +1,12 @@
-//! Compact histograms, for where there are many: one for each interval and metric. Only buckets in use are kept, in as few
-//! bytes as their counts need.
+//! Compact histograms: one for each interval and metric. They keep only buckets in use, in as few bytes as their counts
+//! need.
 
 use super::exact_statistics::ExactStatistics;
 use super::histogram::{BUCKETS, bucket_of, rank_of, values_of};
 use crate::time::Nanos;
 
-/// Counts of values in the buckets of a [`Histogram`](super::Histogram), only those in use. A bucket takes two bytes and
-/// what the largest count of all needs: one, two, four or eight.
+/// Counts of values in the buckets of a [`Histogram`](super::Histogram) that are in use. A bucket takes two bytes, plus
+/// one, two, four or eight bytes for its count, as the largest count of all needs.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SparseHistogram {
     /// Ascending.
@@ -14,7 +14,7 @@ pub struct SparseHistogram {
     counts: Counts,
 }
 
-/// One with less than this part of another's buckets is added to it in place.
+/// A histogram with fewer than one in this many of another's buckets is added in place.
 const FEW: usize = 16;
 
 const _: () = assert!(BUCKETS <= 1 << u16::BITS, "every bucket has a number of two bytes");
@@ -31,7 +31,6 @@ impl SparseHistogram {
         }
     }
 
-    /// Adds `n`, which is above zero, to a bucket.
     fn add(&mut self, bucket: u16, n: u64) {
         match self.buckets.binary_search(&bucket) {
             Ok(i) => self.counts.set(i, self.counts.get(i) + n),
@@ -42,24 +41,24 @@ impl SparseHistogram {
         }
     }
 
-    /// Adds to a bucket that is above all others.
+    /// Adds a bucket that is above all others.
     fn push(&mut self, bucket: u16, n: u64) {
         self.buckets.push(bucket);
         self.counts.insert(self.buckets.len() - 1, n);
     }
 
-    /// How many values were recorded.
+    /// Returns the number of recorded values.
     pub fn count(&self) -> u64 {
         self.counts.sum()
     }
 
-    /// Nothing was recorded.
+    /// Returns true if nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 
-    /// The value at rank `rank` (from 1): the highest value that its bucket stands for. `None` when `rank` is 0 or above
-    /// the count.
+    /// Returns the value at rank `rank` (from 1): the highest value of its bucket. `None` if `rank` is 0 or above the
+    /// count.
     pub fn value_at_rank(&self, rank: u64) -> Option<Nanos> {
         let mut seen = 0;
         self.entries().find_map(|(bucket, count)| {
@@ -69,22 +68,22 @@ impl SparseHistogram {
         })
     }
 
-    /// The smallest value (highest of its bucket) whose cumulative count reaches ceil(q·n). `None` when empty.
+    /// Returns the smallest value (highest of its bucket) whose cumulative count reaches ceil(q·n); `None` if empty.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         self.value_at_rank(rank_of(q, self.count()))
     }
 
-    /// The buckets in use: (lowest value, count), ascending.
+    /// Returns the buckets in use: (lowest value, count), ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.entries().map(|(bucket, count)| (Nanos(values_of(usize::from(bucket)).0), count))
     }
 
-    /// The buckets in use, by number, and their counts, ascending.
+    /// Returns the buckets in use: (number, count), ascending.
     pub(super) fn entries(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         self.buckets.iter().enumerate().map(|(i, bucket)| (*bucket, self.counts.get(i)))
     }
 
-    /// Adds all counts of another one. Lossless.
+    /// Adds all counts of another histogram, without loss.
     pub fn merge(&mut self, other: &SparseHistogram) {
         if self.is_empty() {
             self.clone_from(other);
@@ -95,12 +94,12 @@ impl SparseHistogram {
         }
     }
 
-    /// As [`SparseHistogram::merge`], and consumes the other.
+    /// Adds all counts of another histogram, and consumes it.
     pub(super) fn absorb(&mut self, other: SparseHistogram) {
         if self.is_empty() { *self = other } else { self.merge(&other) }
     }
 
-    /// Adds those of one that is much smaller, bucket by bucket, without spare capacity for further ones.
+    /// Adds a much smaller histogram bucket by bucket, without spare capacity for further buckets.
     fn add_few(&mut self, other: &SparseHistogram) {
         let is_new = |bucket: &&u16| self.buckets.binary_search(bucket).is_err();
         let new = other.buckets.iter().filter(is_new).count();
@@ -109,7 +108,7 @@ impl SparseHistogram {
         other.entries().for_each(|(bucket, n)| self.add(bucket, n));
     }
 
-    /// Both together, without spare capacity.
+    /// Returns the sum of both, without spare capacity.
     fn with(&self, other: &SparseHistogram) -> SparseHistogram {
         let highest = self.counts.highest().max(other.counts.highest());
         let mut sum = SparseHistogram::with_room_for(union(&self.buckets, &other.buckets), highest);
@@ -130,13 +129,13 @@ impl SparseHistogram {
         }
     }
 
-    /// Bytes beside the struct itself.
+    /// Returns the heap memory in bytes.
     pub fn heap_bytes(&self) -> usize {
         self.buckets.capacity() * size_of::<u16>() + self.counts.heap_bytes()
     }
 }
 
-/// How many different values two ascending lists have.
+/// Returns the number of distinct values in two ascending lists.
 fn union(a: &[u16], b: &[u16]) -> usize {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -148,7 +147,7 @@ fn union(a: &[u16], b: &[u16]) -> usize {
     a.len() + b.len() - common
 }
 
-/// Counts, all in as many bytes as the largest needs.
+/// Counts, each in as many bytes as the largest needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Counts {
     One(Vec<u8>),
@@ -163,7 +162,7 @@ impl Default for Counts {
     }
 }
 
-/// Runs the same expression on whichever list of counts it is.
+/// Runs the same expression on the list of counts, for each width.
 macro_rules! each {
     ($counts:expr, $list:ident => $do:expr) => {
         match $counts {
@@ -241,8 +240,8 @@ impl Counts {
     }
 }
 
-/// A dense histogram for the hot path, flushed into a [`SparseHistogram`] when its interval is over. A bucket counts up to
-/// `u32::MAX`; the recorder flushes it before it may hold more.
+/// Dense histogram for the hot path, flushed into a [`SparseHistogram`] when its interval is over. A bucket counts up
+/// to `u32::MAX`; the recorder flushes the histogram before a bucket could hold more.
 #[derive(Clone, Default, Debug)]
 pub(super) struct HotHistogram {
     counts: Vec<u32>,
@@ -250,12 +249,12 @@ pub(super) struct HotHistogram {
 }
 
 impl HotHistogram {
-    /// Empty, with room for values up to `highest`. Higher ones are recorded too, and make it allocate.
+    /// Creates an empty histogram with room for values up to `highest`. Higher values are recorded too, but allocate.
     pub(super) fn with_room_for(highest: Nanos) -> HotHistogram {
         HotHistogram { counts: vec![0; bucket_of(highest.0) + 1], ..HotHistogram::default() }
     }
 
-    /// How many values fell into the bucket of this one.
+    /// Returns the count of the bucket of `value`.
     #[inline]
     pub(super) fn count_of(&self, value: Nanos) -> u32 {
         self.counts.get(bucket_of(value.0)).copied().unwrap_or(0)
@@ -276,7 +275,7 @@ impl HotHistogram {
         self.totals.add(value, u64::from(n));
     }
 
-    /// Out of line, to keep the hot path short.
+    /// Kept out of line, so that the hot path stays short.
     #[cold]
     #[inline(never)]
     fn make_room_for(&mut self, bucket: usize) {
@@ -315,7 +314,7 @@ mod tests {
     use super::super::histogram::tests::values;
     use super::*;
 
-    /// Values and their counts: mostly small, sometimes more than four bytes hold.
+    /// Generates values and their counts: mostly small, some too large for four bytes.
     fn counted() -> impl Strategy<Value = Vec<(u64, u64)>> {
         let count = prop_oneof![6 => 1u64..300, 1 => 1u64..100_000, 1 => (1u64 << 31)..(1 << 34)];
         proptest::collection::vec((values().prop_map(|value| value >> 20), count), 0..150)

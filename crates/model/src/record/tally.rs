@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::Outcome;
 
-/// How many arrivals there were, by what became of them.
+/// Numbers of arrivals, by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Tally {
-    /// Arrivals that the schedule held.
+    /// Arrivals of the schedule.
     pub planned: u64,
-    /// Arrivals for which an attempt was begun.
+    /// Arrivals for which an attempt began.
     pub issued: u64,
-    /// Arrivals for which none was.
+    /// Arrivals for which no attempt began.
     pub never_issued: u64,
-    /// Whole answers, whatever their status.
+    /// Whole answers, with any status.
     pub responses: u64,
     /// See [`Outcome::ConnectFailed`].
     pub connect_failed: u64,
@@ -27,7 +27,7 @@ pub struct Tally {
     pub in_flight_at_end: u64,
 }
 
-/// Books that do not balance: a bug in whoever kept them.
+/// Error of books that do not balance, which is a bug in truetail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "the books do not balance: planned {planned}, accounted for {accounted}; this is a bug in truetail, please report it"
@@ -40,8 +40,8 @@ pub struct Unbalanced {
 }
 
 impl Tally {
-    /// Counts one arrival with this outcome, and as issued where it was. [`Tally::plan`] counts the planned ones where the
-    /// arrivals come from: otherwise the balance would hold by construction.
+    /// Counts one arrival with this outcome, and as issued unless it never was. [`Tally::plan`] counts planned arrivals
+    /// separately, at their source: otherwise the books would balance by construction.
     pub fn count(&mut self, outcome: Outcome) {
         let class = match outcome {
             Outcome::Response { .. } => &mut self.responses,
@@ -69,26 +69,26 @@ impl Tally {
         self.never_issued += n;
     }
 
-    /// Issued arrivals without an answer, and those never issued.
+    /// Returns the number of arrivals without an answer, issued or not.
     pub fn unanswered(&self) -> u64 {
         self.censored() + self.failed()
     }
 
-    /// Timed out, in flight at the end, never issued.
+    /// Returns the number of arrivals that timed out, were in flight at the end or were never issued.
     pub fn censored(&self) -> u64 {
         self.timed_out + self.in_flight_at_end + self.never_issued
     }
 
-    /// Connect failed, reset, malformed.
+    /// Returns the number of arrivals with a failed connect, a reset or a malformed answer.
     pub fn failed(&self) -> u64 {
         self.connect_failed + self.reset + self.malformed
     }
 
-    /// Checks that planned = issued + never issued, and issued = the sum of its outcomes. Where that holds, no sum of this
+    /// Checks that planned = issued + never issued, and issued = the sum of its outcomes. If both hold, no sum of this
     /// tally overflows.
     ///
     /// # Errors
-    /// [`Unbalanced`] with both sides where they differ; `accounted` saturates at `u64::MAX`.
+    /// [`Unbalanced`] with both sides if they differ; `accounted` saturates at `u64::MAX`.
     pub fn check(&self) -> Result<(), Unbalanced> {
         // A tally read from a file may hold any numbers, so the sums must not overflow.
         let [planned, issued, never_issued] = [self.planned, self.issued, self.never_issued].map(u128::from);

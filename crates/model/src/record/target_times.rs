@@ -1,10 +1,10 @@
-//! The distributions of one target, in little memory: a run may have many targets.
+//! Distributions of one target, in little memory: a run may have many targets.
 
 use super::exact_statistics::ExactStatistics;
 use super::{Histogram, Metric, RequestRecord, SparseHistogram};
 use crate::time::Nanos;
 
-/// Counts of values in the buckets of a [`Histogram`], only those in use, with exact count, sum, minimum and maximum.
+/// Counts of values in the buckets of a [`Histogram`] that are in use, with exact count, sum, minimum and maximum.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct CompactHistogram {
     buckets: SparseHistogram,
@@ -21,46 +21,46 @@ impl CompactHistogram {
         }
     }
 
-    /// How many values were recorded.
+    /// Returns the number of recorded values.
     pub fn count(&self) -> u64 {
         self.totals.count
     }
 
-    /// The exact sum of the values, in nanoseconds.
+    /// Returns the exact sum of the values, in nanoseconds.
     pub fn sum_ns(&self) -> u128 {
         self.totals.sum
     }
 
-    /// The exact smallest value; `None` when empty.
+    /// Returns the exact smallest value; `None` if empty.
     pub fn min(&self) -> Option<Nanos> {
         (self.totals.count > 0).then_some(Nanos(self.totals.min))
     }
 
-    /// The exact largest value; `None` when empty.
+    /// Returns the exact largest value; `None` if empty.
     pub fn max(&self) -> Option<Nanos> {
         (self.totals.count > 0).then_some(Nanos(self.totals.max))
     }
 
-    /// The buckets in use: (lowest value, count), ascending.
+    /// Returns the buckets in use: (lowest value, count), ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.buckets.buckets()
     }
 
-    /// Adds all counts of another one. Lossless.
+    /// Adds all counts of another histogram, without loss.
     pub fn merge(&mut self, other: &CompactHistogram) {
         self.buckets.merge(&other.buckets);
         self.totals.merge(&other.totals);
     }
 
-    /// The same as a histogram.
+    /// Converts to a [`Histogram`].
     pub fn to_histogram(&self) -> Histogram {
         let mut histogram = Histogram::of_totals(self.totals);
         histogram.add_buckets(self.buckets.entries());
         histogram
     }
 
-    /// Restores the exact sum, minimum and maximum of counts that were rebuilt from buckets, as
-    /// [`Histogram::restore_exact`] does.
+    /// Restores the exact sum, minimum and maximum of counts that were rebuilt from buckets, like
+    /// [`Histogram::restore_exact`].
     pub fn restore_exact(&mut self, sum_ns: u128, min: Nanos, max: Nanos) {
         let mut restored = self.to_histogram();
         restored.restore_exact(sum_ns, min, max);
@@ -70,14 +70,14 @@ impl CompactHistogram {
     }
 }
 
-/// The distributions of the measured arrivals of one target.
+/// Distributions of the measured arrivals of one target.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TargetTimes {
     metrics: [CompactHistogram; TargetTimes::METRICS.len()],
 }
 
 impl TargetTimes {
-    /// What is kept of each target.
+    /// Metrics that are kept for each target.
     pub const METRICS: [Metric; 6] = [
         Metric::ResponseTime,
         Metric::WithoutGenerator,
@@ -91,13 +91,13 @@ impl TargetTimes {
         TargetTimes::METRICS.iter().position(|kept| *kept == metric)
     }
 
-    /// Adds what is known of one arrival.
+    /// Adds the known times of one arrival.
     #[inline]
     pub fn record(&mut self, record: &RequestRecord) {
         self.record_n(record, 1);
     }
 
-    /// Adds what is known of `n` arrivals that all have the times of `record`.
+    /// Adds the known times of `n` arrivals, each with the times of `record`.
     #[inline]
     pub fn record_n(&mut self, record: &RequestRecord, n: u64) {
         for (kept, metric) in self.metrics.iter_mut().zip(TargetTimes::METRICS) {
@@ -107,17 +107,17 @@ impl TargetTimes {
         }
     }
 
-    /// The distribution of one metric; `None` where it is not among [`TargetTimes::METRICS`].
+    /// Returns the distribution of one metric; `None` if it is not among [`TargetTimes::METRICS`].
     pub fn metric(&self, metric: Metric) -> Option<&CompactHistogram> {
         TargetTimes::number(metric).map(|number| &self.metrics[number])
     }
 
-    /// The same, to be added to.
+    /// Returns the mutable distribution of one metric; `None` if it is not among [`TargetTimes::METRICS`].
     pub fn metric_mut(&mut self, metric: Metric) -> Option<&mut CompactHistogram> {
         TargetTimes::number(metric).map(|number| &mut self.metrics[number])
     }
 
-    /// Adds what was recorded of the same target elsewhere.
+    /// Adds the records of the same target from elsewhere.
     pub fn merge(&mut self, other: &TargetTimes) {
         self.metrics.iter_mut().zip(&other.metrics).for_each(|(mine, theirs)| mine.merge(theirs));
     }

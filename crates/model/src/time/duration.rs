@@ -9,52 +9,52 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Nanoseconds in one second.
 pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// A length of time in whole nanoseconds, 0 to 584 years. Arithmetic saturates.
+/// Length of time in whole nanoseconds, 0 to 584 years. Arithmetic saturates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// No time at all.
+    /// Zero time.
     pub const ZERO: Nanos = Nanos(0);
     /// The longest representable time; used as "no limit".
     pub const MAX: Nanos = Nanos(u64::MAX);
 
-    /// `n` microseconds.
+    /// Returns `n` microseconds.
     pub const fn from_micros(n: u64) -> Nanos {
         Nanos(n.saturating_mul(1_000))
     }
 
-    /// `n` milliseconds.
+    /// Returns `n` milliseconds.
     pub const fn from_millis(n: u64) -> Nanos {
         Nanos(n.saturating_mul(1_000_000))
     }
 
-    /// `n` seconds.
+    /// Returns `n` seconds.
     pub const fn from_secs(n: u64) -> Nanos {
         Nanos(n.saturating_mul(NANOS_PER_SECOND))
     }
 
-    /// `seconds` rounded to the nearest nanosecond; negative values and NaN become zero.
+    /// Converts seconds, rounded to the nearest nanosecond; negative values and NaN become zero.
     pub fn from_secs_f64(seconds: f64) -> Nanos {
         Nanos((seconds * NANOS_PER_SECOND as f64).round() as u64)
     }
 
-    /// This time in seconds.
+    /// Returns this time in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NANOS_PER_SECOND as f64
     }
 
-    /// This time in milliseconds.
+    /// Returns this time in milliseconds.
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// `self - other`, or zero where that would be negative.
+    /// Returns `self - other`, or zero if the difference would be negative.
     pub const fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }
 
-    /// True for a time of zero length.
+    /// Returns true if this time is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -85,7 +85,7 @@ impl From<std::time::Duration> for Nanos {
     }
 }
 
-/// Why a text is not a duration.
+/// Error of a text that is not a duration.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DurationError {
     /// Not a number followed by a unit.
@@ -113,7 +113,7 @@ impl FromStr for Nanos {
     type Err = DurationError;
 
     /// Reads `500us`, `10ms`, `1.5s`, `2m`, `1h`, `100ns` (also `µs`), and several parts from long to short units, each
-    /// unit once: `1m30s`. Zero is accepted; where it makes no sense the caller says so. Whole numbers of a unit are read
+    /// unit once: `1m30s`. Accepts zero; callers that need more must refuse it. Whole numbers of a unit are read
     /// exactly.
     fn from_str(text: &str) -> Result<Nanos, DurationError> {
         let malformed = || DurationError::Malformed(text.to_owned());
@@ -122,7 +122,7 @@ impl FromStr for Nanos {
             let part;
             (part, rest) = split_part(rest);
             let unit_ns = unit_length(text, part)?;
-            // `1s2s` and `30s1m` are slips of the pen, and a sign belongs before the whole.
+            // `1s2s` and `30s1m` are typing errors, and a sign is allowed only before the whole.
             if unit_ns >= longest || (longest != u64::MAX && part.0.starts_with(['-', '+'])) {
                 return Err(malformed());
             }
@@ -136,7 +136,7 @@ impl FromStr for Nanos {
     }
 }
 
-/// A number and its unit, as they are written.
+/// A number and its unit, as written.
 type Part<'a> = (&'a str, &'a str);
 
 /// Splits off the first number with its unit. An `e` is part of the number, as in `1e3us`.
@@ -160,7 +160,6 @@ fn unit_length(text: &str, (number, unit): Part<'_>) -> Result<u64, DurationErro
     }
 }
 
-/// `number` times `unit_ns`, in nanoseconds.
 fn part_length(text: &str, number: &str, unit_ns: u64) -> Result<u64, DurationError> {
     let out_of_range = || DurationError::OutOfRange(text.to_owned());
     if let Ok(whole) = number.parse::<u64>() {
@@ -175,7 +174,7 @@ fn part_length(text: &str, number: &str, unit_ns: u64) -> Result<u64, DurationEr
 }
 
 impl fmt::Display for Nanos {
-    /// The longest unit that gives a whole number, so that the text reads back to the same value: `1500us`, `10ms`.
+    /// Writes the longest unit that gives a whole number, so that the text reads back exactly: `1500us`, `10ms`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_zero() {
             return f.write_str("0s");
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration() {
+    fn texts_that_are_no_durations_are_refused() {
         for text in ["", "ms", "ten ms", "1 fortnight", "1s2s", "--1s", "30s1m", "1m-30s", "1m+30s", "1m30x", "1mm"] {
             assert!(matches!(text.parse::<Nanos>(), Err(DurationError::Malformed(_))), "{text}");
         }

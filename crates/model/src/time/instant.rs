@@ -10,34 +10,34 @@ use super::duration::{NANOS_PER_SECOND, Nanos};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Timestamp(pub u64);
 
-/// Where instants come from. Implementations live outside this crate; the model never asks what time it is.
+/// Source of instants. Implementations live outside this crate: the model never reads a clock.
 pub trait Clock {
-    /// The current instant. Never goes back.
+    /// Returns the current instant, which never goes back.
     fn now(&self) -> Timestamp;
 }
 
 impl Timestamp {
     /// The origin of the run.
     pub const ZERO: Timestamp = Timestamp(0);
-    /// An instant that never comes.
+    /// An instant that is never reached.
     pub const NEVER: Timestamp = Timestamp(u64::MAX);
 
-    /// The time from `earlier` to `self`, or zero when `earlier` is later.
+    /// Returns the time from `earlier` to `self`, or zero if `earlier` is later.
     pub const fn since(self, earlier: Timestamp) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
 
-    /// Time since the origin.
+    /// Returns the time since the origin.
     pub const fn since_origin(self) -> Nanos {
         Nanos(self.0)
     }
 
-    /// The number of the whole second that holds this instant, counted from 0.
+    /// Returns the number of the second that contains this instant, counted from 0.
     pub const fn second(self) -> usize {
         (self.0 / NANOS_PER_SECOND) as usize
     }
 
-    /// Seconds since the origin.
+    /// Returns the seconds since the origin.
     pub fn as_secs_f64(self) -> f64 {
         self.since_origin().as_secs_f64()
     }

@@ -1,4 +1,4 @@
-//! Durations, instants and rates. Units live in these types. At raw edges they are part of names, last:
+//! Durations, instants and rates. These types carry the units; a raw number has its unit at the end of its name:
 //! `response_time_ns`.
 
 mod duration;

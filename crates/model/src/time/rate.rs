@@ -7,11 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::duration::Nanos;
 
-/// Events per second: finite and above zero.
+/// Number of events per second: finite and above zero.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Rate(f64);
 
-/// Why a text or number is not a rate.
+/// Error of a text or number that is not a rate.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RateError {
     /// Not `N`, `N/s`, `N/m`, `N/h` or `Nrps`.
@@ -23,7 +23,7 @@ pub enum RateError {
 }
 
 impl Rate {
-    /// `per_second` events per second.
+    /// Creates a rate of `per_second` events per second.
     ///
     /// # Errors
     /// [`RateError::OutOfRange`] unless `per_second` is finite and above zero.
@@ -35,12 +35,12 @@ impl Rate {
         }
     }
 
-    /// Events per second.
+    /// Returns the events per second.
     pub const fn as_per_second(self) -> f64 {
         self.0
     }
 
-    /// The time between events at this rate, to the nearest nanosecond.
+    /// Returns the time between events at this rate, to the nearest nanosecond.
     pub fn interval(self) -> Nanos {
         Nanos::from_secs_f64(1.0 / self.0)
     }
@@ -63,7 +63,7 @@ impl FromStr for Rate {
     }
 }
 
-/// The seconds in `s`, `m` or `h`.
+/// Returns the number of seconds in `s`, `m` or `h`.
 fn seconds_in(unit: &str) -> Option<f64> {
     match unit {
         "s" | "sec" | "second" => Some(1.0),
@@ -73,7 +73,7 @@ fn seconds_in(unit: &str) -> Option<f64> {
     }
 }
 
-/// A number, in thousands where a `k` follows it.
+/// Reads a number, in thousands if a `k` follows it.
 pub(crate) fn number_of(text: &str) -> Option<f64> {
     let (number, factor) = text.strip_suffix(['k', 'K']).map_or((text, 1.0), |number| (number.trim_end(), 1000.0));
     number.parse::<f64>().ok().map(|number| number * factor)
