@@ -1,5 +1,5 @@
-//! How precisely the server keeps its times: offers `RATE` requests a second for `SECONDS` to a healthy service of 10 ms,
-//! and prints how much later than meant each answer left, by the server's own truth. Run it on a quiet machine:
+//! The precision of the server's times. Offers `RATE` requests a second for `SECONDS` to a healthy service of 10 ms,
+//! and prints how late each answer left according to the server's own truth. Run it on a quiet machine:
 //!
 //!     cargo run --release -p truetail-server --example handler_time -- [RATE] [SECONDS] [CONNECTIONS]
 
@@ -23,14 +23,14 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The n-th argument: a number of at least 1, or `default` where there is none.
+/// Parses the n-th argument, a number of at least 1; `default` if it is missing.
 fn argument(n: usize, default: u32) -> io::Result<u32> {
     let Some(text) = std::env::args().nth(n) else { return Ok(default) };
     let number = text.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| io::Error::other(format!("'{text}' is no whole number above 0")))
 }
 
-/// Sends `requests` at `rate`, dealt to `connections`, whatever comes back.
+/// Sends `requests` at `rate`, distributed over `connections`, and ignores the answers.
 fn offer(addr: SocketAddr, rate: u32, requests: u32, connections: u32) -> io::Result<()> {
     let mut streams = (0..connections).map(|_| connect(addr)).collect::<io::Result<Vec<_>>>()?;
     let (started, mut buffer) = (Instant::now(), [0; 4096]);

@@ -1,12 +1,11 @@
-//! Why a connection ends.
+//! The reason that a connection ends.
 
-/// Why a connection is to be closed.
+/// Reason to close a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CloseReason {
-    /// The client ended it.
     ClientGone,
-    /// It is to be reset.
+    /// The connection must be reset.
     Reset,
-    /// The server is done with it.
+    /// The server has sent everything that it will send.
     Done,
 }

@@ -1,4 +1,4 @@
-//! A connection, in the version of HTTP that its client speaks.
+//! A connection, in the version of HTTP that its client uses.
 
 use std::net::TcpStream;
 
@@ -14,16 +14,15 @@ use crate::stream::StreamKey;
 use crate::transport::Transport;
 use crate::truth::Ending;
 
-/// An open connection.
 #[derive(Debug)]
 pub(crate) enum AcceptedConnection {
-    /// Until its client begins with the preface of HTTP/2.
+    /// HTTP/1, and any connection until its client sends the preface of HTTP/2.
     Http1(Http1Connection),
     #[cfg(feature = "http2")]
     Http2(Box<Http2Connection>),
 }
 
-/// Calls a method that both have.
+/// Calls a method of either kind of connection.
 macro_rules! either {
     ($connection:expr, $one:ident => $call:expr) => {
         match $connection {
@@ -35,22 +34,21 @@ macro_rules! either {
 }
 
 impl AcceptedConnection {
-    /// A new connection. Its socket is non-blocking, and the reactor watches it as `token`.
+    /// Creates a connection. Its socket is non-blocking, and the reactor watches it as `token`.
     pub(crate) fn new(transport: Transport, token: u64) -> AcceptedConnection {
         AcceptedConnection::Http1(Http1Connection::new(transport, token))
     }
 
-    /// Its socket.
     pub(crate) fn stream(&self) -> &TcpStream {
         either!(self, one => one.stream())
     }
 
-    /// Reads what has come, through `buffer`. Returns true when there may be more, so that another turn is wanted.
+    /// Reads the received bytes, through `buffer`. Returns true if more bytes may wait for another turn.
     pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
         either!(self, one => one.read(shared, buffer))
     }
 
-    /// Goes on in the version of HTTP that its client has turned out to speak.
+    /// Changes to the version of HTTP that the client uses.
     pub(crate) fn in_its_version(self) -> AcceptedConnection {
         match self {
             #[cfg(feature = "http2")]
@@ -61,27 +59,27 @@ impl AcceptedConnection {
         }
     }
 
-    /// It has turned out that its client speaks another version.
+    /// Returns true if the client uses another version of HTTP than this connection.
     pub(crate) fn changes_version(&self) -> bool {
         matches!(self, AcceptedConnection::Http1(one) if one.speaks_http2())
     }
 
-    /// True when there may be something to read that was left for lack of room, and there is room now.
+    /// Returns true if bytes were left unread for lack of room, and there is room now.
     pub(crate) fn wants_reading(&self) -> bool {
         either!(self, one => one.wants_reading())
     }
 
-    /// The system takes bytes again.
+    /// Continues to send when the system accepts bytes again.
     pub(crate) fn on_writable(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
         either!(self, one => one.on_writable(shared))
     }
 
-    /// Called when an instant has come that this connection had added to the timers.
+    /// Handles a timer of this connection that is due.
     pub(crate) fn on_timer(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         either!(self, one => one.on_timer(shared, now))
     }
 
-    /// A stream of this connection has an event, which is to be sent.
+    /// Adds an event of a batch to its stream, to be sent when it is due.
     pub(crate) fn on_step(&mut self, shared: &mut SharedState, event: &BatchEvent<StreamKey>) {
         either!(self, one => one.on_step(shared, event));
     }

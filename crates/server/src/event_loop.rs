@@ -1,4 +1,4 @@
-//! The only thread of a server: it reads what clients have sent, then writes what is due, a little at a time.
+//! The only thread of a server. It reads the requests of clients, then sends the due answers, a few at a time.
 
 use std::io::{self, ErrorKind};
 use std::net::{TcpListener, TcpStream};
@@ -18,41 +18,38 @@ use crate::tls::Certificate;
 use crate::transport::Transport;
 use crate::truth::{Ending, ServerTruth};
 
-/// The token of the listening socket; no connection ever has it.
+/// Token of the listening socket. No connection has this token.
 const LISTENER: u64 = MAX_TOKEN;
-/// Events of one wait, and so the most connections that are read before due answers are written.
+/// Events per wait, and therefore the most connections that are read before due answers are sent.
 const REPORTS_PER_TURN: usize = 256;
-/// Timers that are served before new requests are read again.
+/// Timers per turn, before new requests are read.
 const TIMERS_PER_TURN: usize = 32;
-/// Connections that are accepted before the other connections have their turn.
+/// Accepted connections per turn.
 const ACCEPTS_PER_TURN: usize = 16;
-/// How long the server waits before it accepts again when the system had no room for another connection.
+/// Pause before the next accept after the system had no room for another connection.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(20);
-/// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// The event loop of a server, with everything that its thread owns.
+/// The event loop of a server, with all the state that its thread owns.
 #[derive(Debug)]
 pub(crate) struct EventLoop {
     reactor: Reactor,
     listener: TcpListener,
     stop: Arc<AtomicBool>,
-    /// What connections are secured with, if they are.
+    /// Certificate for TLS, if the server uses TLS.
     certificate: Option<Certificate>,
     shared: SharedState,
     connections: Slots<AcceptedConnection>,
-    /// When to accept again; `None` when no client is known to wait.
+    /// Time of the next accept; `None` if no client is known to wait.
     accept_at: Option<Timestamp>,
-    /// Connections to be read in the next turn without waiting for an event.
+    /// Connections to read in the next turn without waiting for an event.
     read_next: Vec<u64>,
     buffer: Box<[u8]>,
 }
 
 impl EventLoop {
-    /// A loop that accepts from `listener`, which is non-blocking, until `stop` is set and the reactor is woken.
-    ///
-    /// # Errors
-    /// When the reactor cannot watch the listener.
+    /// Creates a loop that accepts from `listener`, which is non-blocking, until `stop` is set and the reactor is
+    /// woken. Fails if the reactor cannot watch the listener.
     pub(crate) fn new(
         reactor: Reactor,
         listener: TcpListener,
@@ -74,7 +71,6 @@ impl EventLoop {
         })
     }
 
-    /// Serves until `stop` is set.
     pub(crate) fn run(mut self) -> ServerTruth {
         let mut events = ReadinessEvents::with_capacity(REPORTS_PER_TURN);
         while !self.stop.load(Ordering::Acquire) {
@@ -102,7 +98,7 @@ impl EventLoop {
         self.shared.recorder.flush_due(now);
     }
 
-    /// How long the loop may wait for events; `None`: forever.
+    /// Returns the longest time to wait for events; `None` means without limit.
     fn timeout(&self) -> Option<Nanos> {
         if !self.read_next.is_empty() {
             return Some(Nanos::ZERO);
@@ -137,7 +133,7 @@ impl EventLoop {
         }
     }
 
-    /// Hands the events of batches that are due to their streams, which then send them.
+    /// Passes due events of batches to their streams, which then send them.
     fn serve_batches(&mut self) {
         let now = self.shared.now();
         for event in self.shared.batch_events(now) {
@@ -156,7 +152,7 @@ impl EventLoop {
         }
     }
 
-    /// Calls `act` on the connection of `token`, if it is still open, and closes the connection when `act` says so.
+    /// Calls `act` on the connection of `token` if it is open. Closes the connection if `act` returns an error.
     fn with(
         &mut self,
         token: u64,
@@ -174,7 +170,7 @@ impl EventLoop {
         let Some(mut connection) = self.connections.remove(token) else { return };
         let ending = if over == CloseReason::ClientGone { Ending::ClientGone } else { Ending::Dropped };
         connection.abandon(&mut self.shared, ending);
-        // This fails only for a socket that is not watched.
+        // Fails only for a socket that is not watched.
         let _ = self.reactor.remove(connection.stream());
         if over == CloseReason::Reset {
             let _ = SockRef::from(connection.stream()).set_linger(Some(Duration::ZERO));
@@ -198,7 +194,7 @@ impl EventLoop {
         }
     }
 
-    /// Registers a new connection. It is closed again when the system lacks a resource for it.
+    /// Registers a new connection. Drops it if the system lacks a resource for it.
     fn register(&mut self, stream: TcpStream) {
         let ready = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
         let session = self.certificate.as_ref().map(Certificate::session).transpose();
@@ -220,7 +216,7 @@ impl EventLoop {
     }
 }
 
-/// True for errors of a connection that ended before it was accepted; other errors are the listener's.
+/// Returns true for errors of a connection that ended before it was accepted. Other errors are the listener's.
 fn is_client_error(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Interrupted | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
 }

@@ -1,4 +1,4 @@
-//! One request and its answer.
+//! A request and its answer.
 
 use truetail_model::service::Action;
 use truetail_model::time::Timestamp;
@@ -10,52 +10,50 @@ use crate::stream::{PendingStream, StreamAnswer};
 use crate::truth::Ending;
 use crate::truth_recorder::{OpenRow, ending_after};
 
-/// What happens to the connection after the answer has left.
+/// Fate of the connection after the answer has left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AfterResponse {
-    /// The connection goes on with the next exchange.
+    /// The connection continues with the next exchange.
     KeepOpen,
-    /// The connection is closed, in such a way that the client gets everything that was sent.
+    /// The connection is closed gracefully, so that the client receives all bytes.
     Close,
-    /// The connection is reset.
     Reset,
 }
 
-/// What an exchange is to send now.
+/// The bytes that an exchange may send now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NextSend {
-    /// Nothing yet: the answer is not due, or its request has not been read to the end.
+    /// None yet: the answer is not due, or its request has not been read to the end.
     Wait,
-    /// The bytes before this one.
+    /// The bytes before this index.
     SendTo(u64),
-    /// Nothing more: everything has left.
+    /// None: all bytes have left.
     Complete,
 }
 
-/// An answer under way. Instants are on the clock of the event loop.
+/// An answer in progress. Instants are on the clock of the event loop.
 #[derive(Debug)]
 pub(crate) struct ServerExchange {
     pub(crate) response: ResponseId,
-    /// Bytes that have left.
+    /// Number of bytes that have left.
     pub(crate) sent: u64,
-    /// Bytes of the whole answer.
+    /// Length of the whole answer in bytes.
     length: u64,
-    /// When the answer leaves; [`Timestamp::NEVER`] for a black hole.
+    /// Departure of the answer; [`Timestamp::NEVER`] for a black hole.
     pub(crate) due: Timestamp,
-    /// Bytes from this one on leave at this instant.
+    /// Index of the first delayed byte, and the departure of the bytes from it on.
     pub(crate) rest: Option<(u64, Timestamp)>,
     pub(crate) then: AfterResponse,
-    /// True when the request has been read with its body; the answer waits for that.
+    /// True if the request has been read with its body. The answer waits for that.
     pub(crate) request_read: bool,
-    /// The stream that its answer is to be, until the request has been read.
+    /// The stream that will answer the request; only present until the request has been read.
     pub(crate) pending: Option<Box<PendingStream>>,
-    /// The answer, where it is a stream.
     pub(crate) stream: Option<Box<StreamAnswer>>,
-    /// What to record when it ends; `None` if the request is none of the service's.
+    /// Data for the record of the truth; `None` if the request is not one for the service.
     pub(crate) entry: Option<TruthEntry>,
 }
 
-/// What to record about an exchange: its row, and how it ends with what status once everything has left.
+/// Data for the record of an exchange: its row, and its ending and status once all bytes have left.
 #[derive(Debug)]
 pub(crate) struct TruthEntry {
     pub(crate) row: OpenRow,
@@ -64,7 +62,7 @@ pub(crate) struct TruthEntry {
 }
 
 impl ServerExchange {
-    /// An exchange that is not recorded: the whole of `response` leaves at `due`.
+    /// Creates an exchange that is not recorded: the whole of `response` leaves at `due`.
     pub(crate) fn unrecorded(
         responses: &Responses,
         response: ResponseId,
@@ -85,7 +83,7 @@ impl ServerExchange {
         }
     }
 
-    /// The answer that the service gives to a request.
+    /// Creates the exchange of a request that the service has admitted.
     pub(crate) fn admitted(
         responses: &Responses,
         admission: &Admission,
@@ -119,7 +117,7 @@ impl ServerExchange {
         exchange
     }
 
-    /// Makes it a stream, where it would have been a whole answer with status 200.
+    /// Turns the answer, with status 200, into a stream.
     pub(crate) fn stream(&mut self, stream: StreamAnswer) {
         if stream.closes() {
             self.then = AfterResponse::Close;
@@ -130,18 +128,18 @@ impl ServerExchange {
         self.stream = Some(Box::new(stream));
     }
 
-    /// Makes it a refusal that leaves at once: `response` with `status`, of so many bytes.
+    /// Turns the answer into a refusal that leaves at once: `response` with `status`, of `length` bytes.
     pub(crate) fn refuse(&mut self, response: ResponseId, length: u64, status: u16, now: Timestamp) {
         (self.response, self.length, self.due, self.rest) = (response, length, now, None);
         self.entry.iter_mut().for_each(|entry| entry.status = Some(status));
     }
 
-    /// When a stream goes on after `now`.
+    /// Returns the time of the stream's next write after `now`; `None` if the answer is not a stream.
     pub(crate) fn next_write(&self, now: Timestamp) -> Option<Timestamp> {
         self.stream.as_ref().and_then(|stream| stream.next_after(now))
     }
 
-    /// Bytes of the answer in HTTP/1 from `from` on, at least one and none at or after `end`.
+    /// Returns some bytes of the answer in HTTP/1: at least one from `from` on, and none at or after `end`.
     pub(crate) fn piece<'a>(&'a self, responses: &'a Responses, from: u64, end: u64) -> &'a [u8] {
         match &self.stream {
             Some(stream) => stream.piece(from, end),
@@ -149,26 +147,24 @@ impl ServerExchange {
         }
     }
 
-    /// Bytes of the head of the answer.
     #[cfg(feature = "http2")]
     pub(crate) fn head_length(&self, responses: &Responses) -> u64 {
         self.stream.as_ref().map_or_else(|| responses.length(self.response, true), |stream| stream.head_length())
     }
 
-    /// The answer is whole, and ends as it should, where so many of its bytes have left.
+    /// Returns true if the answer is complete after `sent` bytes and ends regularly.
     #[cfg(feature = "http2")]
     pub(crate) fn is_whole_at(&self, sent: u64) -> bool {
         let is_over = self.stream.as_ref().map_or(sent == self.length, |stream| stream.is_complete(sent));
         is_over && self.then == AfterResponse::KeepOpen
     }
 
-    /// What it is to send is no answer at all.
     #[cfg(feature = "http2")]
     pub(crate) fn is_garbage(&self) -> bool {
         self.entry.as_ref().is_some_and(|entry| entry.ending == Ending::Garbage)
     }
 
-    /// The system took so many more bytes. The clock is read for streams alone.
+    /// Notes that the system took `length` more bytes. Only streams read the clock.
     pub(crate) fn was_sent(&mut self, length: u64, now: impl FnOnce() -> Timestamp) {
         self.sent += length;
         if let Some(stream) = &mut self.stream {
@@ -176,7 +172,7 @@ impl ServerExchange {
         }
     }
 
-    /// What it is to send at `now`.
+    /// Returns the bytes that may leave at `now`.
     pub(crate) fn step(&self, now: Timestamp) -> NextSend {
         if !self.request_read || now < self.due {
             return NextSend::Wait;

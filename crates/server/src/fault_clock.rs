@@ -1,4 +1,4 @@
-//! The fault clock: when it starts, and how a request is admitted by its time.
+//! The fault clock: its start, and the admission of requests by its time.
 
 use truetail_model::service::{
     BatchEvent, BatchState, ResponsePlan, RouteId, Service, ServiceState, StreamOutline, StreamTiming, StreamWrite,
@@ -7,41 +7,38 @@ use truetail_model::time::Timestamp;
 
 use crate::stream::StreamKey;
 
-/// A service in operation, with the instants at which its fault clock was started.
 #[derive(Debug)]
 pub(crate) struct FaultClock {
     state: ServiceState,
-    /// The start of each epoch so far, on the clock of the event loop; the last one is in force.
+    /// Start of each epoch, on the clock of the event loop. The last one is in force.
     starts: Vec<Timestamp>,
-    /// The batch of the epoch in force, and those of earlier ones in which somebody still is.
+    /// The batch of the current epoch, and batches of earlier epochs that still have streams.
     batches: Vec<EpochBatch>,
 }
 
-/// The batch of one epoch.
 #[derive(Debug)]
 struct EpochBatch {
     origin: Timestamp,
     state: BatchState<StreamKey>,
 }
 
-/// What the service does about a request, in the time of its epoch.
+/// The service's plan for a request, in the time of its epoch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
     /// The plan, on the fault clock.
     pub(crate) plan: ResponsePlan,
-    /// How many times the clock has been started, at least 1.
+    /// Number of the epoch, from 1.
     pub(crate) epoch: u32,
-    /// When the clock was last started, on the clock of the event loop.
+    /// Start of the epoch, on the clock of the event loop.
     pub(crate) origin: Timestamp,
 }
 
 impl FaultClock {
-    /// A clock that waits for the first request.
+    /// Creates a clock that waits for the first request.
     pub(crate) fn new(service: Service) -> FaultClock {
         FaultClock { state: ServiceState::new(service), starts: Vec::new(), batches: Vec::new() }
     }
 
-    /// The description of the service.
     pub(crate) fn service(&self) -> &Service {
         self.state.service()
     }
@@ -57,8 +54,8 @@ impl FaultClock {
         self.starts.push(now);
     }
 
-    /// The writes of a stream at its own pace that answers what was admitted as `plan` since `origin`, on the clock of the
-    /// event loop.
+    /// Returns the writes of a stream at its own pace, on the clock of the event loop. Its request was admitted as
+    /// `plan`, in an epoch that began at `origin`.
     pub(crate) fn stream_writes(
         &mut self,
         plan: &mut ResponsePlan,
@@ -71,20 +68,20 @@ impl FaultClock {
         writes
     }
 
-    /// A stream of `events` events is ready for the batch at `ready`.
+    /// Adds a stream of `events` events to the batch; it is ready at `ready`.
     pub(crate) fn join_batch(&mut self, key: StreamKey, ready: Timestamp, events: u64) {
         if let Some(batch) = self.batches.last_mut() {
             batch.state.join(key, Timestamp(ready.since(batch.origin).0), events);
         }
     }
 
-    /// When the next event of a batch is due; [`Timestamp::NEVER`] if none is.
+    /// Returns the time of the next event of any batch; [`Timestamp::NEVER`] if no event is due.
     pub(crate) fn next_batch_event(&self) -> Timestamp {
         let next = |batch: &EpochBatch| real(batch.origin, batch.state.next());
         self.batches.iter().map(next).min().unwrap_or(Timestamp::NEVER)
     }
 
-    /// The events of batches up to `now`, on the clock of the event loop.
+    /// Returns the events of batches up to `now`, on the clock of the event loop.
     pub(crate) fn batch_events(&mut self, now: Timestamp) -> Vec<BatchEvent<StreamKey>> {
         let mut events = Vec::new();
         for EpochBatch { origin, state } in &mut self.batches {
@@ -94,7 +91,6 @@ impl FaultClock {
         events
     }
 
-    /// Every start so far, on the clock of the event loop.
     pub(crate) fn starts(&self) -> &[Timestamp] {
         &self.starts
     }
@@ -111,13 +107,13 @@ impl FaultClock {
 }
 
 impl Admission {
-    /// Converts an instant of the fault clock to the clock of the event loop.
+    /// Converts a time of the fault clock to the clock of the event loop.
     pub(crate) fn real(&self, instant: Timestamp) -> Timestamp {
         real(self.origin, instant)
     }
 }
 
-/// The same for a clock that began at `origin`.
+/// Converts a time of a fault clock that began at `origin` to the clock of the event loop.
 fn real(origin: Timestamp, instant: Timestamp) -> Timestamp {
     origin + instant.since_origin()
 }

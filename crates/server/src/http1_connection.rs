@@ -1,4 +1,4 @@
-//! A connection in HTTP/1: reads requests, queues an exchange for each, and sends answers in order when they are due.
+//! A connection in HTTP/1. It reads requests, queues an exchange for each, and sends due answers in order.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -16,58 +16,56 @@ use crate::stream::{MAX_BODY_BYTES, StreamKey};
 use crate::transport::Transport;
 use crate::truth::Ending;
 
-/// Requests of one connection that are held at once. Further requests stay with the client until some were answered.
+/// Maximum number of requests that a connection holds. Further requests stay unread until some are answered.
 const MAX_PIPELINED: usize = 256;
-/// Reads of one connection before the other connections have their turn.
+/// Reads of one connection per turn.
 const READS_PER_TURN: usize = 8;
-/// Answers that leave on one connection before the other connections have their turn.
+/// Answers of one connection per turn.
 const ANSWERS_PER_TURN: usize = 16;
-/// How long the server goes on reading after the last answer. Otherwise the system would reset the connection before
+/// Time that the server continues to read after the last answer. Otherwise the system would reset the connection before
 /// the client has read that answer.
 const LINGER: Nanos = Nanos::from_secs(1);
 
-/// What a client says first in HTTP/2 (RFC 9113, section 3.4), up to the end of its first line.
+/// First line of the preface of HTTP/2 (RFC 9113, section 3.4).
 #[cfg(feature = "http2")]
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
 
-/// What the next bytes are.
+/// Kind of the next bytes.
 #[derive(Debug)]
 enum Reading {
-    /// A head.
+    /// The head of a request.
     Head,
-    /// The body of the request that the last exchange answers, `kept` as far as it matters. No other request follows where
-    /// `is_last`.
+    /// The body of the last exchange's request, `kept` if the service needs it. If `is_last`, no other request follows.
     Body { body: Body, is_last: bool, kept: Option<Vec<u8>> },
-    /// Nothing that matters: no further request is answered.
+    /// Bytes to ignore: no further request is answered.
     Nothing,
-    /// HTTP/2: nothing of it is for this connection.
+    /// HTTP/2, which this type does not read.
     #[cfg(feature = "http2")]
     Http2,
 }
 
-/// An open connection.
 #[derive(Debug)]
 pub(crate) struct Http1Connection {
     transport: Transport,
     token: u64,
     reading: Reading,
-    /// What was read and not parsed yet: a part of a head, or requests for which there is no room.
+    /// Bytes that were read but not parsed: a part of a head, or requests that must wait for room.
     input: Vec<u8>,
-    /// How many bytes of `input` are known to contain no whole head.
+    /// Number of bytes of `input` that are known to contain no whole head.
     scanned: usize,
-    /// When the head under way must be there.
+    /// Time limit of the incomplete head.
     head_deadline: Option<Timestamp>,
     exchanges: VecDeque<ServerExchange>,
-    /// True when reading stopped because there was no room for more requests, so that there may be something to read.
+    /// True if reading stopped because there was no room for more requests, so that bytes may wait.
     unread: bool,
-    /// True while the system takes no more bytes.
+    /// True while the system accepts no more bytes.
     blocked: bool,
-    /// Set when the last answer has left: until when further bytes are read and dropped.
+    /// Time until which further bytes are read and dropped; set when the last answer has left.
     linger_until: Option<Timestamp>,
 }
 
 impl Http1Connection {
-    /// A new connection. Its socket is non-blocking, and the reactor watches it as `token`.
+    /// Creates a connection. Its socket is non-blocking, and the reactor watches it as `token`.
     pub(crate) fn new(transport: Transport, token: u64) -> Http1Connection {
         Http1Connection {
             transport,
@@ -83,12 +81,11 @@ impl Http1Connection {
         }
     }
 
-    /// Its socket.
     pub(crate) fn stream(&self) -> &TcpStream {
         self.transport.stream()
     }
 
-    /// Reads what has come, through `buffer`. Returns true when there may be more, so that another turn is wanted.
+    /// Reads the received bytes, through `buffer`. Returns true if more bytes may wait for another turn.
     pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
         self.unread = false;
         self.take(shared, &[]);
@@ -111,7 +108,7 @@ impl Http1Connection {
         Ok(true)
     }
 
-    /// The client began with the preface of HTTP/2, which is left.
+    /// Returns true if the client sent the preface of HTTP/2, which is still in `input`.
     pub(crate) fn speaks_http2(&self) -> bool {
         #[cfg(feature = "http2")]
         return matches!(self.reading, Reading::Http2);
@@ -119,18 +116,18 @@ impl Http1Connection {
         return false;
     }
 
-    /// The same connection in HTTP/2.
+    /// Converts the connection to HTTP/2.
     #[cfg(feature = "http2")]
     pub(crate) fn into_http2(self) -> crate::http2::Http2Connection {
         crate::http2::Http2Connection::new(self.transport, self.token, &self.input)
     }
 
-    /// True when there may be something to read that was left for lack of room, and there is room now.
+    /// Returns true if bytes were left unread for lack of room, and there is room now.
     pub(crate) fn wants_reading(&self) -> bool {
         self.unread && !self.is_full()
     }
 
-    /// Sends what is due, as far as the system takes it, until the other connections have their turn.
+    /// Sends the due bytes until the system accepts no more or the turn is over.
     pub(crate) fn advance(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
         let mut now = shared.now();
         self.blocked = false;
@@ -161,13 +158,13 @@ impl Http1Connection {
         Ok(())
     }
 
-    /// The system takes bytes again.
+    /// Continues to send when the system accepts bytes again.
     pub(crate) fn on_writable(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
         self.transport.flush().map_err(|_| CloseReason::ClientGone)?;
         if self.blocked { self.advance(shared) } else { Ok(()) }
     }
 
-    /// Called when an instant has come that this connection had added to the timers.
+    /// Handles a timer of this connection that is due.
     pub(crate) fn on_timer(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         if self.linger_until.is_some_and(|until| until <= now) {
             return Err(CloseReason::Done);
@@ -178,7 +175,7 @@ impl Http1Connection {
         self.advance(shared)
     }
 
-    /// A stream of this connection has an event, which is to be sent.
+    /// Adds an event of a batch to its stream, to be sent when it is due.
     pub(crate) fn on_step(&mut self, shared: &mut SharedState, event: &BatchEvent<StreamKey>) {
         let streams = self.exchanges.iter_mut().filter_map(|exchange| exchange.stream.as_mut());
         if let Some(stream) = streams.into_iter().find(|stream| stream.number == event.key.number) {
@@ -202,7 +199,7 @@ impl Http1Connection {
         self.exchanges.len() >= MAX_PIPELINED
     }
 
-    /// Parses what was left before and `bytes`, as far as that is possible, and keeps the rest.
+    /// Parses the earlier input and `bytes` as far as possible, and keeps the rest.
     fn take(&mut self, shared: &mut SharedState, bytes: &[u8]) {
         if self.input.is_empty() {
             let used = self.parse_requests(shared, bytes);
@@ -217,7 +214,7 @@ impl Http1Connection {
         self.update_head_deadline(shared);
     }
 
-    /// Parses one request after the other. Returns how many of `bytes` they took.
+    /// Parses one request after the other. Returns the number of bytes taken.
     fn parse_requests(&mut self, shared: &mut SharedState, bytes: &[u8]) -> usize {
         let mut used = 0;
         while used < bytes.len() && !self.is_full() {
@@ -273,7 +270,7 @@ impl Http1Connection {
         head.length
     }
 
-    /// Once the body of the last request has been read, its answer may leave and the next request may begin.
+    /// If the body of the last request has been read, lets its answer leave and the next request begin.
     fn end_body(&mut self, shared: &mut SharedState) {
         let Reading::Body { body, is_last, kept } = &self.reading else { return };
         if !body.is_over() {
@@ -283,7 +280,7 @@ impl Http1Connection {
         shared.begin_stream(exchange, kept.as_deref().unwrap_or_default(), self.token);
         if !exchange.request_read {
             exchange.request_read = true;
-            // The timer of the answer may have gone off while the body was still being read.
+            // The timer of the answer may have fired while the body was still being read.
             shared.timers.add(exchange.due.max(shared.now()), self.token);
         }
         self.reading = if *is_last { Reading::Nothing } else { Reading::Head };
@@ -297,8 +294,8 @@ impl Http1Connection {
         self.exchanges.push_back(exchange);
     }
 
-    /// Answers input that is no valid request, after all requests before it, and closes the connection. Where the input
-    /// was the body of a request, that request is dropped.
+    /// Answers input that is no valid request, after all requests before it, and closes the connection. If the input
+    /// was the body of a request, drops that request.
     fn refuse(&mut self, shared: &mut SharedState, refusal: Refusal) {
         if matches!(self.reading, Reading::Body { .. })
             && let Some(mut exchange) = self.exchanges.pop_back()
@@ -318,7 +315,7 @@ impl Http1Connection {
         self.head_deadline = None;
     }
 
-    /// Sets the deadline for a head that has begun and is not complete.
+    /// Sets the deadline for an incomplete head.
     fn update_head_deadline(&mut self, shared: &mut SharedState) {
         if self.input.is_empty() || self.is_full() || !matches!(self.reading, Reading::Head) {
             self.head_deadline = None;
@@ -340,7 +337,7 @@ impl Http1Connection {
         }
     }
 
-    /// Closes the sending side, and goes on reading for a while.
+    /// Closes the sending side, and continues to read for [`LINGER`].
     fn begin_linger(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         self.abandon(shared, Ending::Dropped);
         self.reading = Reading::Nothing;
@@ -355,21 +352,21 @@ impl Http1Connection {
     }
 }
 
-/// `bytes` begin with the preface of HTTP/2, or are its beginning.
+/// Returns true if `bytes` begin with the preface of HTTP/2, or are a part of its beginning.
 #[cfg(feature = "http2")]
 fn is_preface(bytes: &[u8]) -> bool {
     let length = bytes.len().min(PREFACE.len());
     bytes[..length] == PREFACE[..length]
 }
 
-/// Takes the part of `bytes` that belongs to a body, and keeps its data where it is asked to. Returns its length.
+/// Takes the part of `bytes` that belongs to a body, and appends its data to `kept`. Returns its length.
 fn read_body(body: &mut Body, kept: Option<&mut Vec<u8>>, bytes: &[u8]) -> Result<usize, Refusal> {
     let Some(kept) = kept else { return body.read(bytes, &mut |_| {}) };
     let length = body.read(bytes, &mut |data| kept.extend_from_slice(data))?;
     if kept.len() > MAX_BODY_BYTES { Err(Refusal::BodyTooLarge) } else { Ok(length) }
 }
 
-/// Sends bytes of `exchange` before `end`. Returns false when the system takes no more for now.
+/// Sends bytes of `exchange` before `end`. Returns false if the system accepts no more for now.
 fn send(
     transport: &mut Transport,
     exchange: &mut ServerExchange,

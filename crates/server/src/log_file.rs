@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// A file that is created, or truncated, at the first write. As [`ServerOptions::truth`] it is first written to when the
-/// server has its port, so that a server which cannot have its port destroys no earlier log.
+/// A file that is created, or truncated, at the first write. The server writes to its log, [`ServerOptions::truth`],
+/// only after it has its port. A server that fails to get its port therefore destroys no earlier log.
 ///
 /// [`ServerOptions::truth`]: crate::ServerOptions::truth
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// The file at `path`. It is not touched before the first write.
+    /// Creates a handle for the file at `path`. Does not touch the file before the first write.
     pub fn at(path: impl Into<PathBuf>) -> LogFile {
         LogFile { path: path.into(), file: None }
     }

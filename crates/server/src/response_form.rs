@@ -1,6 +1,6 @@
 //! The form of an answer.
 
-/// What the request says about the form of its answer.
+/// The form of an answer, as determined by its request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResponseForm {
     pub(crate) is_head: bool,
@@ -8,20 +8,19 @@ pub(crate) struct ResponseForm {
     pub(crate) framing: Framing,
 }
 
-/// How the end of a body is told whose length is not known beforehand.
+/// Framing of a body of unknown length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Framing {
-    /// It comes in chunks.
     Chunks,
-    /// The connection ends with it: HTTP/1.0.
+    /// The connection ends with the body: HTTP/1.0.
     Connection,
-    /// The last frame says so: HTTP/2.
+    /// The last frame ends the body: HTTP/2.
     #[cfg(feature = "http2")]
     Frames,
 }
 
 impl ResponseForm {
-    /// That of a whole answer after which the connection is closed.
+    /// Form of a whole answer after which the connection is closed.
     pub(crate) const LAST: ResponseForm =
         ResponseForm { is_head: false, keep_alive: false, framing: Framing::Connection };
 }

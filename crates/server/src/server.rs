@@ -19,30 +19,29 @@ use crate::truth::ServerTruth;
 use crate::truth_log::TruthLog;
 use crate::truth_recorder::{TruthLogs, TruthRecorder};
 
-/// Connections that the system queues until they are accepted. It may queue fewer (Linux: `net.core.somaxconn`).
+/// Connections that the system queues until they are accepted. Linux: at most `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-/// What to serve, where, and what to record.
+/// Options of a server.
 pub struct ServerOptions {
-    /// How the server behaves.
+    /// Behaviour of the server.
     pub service: Service,
-    /// The address to listen on; port 0: any free port.
+    /// Address to listen on. Port 0 means any free port.
     pub listen: SocketAddr,
-    /// Where the truth log is written, if anywhere: CSV with a header line and a row for each request, in the order in
-    /// which requests end.
+    /// Sink of the truth log: CSV with a header line and a row for each request, in order of their ends.
     pub truth: Option<Box<dyn Write + Send>>,
-    /// Where the events of streams are written, if anywhere: the same with a row for each event.
+    /// Sink of the event log: CSV with a header line and a row for each event of a stream.
     pub events: Option<Box<dyn Write + Send>>,
     /// Keep rows in memory for [`Server::stop`] (about 64 bytes each, and 24 for each event of a stream).
     pub keep_truth: bool,
-    /// A head that is not complete this long after its first byte is refused with 408.
+    /// Time limit of a head, from its first byte. A head that exceeds it is refused with 408.
     pub head_timeout: Nanos,
-    /// The certificate with which connections are secured; `None`: they are not.
+    /// Certificate for TLS; `None` means no TLS.
     pub certificate: Option<Certificate>,
 }
 
 impl ServerOptions {
-    /// `service` at `listen`, with rows in memory, without truth logs and without TLS, and half a minute for a head.
+    /// Creates options for `service` at `listen`: rows in memory, no logs, no TLS, and half a minute for a head.
     pub fn new(service: Service, listen: SocketAddr) -> ServerOptions {
         let head_timeout = Nanos::from_secs(30);
         ServerOptions { service, listen, truth: None, events: None, keep_truth: true, head_timeout, certificate: None }
@@ -74,12 +73,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens, and starts serving in a thread of its own.
+    /// Listens, and starts a thread that serves.
     ///
     /// # Errors
-    /// When the address is not available: the message names it and says what would help, and the kind is the system's (such
-    /// as [`io::ErrorKind::AddrInUse`]). When the header of a truth log cannot be written. When the system has no file
-    /// descriptor or thread left.
+    /// - The address is not available. The message names it and suggests a remedy; the kind is the system's, such as
+    ///   [`io::ErrorKind::AddrInUse`].
+    /// - The header of a log cannot be written.
+    /// - The system has no file descriptor or thread left.
     pub fn start(options: ServerOptions) -> io::Result<Server> {
         let ServerOptions { service, listen, truth, events, keep_truth, head_timeout, certificate } = options;
         let listener = bind(listen).map_err(|error| explain(listen, &error))?;
@@ -99,12 +99,12 @@ impl Server {
         Ok(Server { addr, admitted, stop, waker, thread: Some(thread) })
     }
 
-    /// The address that it listens on, with its actual port.
+    /// Returns the address that the server listens on, with its actual port.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// How many requests of the service have arrived so far, over all epochs.
+    /// Returns the number of requests that the service has admitted, over all epochs.
     pub fn admitted(&self) -> u64 {
         self.admitted.load(Ordering::Relaxed)
     }
@@ -134,7 +134,7 @@ impl Drop for Server {
 
 fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(listen), Type::STREAM, Some(Protocol::TCP))?;
-    // A server that was stopped can be started again at once, whatever connections of the old one linger.
+    // Without this, lingering connections of a stopped server would prevent a restart.
     socket.set_reuse_address(true)?;
     socket.bind(&listen.into())?;
     socket.listen(BACKLOG)?;

@@ -20,13 +20,12 @@ use crate::timers::Timers;
 use crate::truth::ServerTruth;
 use crate::truth_recorder::TruthRecorder;
 
-/// Clock, service, prepared responses, timers, and the recorder of the truth.
 #[derive(Debug)]
 pub(crate) struct SharedState {
     clock: MonotonicClock,
     fault_clock: FaultClock,
     admitted: Arc<AtomicU64>,
-    /// Streams so far.
+    /// Number of streams.
     streams: u64,
     pub(crate) responses: Responses,
     pub(crate) timers: Timers,
@@ -35,7 +34,7 @@ pub(crate) struct SharedState {
 }
 
 impl SharedState {
-    /// The state before the first request. `admitted` counts the requests of the service.
+    /// Creates the state before the first request. `admitted` counts the requests of the service.
     pub(crate) fn new(
         service: Service,
         recorder: TruthRecorder,
@@ -54,7 +53,7 @@ impl SharedState {
         }
     }
 
-    /// Now, on the clock of the event loop.
+    /// Returns the current time on the clock of the event loop.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -94,8 +93,7 @@ impl SharedState {
         exchange
     }
 
-    /// The same, and where the service answers with 200 its answer is a stream. It is that of the service unless the request
-    /// asks for one of its own.
+    /// Admits a request whose answer, if its status is 200, is a stream: `own`, or else the service's.
     fn admit_stream(
         &mut self,
         now: Timestamp,
@@ -113,13 +111,12 @@ impl SharedState {
         exchange
     }
 
-    /// A plain request for the service is answered with a stream.
+    /// Returns true if the service's answers are streams.
     fn streams(&self) -> bool {
         self.fault_clock.service().stream.is_some()
     }
 
-    /// The request of `exchange` was read to its end, with `body`: its stream begins, if it is to have one. `token` is that of
-    /// its connection.
+    /// Begins the stream of `exchange`, if any, once its request was read with its `body` on connection `token`.
     pub(crate) fn begin_stream(&mut self, exchange: &mut ServerExchange, body: &[u8], token: u64) {
         let Some(pending) = exchange.pending.take() else { return };
         let now = self.now();
@@ -134,14 +131,14 @@ impl SharedState {
         let key = StreamKey { token, number: self.streams };
         let mut answer = StreamAnswer::new(key.number, text, pending.form, asked.streams, exchange.due);
         if !pending.form.is_head {
-            // Without a body the request is ready as soon as the service is.
+            // Without a body, the request is ready as soon as the service is.
             let ready = if exchange.request_read { exchange.due } else { exchange.due.max(now) };
             self.fill(&mut answer, &pending, key, ready);
         }
         exchange.stream(answer);
     }
 
-    /// Adds what is known of the events of a stream that is ready at `ready`, or has it join the batch.
+    /// Adds the known events of a stream that is ready at `ready`, or lets it join the batch.
     fn fill(&mut self, answer: &mut StreamAnswer, pending: &PendingStream, key: StreamKey, ready: Timestamp) {
         let (outline, mut plan) = (answer.outline(), pending.plan);
         let timing = match pending.description.pace {
@@ -149,7 +146,7 @@ impl SharedState {
             StreamPace::Batched(_) if outline.content > 0 => {
                 return self.fault_clock.join_batch(key, ready, outline.content);
             }
-            // Nothing of it is worked on.
+            // The batch has no work for a stream without content.
             StreamPace::Batched(_) => StreamTiming::default(),
         };
         let writes = self.fault_clock.stream_writes(&mut plan, pending.origin, &timing, &outline);
@@ -158,30 +155,30 @@ impl SharedState {
         answer.faults = plan.faults;
     }
 
-    /// When the next event of a batch is due.
+    /// Returns the time of the next event of any batch.
     pub(crate) fn next_batch_event(&self) -> Timestamp {
         self.fault_clock.next_batch_event()
     }
 
-    /// The events of batches that are due at `now`.
+    /// Returns the events of batches up to `now`.
     pub(crate) fn batch_events(&mut self, now: Timestamp) -> Vec<BatchEvent<StreamKey>> {
         self.fault_clock.batch_events(now)
     }
 
-    /// A health check that arrives at `now`.
+    /// Answers a health check that arrives at `now`.
     fn health_check(&mut self, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let due = now + self.fault_clock.service().baseline;
         let response = self.responses.service(200, form.keep_alive);
         self.count_control(ServerExchange::unrecorded(&self.responses, response, form, due))
     }
 
-    /// An answer of the server itself, which leaves at once.
+    /// Creates an answer of the server itself, which leaves at once.
     fn bare(&mut self, status: u16, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let response = self.responses.bare(status, form.keep_alive);
         self.count_control(ServerExchange::unrecorded(&self.responses, response, form, now))
     }
 
-    /// The answer to what is no request of the service's after all.
+    /// Creates the answer to a request that is refused after its admission.
     #[cfg(feature = "http2")]
     pub(crate) fn refusal(&mut self, refusal: Refusal) -> ServerExchange {
         self.recorder.totals.refused += 1;
@@ -209,7 +206,7 @@ impl SharedState {
         }
     }
 
-    /// The truth, once every exchange has ended.
+    /// Returns the truth. Every exchange must have ended.
     pub(crate) fn into_truth(self) -> ServerTruth {
         let unix_ns = |start: &Timestamp| self.clock.rebased(*start).origin_unix_ns();
         self.recorder.finish(self.fault_clock.starts().iter().map(unix_ns).collect())

@@ -1,8 +1,8 @@
-//! Values that are found by tokens which are never used twice.
+//! Values in slots, with tokens that are never reused.
 
-/// A token has the generation of its slot in the upper half and the number of the slot in the lower half. So a timer or
-/// an event that is meant for a removed value never reaches its successor. One bit is left out, so that the highest
-/// tokens stay free for the reactor and the listener.
+/// Mask of generations. The upper half of a token is the generation of its slot, and the lower half is the number of
+/// the slot. A timer or an event for a removed value therefore never reaches its successor. The highest bit is unused,
+/// so that the highest tokens stay free for the reactor and the listener.
 const GENERATIONS: u32 = 0x7fff_ffff;
 
 #[derive(Debug)]
@@ -11,7 +11,7 @@ struct Slot<T> {
     value: Option<T>,
 }
 
-/// Values in numbered slots that are used again.
+/// Values in numbered slots, which are reused.
 #[derive(Debug)]
 pub(crate) struct Slots<T> {
     slots: Vec<Slot<T>>,
@@ -19,12 +19,11 @@ pub(crate) struct Slots<T> {
 }
 
 impl<T> Slots<T> {
-    /// No value.
     pub(crate) fn new() -> Slots<T> {
         Slots { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// Inserts what `make` builds from its token, and returns the token.
+    /// Inserts the value that `make` builds from its token, and returns the token.
     pub(crate) fn insert(&mut self, make: impl FnOnce(u64) -> T) -> u64 {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, value: None });
@@ -36,12 +35,12 @@ impl<T> Slots<T> {
         token
     }
 
-    /// The value of `token`, unless it was removed.
+    /// Returns the value of `token`, unless it was removed.
     pub(crate) fn get(&mut self, token: u64) -> Option<&mut T> {
         self.slot(token)?.value.as_mut()
     }
 
-    /// Puts what `make` makes of the value of `token` in its place.
+    /// Replaces the value of `token` by the result of `make`.
     pub(crate) fn replace(&mut self, token: u64, make: impl FnOnce(T) -> T) {
         if let Some(slot) = self.slot(token) {
             slot.value = slot.value.take().map(make);
@@ -57,7 +56,6 @@ impl<T> Slots<T> {
         Some(value)
     }
 
-    /// All values.
     pub(crate) fn into_values(self) -> impl Iterator<Item = T> {
         self.slots.into_iter().filter_map(|slot| slot.value)
     }

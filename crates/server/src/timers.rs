@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 
 use truetail_model::time::Timestamp;
 
-/// Instants at which connections are to be served, to the nanosecond. Equal instants come in the order in which they were
-/// added, so that answers that were held together leave in the order of their requests.
+/// Due times of connections, in nanoseconds. Equal times keep the order of their addition, so that answers that were
+/// held together leave in the order of their requests.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Timestamp, u64, u64)>>,
@@ -14,7 +14,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Has connection `token` served at `at`. An instant that never comes is ignored. A timer cannot be cancelled.
+    /// Adds a timer for connection `token`. [`Timestamp::NEVER`] is ignored. A timer cannot be cancelled.
     pub(crate) fn add(&mut self, at: Timestamp, token: u64) {
         if at != Timestamp::NEVER {
             self.heap.push(Reverse((at, self.added, token)));
@@ -22,7 +22,7 @@ impl Timers {
         }
     }
 
-    /// The next instant at which a timer goes off.
+    /// Returns the time of the next timer.
     pub(crate) fn next(&self) -> Option<Timestamp> {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }

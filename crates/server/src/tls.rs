@@ -1,4 +1,4 @@
-//! TLS: the certificate that the server shows.
+//! TLS: the certificate of the server.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 
-/// Protocols that the server agrees to by ALPN, the one it likes best first.
+/// Protocols that the server accepts by ALPN, in order of preference.
 #[cfg(feature = "http2")]
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 #[cfg(not(feature = "http2"))]
@@ -18,7 +18,7 @@ const PROTOCOLS: [&[u8]; 1] = [b"http/1.1"];
 pub struct Certificate(Arc<ServerConfig>);
 
 impl Certificate {
-    /// The certificate with the chain to an authority, and its private key, both in PEM. TLS 1.2 and 1.3.
+    /// Parses a certificate with its chain to an authority, and its private key, both in PEM. Supports TLS 1.2 and 1.3.
     ///
     /// # Errors
     /// A sentence that says which of the two cannot be read, or that they do not belong together.
@@ -40,7 +40,6 @@ impl Certificate {
         Ok(Certificate(Arc::new(config)))
     }
 
-    /// The server's side of a new connection.
     pub(crate) fn session(&self) -> Result<ServerConnection, rustls::Error> {
         ServerConnection::new(Arc::clone(&self.0))
     }

@@ -1,40 +1,38 @@
-//! The bytes of a connection: those of its socket, or what TLS makes of them.
+//! The bytes of a connection: as on its socket, or the plaintext of TLS.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
 use rustls::ServerConnection;
 
-/// Plaintext that is sealed and handed to the system before more is.
+/// Maximum plaintext that is encrypted before the system has taken the earlier bytes.
 const MAX_SEALED: usize = 64 * 1024;
 
-/// A connection, whose socket does not block.
+/// A connection with a non-blocking socket.
 #[derive(Debug)]
 pub(crate) struct Transport {
     stream: TcpStream,
     tls: Option<Box<Tls>>,
 }
 
-/// The TLS session of a connection.
 #[derive(Debug)]
 struct Tls {
     session: ServerConnection,
-    /// Plaintext bytes that were sealed, and of which the system has not taken all yet.
+    /// Plaintext bytes that were encrypted, and that the system has not completely taken.
     sealed: usize,
 }
 
 impl Transport {
-    /// `stream` as it is, or under TLS.
+    /// Creates a transport over `stream`, with TLS if there is a `session`.
     pub(crate) fn new(stream: TcpStream, session: Option<ServerConnection>) -> Transport {
         Transport { stream, tls: session.map(|session| Box::new(Tls { session, sealed: 0 })) }
     }
 
-    /// Its socket.
     pub(crate) fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
-    /// Reads as [`Read::read`] does: 0 bytes are the end, and [`ErrorKind::WouldBlock`] means that there is nothing now.
+    /// Reads like [`Read::read`]: 0 bytes mean the end, and [`ErrorKind::WouldBlock`] means that no bytes wait.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.tls {
             None => self.stream.read(buffer),
@@ -42,8 +40,8 @@ impl Transport {
         }
     }
 
-    /// Hands bytes to the system and says how many it took. Where that is [`ErrorKind::WouldBlock`], the next call has to be with
-    /// the same bytes, and may be with more behind them: some of them may have been sealed.
+    /// Hands bytes to the system and returns the number of bytes taken. After [`ErrorKind::WouldBlock`], the next call
+    /// must pass the same bytes again, and may append more: some of them may already be encrypted.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.tls {
             None => self.stream.write(bytes),
@@ -51,16 +49,16 @@ impl Transport {
         }
     }
 
-    /// Hands the system what TLS has to say by itself, as far as it takes it.
+    /// Hands pending messages of TLS to the system, as far as the system accepts them.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.tls.as_mut().map_or(Ok(()), |tls| tls.flush(&self.stream))
     }
 
-    /// Says that nothing more will be sent.
+    /// Announces that no more bytes will be sent.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             tls.session.send_close_notify();
-            // What the system does not take now is lost to a client that does not read.
+            // Bytes that the system does not accept now are lost. Only a client that does not read causes this.
             let _ = tls.flush(&self.stream);
         }
         self.stream.shutdown(Shutdown::Write)
@@ -72,7 +70,7 @@ impl Tls {
         loop {
             match self.session.reader().read(buffer) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                // The client ended the connection without a word of TLS: its end all the same.
+                // The client ended the connection without a TLS notification, which counts as an end too.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(0),
                 read => return read,
             }
@@ -81,7 +79,7 @@ impl Tls {
                 return Ok(0);
             }
             let state = self.session.process_new_packets();
-            // Part of the handshake, or the alert that says what was wrong.
+            // Part of the handshake, or an alert about an error.
             self.flush(stream)?;
             state.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
         }

@@ -1,4 +1,4 @@
-//! The truth: what the server knows of each request that it admitted.
+//! The truth: the server's record of each request that it admitted.
 
 use std::io::{self, Write};
 
@@ -7,23 +7,22 @@ use truetail_model::service::FaultSet;
 use crate::stream::StreamTruth;
 use crate::truth_log::LogRow;
 
-/// How a request ended on the server's side.
+/// Ending of a request on the server's side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ending {
-    /// The last byte of a whole answer was handed to the system.
+    /// The system took the last byte of a complete answer.
     Answered,
-    /// Less body than the head promised was sent, and the connection closed; in HTTP/2 the stream reset.
+    /// Less body than the head promised was sent, and the connection closed (in HTTP/2 the stream reset).
     ShortBody,
-    /// Bytes that are not HTTP were sent, and the connection closed; in HTTP/2 a head with 200, and the stream reset.
+    /// Bytes that are not HTTP were sent, and the connection closed. In HTTP/2: a head with 200, and the stream reset.
     Garbage,
-    /// The connection was reset in place of an answer; in HTTP/2 the stream.
+    /// The connection was reset instead of an answer (in HTTP/2 the stream).
     Reset,
-    /// No answer was to come, whatever the client did.
+    /// An answer was never planned.
     BlackHole,
-    /// The client was gone before the last byte of its answer was handed to the system.
+    /// The client was gone before the system took the last byte of its answer.
     ClientGone,
-    /// The server closed the connection before this request's turn: an earlier request on it was cut short or reset, or
-    /// what followed on it was not HTTP.
+    /// The connection was closed or reset before this request's turn, because of an earlier answer or of bad input.
     Dropped,
     /// Still held when the server was stopped.
     Held,
@@ -42,7 +41,7 @@ impl Ending {
         Ending::Held,
     ];
 
-    /// Its name in a truth log.
+    /// Returns the name in a truth log.
     pub const fn name(self) -> &'static str {
         match self {
             Ending::Answered => "answered",
@@ -56,31 +55,31 @@ impl Ending {
         }
     }
 
-    /// True when bytes were sent, and all that were to be sent.
+    /// Returns true if bytes were sent, and all planned bytes were.
     pub const fn sent_something(self) -> bool {
         matches!(self, Ending::Answered | Ending::ShortBody | Ending::Garbage)
     }
 }
 
-/// One admitted request. Instants are nanoseconds since the start of the fault clock of its epoch.
+/// One admitted request. Times are in nanoseconds since the start of the fault clock of its epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TruthRow {
-    /// Which start of the fault clock it belongs to, from 1: `POST /clock` begins a new one.
+    /// Epoch of the fault clock, from 1. `POST /clock` begins a new one.
     pub epoch: u32,
-    /// Its number in the epoch, from 1, in the order of arrival.
+    /// Number in the epoch, from 1, in order of arrival.
     pub number: u64,
-    /// When its head had been read: its arrival.
+    /// Arrival: the time after which the head had been read.
     pub arrived_ns: u64,
-    /// When the last byte of its answer was to leave; for a reset, when the reset was due; `None` for a black hole,
-    /// and for a stream that a batch had not ended.
+    /// Planned time of the last byte of the answer, or of the reset; `None` for a black hole or an unfinished stream of
+    /// a batch.
     pub due_ns: Option<u64>,
-    /// When the last byte had been handed to the system; `None` unless [`Ending::sent_something`].
+    /// Time after which the system had taken the last byte; `None` unless [`Ending::sent_something`].
     pub answered_ns: Option<u64>,
-    /// The status in the head that was sent; `None` unless [`Ending::sent_something`], and for garbage.
+    /// Status in the head that was sent; `None` unless [`Ending::sent_something`], and for garbage.
     pub status: Option<u16>,
     /// How it ended.
     pub ending: Ending,
-    /// The faults it met.
+    /// Faults that affected the request.
     pub faults: FaultSet,
 }
 
@@ -110,56 +109,56 @@ fn write_if_any(out: &mut impl Write, value: Option<u64>) -> io::Result<()> {
 /// Counts over all epochs. Every admitted request has exactly one ending.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Totals {
-    /// Requests of the service.
+    /// Requests that the service admitted.
     pub admitted: u64,
     /// Control requests, which do not reach the service: health checks, preflights, `/clock`.
     pub control: u64,
-    /// Requests that were refused because they are not HTTP, too large or too slow. They do not reach the service either.
+    /// Requests that were refused as invalid, too large or too slow. They do not reach the service either.
     pub refused: u64,
     pub(crate) endings: [u64; Ending::ALL.len()],
 }
 
 impl Totals {
-    /// How many requests ended with `ending`.
+    /// Returns the number of requests that ended with `ending`.
     pub fn ended(&self, ending: Ending) -> u64 {
         self.endings[ending as usize]
     }
 
-    /// True when the endings sum up to the admitted requests; anything else is a bug.
+    /// Returns true if the endings sum up to the admitted requests; anything else is a bug.
     pub fn is_balanced(&self) -> bool {
         self.admitted == self.endings.iter().sum::<u64>()
     }
 }
 
-/// What a server knows once it has been stopped.
+/// The truth of a server after it was stopped.
 #[derive(Debug)]
 pub struct ServerTruth {
-    /// One row for each request, in the order of arrival, epoch after epoch; empty unless rows are kept in memory.
+    /// One row for each request, in order of arrival, epoch after epoch; empty unless rows are kept in memory.
     pub rows: Vec<TruthRow>,
-    /// Each stream, in the order in which they ended; empty unless rows are kept in memory.
+    /// Each stream, in the order in which the streams ended; empty unless rows are kept in memory.
     pub streams: Vec<StreamTruth>,
     /// Counts, which are always kept.
     pub totals: Totals,
-    /// When the fault clock of each epoch started, nanoseconds since 1970 UTC.
+    /// Start of the fault clock in each epoch, in nanoseconds since 1970 UTC.
     pub clock_starts_unix_ns: Vec<u64>,
-    /// Why a truth log is incomplete; `None` when all are complete.
+    /// Reason that a truth log is incomplete; `None` if all logs are complete.
     pub log_error: Option<io::Error>,
 }
 
 impl ServerTruth {
-    /// The rows of one epoch (from 1), in the order of arrival.
+    /// Returns the rows of one epoch (from 1), in order of arrival.
     pub fn epoch(&self, epoch: u32) -> &[TruthRow] {
         let from = self.rows.partition_point(|row| row.epoch < epoch);
         let to = self.rows.partition_point(|row| row.epoch <= epoch);
         &self.rows[from..to]
     }
 
-    /// The rows of the last epoch.
+    /// Returns the rows of the last epoch.
     pub fn last_epoch(&self) -> &[TruthRow] {
         self.epoch(self.rows.last().map_or(0, |row| row.epoch))
     }
 
-    /// How many requests of the last epoch arrived at or after `from_ns` and before `to_ns`.
+    /// Counts the requests of the last epoch that arrived at or after `from_ns` and before `to_ns`.
     pub fn arrivals_between(&self, from_ns: u64, to_ns: u64) -> usize {
         let rows = self.last_epoch();
         let before = |instant| rows.partition_point(|row| row.arrived_ns < instant);

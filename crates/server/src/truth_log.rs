@@ -1,8 +1,8 @@
-//! Truth logs: CSV, written by a thread of its own, so that a slow disk never holds up an answer.
+//! Truth logs: CSV, written by a separate thread so that a slow disk never delays an answer.
 //!
-//! A header line, then one row a request, or a row an event of a stream, in the order in which requests *ended*; to get the
-//! order of arrival, sort by `epoch, number`. Instants are nanoseconds since the start of the epoch's fault clock. What does
-//! not exist is empty.
+//! A header line, then one row per request or per event of a stream, in the order in which requests *ended*. Sort by
+//! `epoch, number` for the order of arrival. Times are in nanoseconds since the start of the epoch's fault clock.
+//! Missing values are empty.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,24 +10,20 @@ use std::thread::{self, JoinHandle};
 
 use truetail_model::time::{Nanos, Timestamp};
 
-/// What a truth log is made of.
+/// A record of a truth log.
 pub(crate) trait LogRow: Send + 'static {
-    /// The first line of the log.
     const HEADER: &'static str;
 
-    /// Writes it as one line or several.
-    ///
-    /// # Errors
-    /// Those of `out`.
+    /// Writes the record as one or more lines.
     fn write(&self, out: &mut impl Write) -> io::Result<()>;
 }
 
-/// Rows that are sent to the writer at once …
+/// Maximum number of rows in a batch for the writer.
 const BATCH_ROWS: usize = 4096;
-/// … or fewer, when the oldest of them has waited this long.
+/// Maximum age of a batch. An older batch is sent even if it is not full.
 const BATCH_AGE: Nanos = Nanos::from_millis(250);
 
-/// The end of the log that the event loop holds.
+/// The event loop's end of the log.
 #[derive(Debug)]
 pub(crate) struct TruthLog<R> {
     batch: Vec<R>,
@@ -37,10 +33,7 @@ pub(crate) struct TruthLog<R> {
 }
 
 impl<R: LogRow> TruthLog<R> {
-    /// Writes the header and starts the writer.
-    ///
-    /// # Errors
-    /// When the header cannot be written or no thread can be started.
+    /// Writes the header and starts the writer. Fails if the header cannot be written or no thread can be started.
     pub(crate) fn start(sink: Box<dyn Write + Send>) -> io::Result<TruthLog<R>> {
         let mut out = BufWriter::new(sink);
         writeln!(out, "{}", R::HEADER)?;
@@ -51,7 +44,6 @@ impl<R: LogRow> TruthLog<R> {
         Ok(TruthLog { batch: Vec::with_capacity(BATCH_ROWS), batch_due: None, sender, writer })
     }
 
-    /// Adds a row.
     pub(crate) fn add(&mut self, row: R, now: Timestamp) {
         self.batch.push(row);
         self.batch_due.get_or_insert(now + BATCH_AGE);
@@ -60,22 +52,19 @@ impl<R: LogRow> TruthLog<R> {
         }
     }
 
-    /// When [`TruthLog::flush_due`] has something to do, if it ever has.
+    /// Returns the time of the next call of [`TruthLog::flush_due`], if any.
     pub(crate) fn flush_at(&self) -> Option<Timestamp> {
         self.batch_due
     }
 
-    /// Sends the batch when it has waited long enough.
+    /// Sends the batch if it has waited long enough.
     pub(crate) fn flush_due(&mut self, now: Timestamp) {
         if self.batch_due.is_some_and(|at| at <= now) {
             self.send_batch();
         }
     }
 
-    /// Writes the rest and waits until it is flushed.
-    ///
-    /// # Errors
-    /// The first thing that could not be written.
+    /// Writes the rest, and waits until it is flushed. Returns the first write error.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.send_batch();
         drop(self.sender);
@@ -85,7 +74,7 @@ impl<R: LogRow> TruthLog<R> {
     fn send_batch(&mut self) {
         self.batch_due = None;
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH_ROWS));
-        // A writer that failed has left, and tells why when it is joined.
+        // A writer that failed has ended, and returns its error when it is joined.
         let _ = self.sender.send(batch);
     }
 }
@@ -135,7 +124,7 @@ mod tests {
         assert_eq!(line(&nothing), "1,7,1000,,,,held,stall+queue\n");
     }
 
-    /// Takes the header and no more.
+    /// Accepts the header and no more.
     struct FullDisk(u32);
 
     impl Write for FullDisk {

@@ -1,4 +1,4 @@
-//! Records the truth: every admitted request gets exactly one row, whatever becomes of it.
+//! The record of the truth: every admitted request gets exactly one row, however it ends.
 
 use truetail_model::service::{Action, FaultSet, ResponsePlan};
 use truetail_model::time::Timestamp;
@@ -12,24 +12,23 @@ use crate::truth_log::TruthLog;
 #[must_use]
 pub(crate) struct OpenRow {
     row: TruthRow,
-    /// The start of its fault clock on the clock of the event loop.
+    /// Start of its fault clock, on the clock of the event loop.
     origin: Timestamp,
-    /// Its index in the rows that are kept.
+    /// Index in the kept rows.
     index: usize,
 }
 
 impl OpenRow {
-    /// The start of its fault clock on the clock of the event loop.
     pub(crate) fn origin(&self) -> Timestamp {
         self.origin
     }
 
-    /// Its epoch, and its number in it.
+    /// Returns its epoch, and its number in the epoch.
     pub(crate) fn name(&self) -> (u32, u64) {
         (self.row.epoch, self.row.number)
     }
 
-    /// Its answer is a stream whose last byte was to leave at `due`, which is known by now, and whose events met `faults`.
+    /// Notes that the answer is a stream. Its last byte was planned for `due`, and `faults` affected its events.
     pub(crate) fn streamed(&mut self, due: Option<Timestamp>, faults: FaultSet) {
         self.row.due_ns = due.map(|due| due.since(self.origin).0);
         self.row.faults = self.row.faults.and(faults);
@@ -45,17 +44,14 @@ pub(crate) struct TruthRecorder {
     pub(crate) totals: Totals,
 }
 
-/// The logs that were asked for.
 #[derive(Default, Debug)]
 pub(crate) struct TruthLogs {
-    /// Of requests.
     pub(crate) requests: Option<TruthLog<TruthRow>>,
-    /// Of events of streams.
     pub(crate) events: Option<TruthLog<StreamTruth>>,
 }
 
 impl TruthRecorder {
-    /// A recorder that keeps rows in memory where `keep_rows`, and writes them to `logs` where there are any.
+    /// Creates a recorder that keeps rows in memory if `keep_rows` is true, and writes them to the `logs`, if any.
     pub(crate) fn new(keep_rows: bool, logs: TruthLogs) -> TruthRecorder {
         TruthRecorder { rows: keep_rows.then(Vec::new), streams: Vec::new(), logs, totals: Totals::default() }
     }
@@ -81,12 +77,12 @@ impl TruthRecorder {
         OpenRow { row, origin, index }
     }
 
-    /// Somebody wants to know of the events of streams.
+    /// Returns true if the truth about streams is kept or logged.
     pub(crate) fn wants_streams(&self) -> bool {
         self.rows.is_some() || self.logs.events.is_some()
     }
 
-    /// Keeps what is known of a stream that ended, where rows are kept, and writes it, where it is asked for.
+    /// Keeps and logs the truth about an ended stream, as requested.
     pub(crate) fn add_stream(&mut self, stream: StreamTruth, now: Timestamp) {
         if self.rows.is_some() {
             self.streams.push(stream.clone());
@@ -96,7 +92,7 @@ impl TruthRecorder {
         }
     }
 
-    /// Closes a row: its request ended at `now`, having sent `status` where it sent something.
+    /// Closes the row of a request that ended at `now`, with the `status` that it sent, if any.
     pub(crate) fn close(&mut self, row: OpenRow, ending: Ending, status: Option<u16>, now: Timestamp) {
         let OpenRow { mut row, origin, index } = row;
         row.ending = ending;
@@ -113,20 +109,20 @@ impl TruthRecorder {
         }
     }
 
-    /// When [`TruthRecorder::flush_due`] has something to do, if it ever has.
+    /// Returns the time of the next call of [`TruthRecorder::flush_due`], if any.
     pub(crate) fn flush_at(&self) -> Option<Timestamp> {
         let of_requests = self.logs.requests.as_ref().and_then(TruthLog::flush_at);
         let of_events = self.logs.events.as_ref().and_then(TruthLog::flush_at);
         of_requests.into_iter().chain(of_events).min()
     }
 
-    /// Sends rows to the writer of the log when they have waited long enough.
+    /// Sends rows to the writers of the logs if they have waited long enough.
     pub(crate) fn flush_due(&mut self, now: Timestamp) {
         self.logs.requests.iter_mut().for_each(|log| log.flush_due(now));
         self.logs.events.iter_mut().for_each(|log| log.flush_due(now));
     }
 
-    /// Completes the log and returns the truth. Every row must have been closed.
+    /// Completes the logs and returns the truth. Every row must have been closed.
     pub(crate) fn finish(self, clock_starts_unix_ns: Vec<u64>) -> ServerTruth {
         debug_assert!(self.totals.is_balanced(), "a request without an ending: {:?}", self.totals);
         let of_requests = self.logs.requests.and_then(|log| log.finish().err());
@@ -137,7 +133,7 @@ impl TruthRecorder {
     }
 }
 
-/// How a request ends once `action` is complete.
+/// Returns the ending of a request after its `action` is complete.
 pub(crate) fn ending_after(action: Action) -> Ending {
     match action {
         Action::Answer { .. } | Action::SlowBody { .. } => Ending::Answered,

@@ -1,5 +1,5 @@
-//! A server that has no file descriptor left goes on serving those whom it has, neither spins nor forgets the others.
-//! In a process of its own, because the limit is the process's.
+//! A server without free file descriptors continues to serve its clients, does not spin, and serves the waiting clients
+//! later. A separate test binary, because the limit applies to the whole process.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,10 +13,10 @@ use truetail_model::time::Nanos;
 use truetail_server::{Server, ServerOptions};
 
 const CLIENTS: usize = 30;
-/// So many of them find a descriptor on the server's side.
+/// Number of clients that find a descriptor on the server's side.
 const ROOM: u64 = 5;
 
-/// The lowest descriptor that is free. What comes next gets this number and those after it.
+/// Returns the lowest free descriptor. New ones get this number and the numbers after it.
 fn next_descriptor() -> u64 {
     use std::os::fd::AsRawFd;
     TcpListener::bind("127.0.0.1:0").unwrap().as_raw_fd() as u64
@@ -37,7 +37,7 @@ fn no_descriptor_left() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let service = Service::healthy(Nanos::from_millis(1));
     let server = Server::start(ServerOptions::new(service, any_port)).unwrap();
-    // The clients' sockets exist before the limit is lowered, so that connecting needs none.
+    // Create the clients' sockets before the limit is lowered, so that connecting needs no descriptor.
     let sockets: Vec<Socket> = (0..CLIENTS).map(|_| Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()).collect();
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(next_descriptor() + ROOM), ..before }).unwrap();
@@ -54,7 +54,7 @@ fn no_descriptor_left() {
     std::thread::sleep(Duration::from_millis(500));
     let (wall, cpu) = (started.elapsed(), cpu_time() - used_before);
     assert!(cpu < wall / 4, "{cpu:?} of CPU time in {wall:?}: it spins");
-    // Each that leaves makes room for one that waits.
+    // Each client that leaves makes room for one that waits.
     while !streams.is_empty() {
         assert!(is_answered(&mut streams[0]), "{} left", streams.len());
         streams.remove(0);

@@ -2,55 +2,52 @@
 
 use super::Refusal;
 
-/// The most bytes between the data of two chunks: size lines, extensions and trailers. More are refused.
+/// Maximum number of bytes between the data of two chunks: size lines, extensions and trailers.
 const MAX_CHUNK_OVERHEAD: usize = 16 * 1024;
 
-/// The part of a body that is still to come.
 #[derive(Debug)]
 pub(crate) struct Body(State);
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// This many bytes.
+    /// Number of bytes left.
     Length(u64),
     /// A position in the chunked coding; `between` counts the bytes since the data of the last chunk.
     Chunked { at: Chunk, between: usize },
 }
 
-/// Where in the chunked coding (RFC 9112, section 7.1) the next byte belongs.
+/// Position of the next byte in the chunked coding (RFC 9112, section 7.1).
 #[derive(Clone, Copy, Debug)]
 enum Chunk {
-    /// In the digits of a size; `None` before the first digit.
+    /// Digits of a size; `None` before the first digit.
     Size(Option<u64>),
-    /// After the digits, up to the line's end.
+    /// Rest of the size line, after the digits.
     Extension(u64),
-    /// In the data.
+    /// Data of a chunk, with the number of bytes left.
     Data(u64),
-    /// In the line's end that follows the data.
+    /// Line break after the data.
     DataEnd,
-    /// In the trailers; `blank` while the line under way is empty.
+    /// Trailers; `blank` is true while the current line is empty.
     Trailer { blank: bool },
-    /// After the end.
+    /// End of the body.
     Over,
 }
 
 impl Body {
-    /// A body of `length` bytes.
     pub(crate) fn of_length(length: u64) -> Body {
         Body(State::Length(length))
     }
 
-    /// A chunked body.
     pub(crate) fn chunked() -> Body {
         Body(State::Chunked { at: Chunk::Size(None), between: 0 })
     }
 
-    /// True when nothing is to come.
+    /// Returns true if no more bytes belong to the body.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.0, State::Length(0) | State::Chunked { at: Chunk::Over, .. })
     }
 
-    /// Takes the part of `bytes` that belongs to the body, hands its data to `on_data`, and returns its length.
+    /// Takes the part of `bytes` that belongs to the body, passes its data to `on_data`, and returns its length.
     pub(crate) fn read(&mut self, bytes: &[u8], on_data: &mut impl FnMut(&[u8])) -> Result<usize, Refusal> {
         match &mut self.0 {
             State::Length(left) => {
@@ -94,7 +91,7 @@ fn read_chunks(
     Ok(taken)
 }
 
-/// The position after `byte`. What follows the digits of a size line is ignored up to its end.
+/// Returns the position after `byte`. The rest of a size line after the digits is ignored.
 fn after(at: Chunk, byte: u8) -> Result<Chunk, Refusal> {
     Ok(match (at, byte) {
         (Chunk::Size(Some(0)) | Chunk::Extension(0), b'\n') => Chunk::Trailer { blank: true },
@@ -122,12 +119,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Feeds `bytes` in pieces and gives back how many were taken, and whether the body was over then.
+    /// Feeds `bytes` in pieces. Returns the number of bytes taken, and true if the body was complete then.
     fn feed(body: Body, bytes: &[u8], piece: usize) -> Result<(usize, bool), Refusal> {
         feed_all(body, bytes, piece).map(|(taken, is_over, _)| (taken, is_over))
     }
 
-    /// The same, and its data.
+    /// Feeds `bytes` as [`feed`] does, and also returns the data.
     fn feed_all(mut body: Body, bytes: &[u8], piece: usize) -> Result<(usize, bool, Vec<u8>), Refusal> {
         let (mut taken, mut data) = (0, Vec::new());
         for part in bytes.chunks(piece.max(1)) {

@@ -10,54 +10,48 @@ use super::{Body, Refusal};
 use crate::response_form::Framing;
 use crate::stream::parse_query;
 
-/// Heads longer than this are refused.
+/// Maximum length of a head. Longer heads are refused.
 const MAX_HEAD_BYTES: usize = 32 * 1024;
-/// Heads with more fields than this are refused.
+/// Maximum number of fields. Heads with more fields are refused.
 const MAX_FIELDS: usize = 100;
 
-/// What a request is for.
+/// Purpose of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Route {
-    /// The service, faults and all.
+    /// The service, with its faults.
     Service,
-    /// The same, and its answer is this stream.
+    /// The service, with this stream as its answer.
     Stream(StreamDescription),
-    /// The same, and its answer is that of a language model.
+    /// The service, with the answer of a language model in this format.
     Model(StreamFormat),
-    /// What clients of language models ask besides: a health check where the service's answers are streams, else the service.
+    /// Preliminary questions of clients of models: a health check if the service's answers are streams, else the
+    /// service.
     AboutModel,
-    /// A question that sglang's server alone would answer.
+    /// A question that only sglang's server would answer.
     AboutSglang,
-    /// A health check or preflight.
     Health,
-    /// Start the fault clock.
     StartClock,
     /// A request that is refused without closing the connection.
     Refused(Refusal),
 }
 
-/// The parts of a request's head that matter to the server.
 #[derive(Debug)]
 pub(crate) struct RequestHead<'a> {
-    /// Its length in bytes, with the empty line.
+    /// Length in bytes, with the empty line.
     pub(crate) length: usize,
-    /// What it is for.
     pub(crate) route: Route,
-    /// The path that is asked for.
     pub(crate) path: &'a str,
-    /// The method is HEAD, so the answer has no body.
+    /// True if the method is HEAD, so that the answer has no body.
     pub(crate) is_head: bool,
-    /// The connection stays open after the answer.
     pub(crate) keep_alive: bool,
-    /// How it is told the end of an answer of unknown length.
+    /// Framing of an answer of unknown length.
     pub(crate) framing: Framing,
-    /// The client waits for an interim answer before it sends the body.
+    /// True if the client waits for an interim answer before it sends the body.
     pub(crate) expects_continue: bool,
-    /// The body that follows.
     pub(crate) body: Body,
 }
 
-/// Parses the head at the start of `bytes`; `None` when it is not complete yet.
+/// Parses the head at the start of `bytes`; `None` if it is not complete yet.
 pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead<'_>>, Refusal> {
     let mut fields = [MaybeUninit::<Header<'_>>::uninit(); MAX_FIELDS];
     let mut request = Request::new(&mut []);
@@ -82,8 +76,8 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead<'_>>, Refusa
     }))
 }
 
-/// True when there may be a whole head in `bytes`, given that there is none in the first `scanned` of them. Without this,
-/// the same beginning would be parsed again for every byte of a client that sends them one by one.
+/// Returns true if `bytes` may contain a whole head, given that the first `scanned` bytes contain none. Without this
+/// check, the same bytes would be parsed again for every byte of a client that sends single bytes.
 pub(crate) fn may_contain_head(bytes: &[u8], scanned: usize) -> bool {
     scanned == 0 || bytes.len() > MAX_HEAD_BYTES || has_empty_line(&bytes[scanned.saturating_sub(3)..])
 }
@@ -92,7 +86,7 @@ fn has_empty_line(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\n\n") || bytes.windows(3).any(|three| three == b"\n\r\n")
 }
 
-/// What a request with this method and target is for. `preflight`: it has the header of preflights.
+/// Returns the purpose of a request. `preflight` is true if it has the header of preflights.
 pub(crate) fn route(method: &str, target: &str, preflight: bool, page: AskingPage<'_>) -> Route {
     match path(target) {
         "/clock" if page.is_foreign() => Route::Refused(Refusal::ForeignPage),
@@ -110,7 +104,7 @@ pub(crate) fn route(method: &str, target: &str, preflight: bool, page: AskingPag
     }
 }
 
-/// The path of a target, which may come with a query, or with scheme and authority as proxies are sent it.
+/// Returns the path of a target, which may have a query, or a scheme and authority as sent to proxies.
 pub(crate) fn path(target: &str) -> &str {
     let path = match target.split_once("://") {
         Some((scheme, rest)) if !scheme.contains('/') => rest.find('/').map_or("/", |slash| &rest[slash..]),
@@ -119,13 +113,12 @@ pub(crate) fn path(target: &str) -> &str {
     path.split(['?', '#']).next().unwrap_or(path)
 }
 
-/// The query of a target, without a fragment; empty where there is none.
+/// Returns the query of a target without its fragment; empty if there is no query.
 fn query(target: &str) -> &str {
     let query = target.split_once('?').map_or("", |(_, query)| query);
     query.split('#').next().unwrap_or(query)
 }
 
-/// What the fields of a head say.
 #[derive(Default)]
 struct Fields<'a> {
     page: AskingPage<'a>,
@@ -149,7 +142,7 @@ impl<'a> Fields<'a> {
 
     fn add(&mut self, field: &Header<'a>) -> Result<(), Refusal> {
         let is = |name: &str| field.name.eq_ignore_ascii_case(name);
-        // The length of the name excludes most fields, so that a usual head costs a few comparisons.
+        // The length of the name excludes most fields, so that a usual head costs few comparisons.
         match field.name.len() {
             4 if is("host") => self.page.host = field.value,
             6 if is("origin") => self.page.origin = Some(field.value),
@@ -175,7 +168,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// The body; an error when its length is contradictory or unknown (RFC 9112, section 6.3).
+    /// Returns the body. Fails if its length is contradictory or unknown (RFC 9112, section 6.3).
     fn body(&self, is_http_1_1: bool) -> Result<Body, Refusal> {
         match (self.coded, self.content_length) {
             (false, length) => Ok(Body::of_length(length.unwrap_or(0))),

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as a server needs it: heads and bodies of requests in, answers made in advance out.
+//! HTTP/1.1 for a server: heads and bodies of requests, and prepared answers.
 
 mod body;
 mod head;

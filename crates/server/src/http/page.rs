@@ -1,24 +1,23 @@
-//! Whether a web page asks, and which one.
+//! Requests from web pages.
 //!
-//! A page of another site that is open in a browser on this machine reaches servers here. It can read no answers, but what it asks for
-//! is done. Browsers name the site in `Origin` and say in `Sec-Fetch-Site` if it is another one. With DNS rebinding the page's own
-//! name leads to this machine, so that both agree: then `Host` is a name and no address.
+//! A page of another site that is open in a browser on this machine can send requests to local servers. It cannot read
+//! the answers, but its requests take effect. Browsers name the site in `Origin`, and tell in `Sec-Fetch-Site` whether
+//! it is a foreign one. With DNS rebinding, the page's own name leads to this machine, so both fields look local; then
+//! `Host` is a name and not an address.
 
 use std::net::IpAddr;
 
-/// What a request says about the page that sent it. Programs other than browsers say nothing.
+/// Facts about the page that sent a request. Programs other than browsers state none.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct AskingPage<'a> {
-    /// The server that was asked, as `Host` or `:authority` has it.
+    /// The requested server, from `Host` or `:authority`.
     pub(crate) host: &'a [u8],
-    /// `Origin`.
     pub(crate) origin: Option<&'a [u8]>,
-    /// `Sec-Fetch-Site`.
     pub(crate) fetch_site: Option<&'a [u8]>,
 }
 
 impl AskingPage<'_> {
-    /// True if a page of another site sent the request.
+    /// Returns true if a page of another site sent the request.
     pub(crate) fn is_foreign(&self) -> bool {
         let from_elsewhere = self.fetch_site.is_some_and(|site| !matches!(site, b"same-origin" | b"none"));
         from_elsewhere || self.origin.is_some_and(|origin| !self.is_own(origin))
@@ -30,7 +29,7 @@ impl AskingPage<'_> {
     }
 }
 
-/// True for an address and for `localhost`, with or without a port.
+/// Returns true for an address and for `localhost`, with or without a port.
 fn is_no_foreign_name(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

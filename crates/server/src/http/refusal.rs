@@ -1,24 +1,23 @@
-//! Why the server refuses a request.
+//! The reason that the server refuses a request.
 
-/// Why a request is refused, as the status of the answer.
+/// Reason of a refusal; it determines the status of the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
     /// Not HTTP/1.x.
     Malformed,
-    /// A special path with a method that it does not have.
+    /// A special path with a method that it does not support.
     MethodNotAllowed,
-    /// A page of another site asks for what changes the server.
+    /// A page of another site requests a change of the server's state.
     ForeignPage,
-    /// The head did not come within its time.
+    /// The head was not complete in time.
     TooSlow,
     /// The head is too long or has too many fields.
     TooLarge,
-    /// The body is too long to be read as a whole.
+    /// The body is too long to keep in memory.
     BodyTooLarge,
 }
 
 impl Refusal {
-    /// Every refusal.
     pub(crate) const ALL: [Refusal; 6] = [
         Refusal::Malformed,
         Refusal::ForeignPage,
@@ -28,7 +27,6 @@ impl Refusal {
         Refusal::BodyTooLarge,
     ];
 
-    /// The status to answer with.
     pub(crate) const fn status(self) -> u16 {
         match self {
             Refusal::Malformed => 400,

@@ -1,24 +1,22 @@
-//! Responses, made once before the first request.
+//! Responses, prepared before the first request.
 
 use truetail_model::service::{Fault, Service};
 
 use super::Refusal;
 
-/// Bodies repeat this pattern.
 const PATTERN: &[u8] = b"ok";
-/// Bodies are sent in blocks of this size, so that a large one is not kept in memory; a multiple of the pattern's length.
+/// Size of the blocks of a body, so that memory need not hold a large body. A multiple of the pattern's length.
 const BLOCK_BYTES: usize = 64 * 1024;
 
-/// The kinds of response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// From the service or a health check: a body of the service's size.
+    /// From the service or a health check, with a body of the service's size.
     Service(u16),
-    /// From the server itself: no body.
+    /// From the server itself, without a body.
     Bare(u16),
     /// The head promises at least one byte more than will be sent.
     Short,
-    /// No HTTP.
+    /// Bytes that are not HTTP.
     Garbage,
     /// 100 Continue.
     Interim,
@@ -28,17 +26,17 @@ enum Kind {
 struct Response {
     kind: Kind,
     keep_alive: bool,
-    /// The head, and the body as far as one block goes.
+    /// The head, and the body up to one block.
     bytes: Box<[u8]>,
     head_length: u64,
     total_length: u64,
 }
 
-/// One of the responses of [`Responses`].
+/// Key of a response in [`Responses`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ResponseId(usize);
 
-/// Every answer that this server can give.
+/// All answers that this server can give.
 #[derive(Debug)]
 pub(crate) struct Responses {
     responses: Vec<Response>,
@@ -46,7 +44,7 @@ pub(crate) struct Responses {
 }
 
 impl Responses {
-    /// The answers of `service`.
+    /// Prepares the answers of `service`.
     pub(crate) fn new(service: &Service) -> Responses {
         let block = PATTERN.repeat(BLOCK_BYTES / PATTERN.len()).into_boxed_slice();
         let mut made = Responses { responses: Vec::new(), block };
@@ -82,45 +80,44 @@ impl Responses {
         ResponseId(found.expect("every response the service can give was made in advance"))
     }
 
-    /// An answer of the service: 200, or a status that one of its faults names.
+    /// Returns an answer of the service: 200, or the status of one of its faults.
     pub(crate) fn service(&self, status: u16, keep_alive: bool) -> ResponseId {
         self.find(Kind::Service(status), keep_alive)
     }
 
-    /// An answer of the server itself, without a body: 204, 404, or the status of a refusal.
+    /// Returns an answer of the server itself, without a body: 204, 404, or the status of a refusal.
     pub(crate) fn bare(&self, status: u16, keep_alive: bool) -> ResponseId {
         self.find(Kind::Bare(status), keep_alive)
     }
 
-    /// A head that promises more body than there is.
+    /// Returns a head that promises more body than will be sent.
     pub(crate) fn short(&self, keep_alive: bool) -> ResponseId {
         self.find(Kind::Short, keep_alive)
     }
 
-    /// Bytes that are not HTTP.
+    /// Returns bytes that are not HTTP.
     pub(crate) fn garbage(&self) -> ResponseId {
         self.find(Kind::Garbage, true)
     }
 
-    /// 100 Continue.
     pub(crate) fn interim(&self) -> ResponseId {
         self.find(Kind::Interim, true)
     }
 
-    /// Bytes of the whole answer, or of its head alone as HEAD wants it.
+    /// Returns the length of the answer in bytes, or of only its head as the answer to HEAD.
     pub(crate) fn length(&self, id: ResponseId, head_only: bool) -> u64 {
         let response = &self.responses[id.0];
         if head_only { response.head_length } else { response.total_length }
     }
 
-    /// How many of the first `length` bytes of an answer are its first part when it is cut in two: the head and half of
-    /// the body; where there is no body, all but the empty line that ends the head.
+    /// Returns the length of the first part of an answer that is cut in two, out of its first `length` bytes. The first
+    /// part is the head and half of the body; without a body, it is the head without its final empty line.
     pub(crate) fn first_part(&self, id: ResponseId, length: u64) -> u64 {
         let head = self.responses[id.0].head_length;
         if length > head { head + (length - head) / 2 } else { length.saturating_sub(2) }
     }
 
-    /// Bytes from `from` on, at least one and none at or after `to`. Needs `from < to ≤` the answer's length.
+    /// Returns at least one byte from `from` on, and none at or after `to`. Requires `from < to ≤` the answer's length.
     pub(crate) fn piece(&self, id: ResponseId, from: u64, to: u64) -> &[u8] {
         let response = &self.responses[id.0];
         let ready = response.bytes.len() as u64;
@@ -133,7 +130,7 @@ impl Responses {
     }
 }
 
-/// Every status of the service: 200, and those that its faults answer with.
+/// Returns every status of the service: 200, and the statuses of its faults.
 fn statuses(service: &Service) -> Vec<u16> {
     let mut statuses = vec![200];
     for status in service.all_faults().filter_map(Fault::status) {
@@ -187,7 +184,6 @@ mod tests {
         Responses::new(&Service { body_bytes, faults, ..Service::healthy(Nanos::ZERO) })
     }
 
-    /// All bytes of an answer, piece by piece.
     fn bytes(responses: &Responses, id: ResponseId, head_only: bool) -> Vec<u8> {
         let (mut all, length) = (Vec::new(), responses.length(id, head_only));
         while (all.len() as u64) < length {

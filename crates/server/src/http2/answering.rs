@@ -1,4 +1,4 @@
-//! One stream of HTTP/2: its request, and its answer under way.
+//! A stream of HTTP/2: its request, and its answer in progress.
 
 use std::task::{Context, Poll, Waker};
 
@@ -12,53 +12,52 @@ use crate::exchange::{AfterResponse, NextSend, ServerExchange};
 use crate::http::Responses;
 use crate::stream::MAX_BODY_BYTES;
 
-/// Bytes of one answer that are sent before other streams have their turn.
+/// Bytes of one answer per turn.
 const MAX_TURN_BYTES: u64 = 64 * 1024;
-/// Fields of a head that is sent, at most.
+/// Maximum number of fields in the head of an answer.
 const MAX_FIELDS: usize = 16;
 
-/// How far a stream has come.
+/// Progress of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Progress {
-    /// Nothing is to be sent now; when something is, where that is known.
+    /// No bytes are due. The next time is given, if known.
     Waits(Option<Timestamp>),
-    /// So many bytes of the answer were handed on.
+    /// This many bytes of the answer were handed to h2.
     Gave(u64),
-    /// The client has to make room first.
+    /// The client must make room first.
     NoRoom,
-    /// Its answer has left.
+    /// The answer has left.
     Complete,
-    /// The client has given it up.
+    /// The client has given up the stream.
     Gone,
 }
 
-/// What is known of the body of a request.
+/// State of the body of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RequestBody {
     Unfinished,
     Whole,
-    /// Longer than may be read as a whole.
+    /// The body is too long to keep in memory.
     TooLarge,
-    /// The client has given it up.
+    /// The client has given up the stream.
     Gone,
 }
 
-/// A request and its answer.
 #[derive(Debug)]
 pub(super) struct Answering {
     pub(super) exchange: ServerExchange,
     request: RecvStream,
-    /// What the body of the request is, where that matters.
+    /// The body of the request, if the service needs it.
     kept: Option<Vec<u8>>,
     respond: SendResponse<Bytes>,
-    /// For the body of the answer, once its head was sent.
+    /// Sink for the body of the answer, once its head was sent.
     body: Option<SendStream<Bytes>>,
-    /// Bytes of the answer that were handed on and that the system has not taken yet.
+    /// Bytes of the answer that were handed to h2, and that the system has not yet taken.
     pub(super) given: u64,
 }
 
 impl Answering {
-    /// The answer of `exchange` to a request whose body is kept where `keeps`.
+    /// Creates the answer of `exchange`. Keeps the body of the request if `keeps` is true.
     pub(super) fn new(
         exchange: ServerExchange,
         request: RecvStream,
@@ -68,7 +67,7 @@ impl Answering {
         Answering { exchange, request, kept: keeps.then(Vec::new), respond, body: None, given: 0 }
     }
 
-    /// Reads what came of the body of the request.
+    /// Reads the received part of the request's body.
     pub(super) fn read_body(&mut self) -> RequestBody {
         let mut context = Context::from_waker(Waker::noop());
         loop {
@@ -77,7 +76,7 @@ impl Answering {
                 Poll::Ready(None) => return RequestBody::Whole,
                 Poll::Ready(Some(Err(_))) => return RequestBody::Gone,
                 Poll::Ready(Some(Ok(data))) => {
-                    // It fails where the stream is gone, which the next poll says.
+                    // Fails if the stream is gone, which the next poll reports.
                     let _ = self.request.flow_control().release_capacity(data.len());
                     let Some(kept) = &mut self.kept else { continue };
                     kept.extend_from_slice(&data);
@@ -89,7 +88,7 @@ impl Answering {
         }
     }
 
-    /// The client has given it up.
+    /// Returns true if the client has reset the stream.
     pub(super) fn is_reset(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         let reset = match &mut self.body {
@@ -99,17 +98,17 @@ impl Answering {
         reset.is_ready()
     }
 
-    /// Bytes that are kept of the body of the request.
+    /// Returns the number of kept bytes of the request's body.
     pub(super) fn kept_bytes(&self) -> usize {
         self.kept.as_ref().map_or(0, Vec::len)
     }
 
-    /// The body of the request, as far as it was kept.
+    /// Takes the kept body of the request.
     pub(super) fn take_body(&mut self) -> Vec<u8> {
         self.kept.take().unwrap_or_default()
     }
 
-    /// Hands on what is due at `now`.
+    /// Hands the bytes due at `now` to h2.
     pub(super) fn advance(&mut self, responses: &Responses, now: Timestamp) -> Progress {
         match self.exchange.step(now) {
             NextSend::Wait => Progress::Waits(self.exchange.next_write(now)),
@@ -122,7 +121,7 @@ impl Answering {
         }
     }
 
-    /// Hands on bytes before `end`, as far as there is room.
+    /// Hands bytes before `end` to h2, as far as the client has room.
     fn give(&mut self, responses: &Responses, end: u64) -> Result<Progress, h2::Error> {
         let (sent, head) = (self.exchange.sent, self.exchange.head_length(responses));
         if end < head {
@@ -149,20 +148,20 @@ impl Answering {
             body.send_data(Bytes::copy_from_slice(&piece[..length]), self.exchange.is_whole_at(from))?;
         }
         Ok(match from - sent {
-            // There will never be room in a stream that the client has reset.
+            // A stream that the client has reset will never have room.
             0 if self.is_reset() => Progress::Gone,
             0 => Progress::NoRoom,
             given => Progress::Gave(given),
         })
     }
 
-    /// Hands on a head, behind which the stream is reset: what is no HTTP cannot be said in a stream.
+    /// Hands a head to h2. The stream is reset after it, because a stream cannot carry bytes that are not HTTP.
     fn give_garbage(&mut self, end: u64) -> Result<Progress, h2::Error> {
         self.body = Some(self.respond.send_response(Response::new(()), false)?);
         Ok(Progress::Gave(end - self.exchange.sent))
     }
 
-    /// Everything was sent: what would close or reset a connection resets the stream.
+    /// Ends the stream. Where HTTP/1 would close or reset the connection, resets the stream.
     fn end(&mut self) {
         if self.exchange.then == AfterResponse::KeepOpen {
             return;
@@ -175,7 +174,7 @@ impl Answering {
     }
 }
 
-/// A head of HTTP/1 as one of HTTP/2, without what is about the connection.
+/// Converts a head of HTTP/1 to HTTP/2, without the fields about the connection.
 fn head_of(bytes: &[u8]) -> Response<()> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut parsed = httparse::Response::new(&mut fields);

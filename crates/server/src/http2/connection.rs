@@ -1,4 +1,4 @@
-//! A connection in HTTP/2: begins an exchange for each request, and sends answers when they are due, in whatever order.
+//! A connection in HTTP/2. It begins an exchange for each request, and sends answers when they are due, in any order.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -26,45 +26,44 @@ use crate::stream::StreamKey;
 use crate::transport::Transport;
 use crate::truth::Ending;
 
-/// Streams that a client may have open at once.
+/// Maximum number of streams that a client may have open.
 const MAX_STREAMS: u32 = 4096;
-/// Bytes of bodies of requests that a client may send before they are read, of a stream and of a connection.
+/// Bytes of request bodies that a client may send before they are read, per stream and per connection.
 const WINDOW: u32 = 1024 * 1024;
-/// Heads that are longer are refused, as in HTTP/1.
+/// Maximum length of a head, as in HTTP/1.
 const MAX_HEAD_BYTES: u32 = 32 * 1024;
-/// Bytes of bodies that are kept for all requests of a connection.
+/// Maximum size of all request bodies that a connection keeps.
 const MAX_KEPT: usize = 64 * 1024 * 1024;
-/// Streams that are served before what they sent is handed to the system.
+/// Streams per round, before their bytes are handed to the system.
 const STREAMS_AT_ONCE: usize = 16;
-/// How often that is done before the other connections have their turn.
+/// Rounds per turn.
 const ROUNDS_PER_TURN: usize = 2;
 
-/// What the crate h2 has to do.
+/// State of the crate h2.
 enum Session {
     Handshake(Box<Handshake<Pipe, Bytes>>),
     Open(Box<Connection<Pipe, Bytes>>),
 }
 
-/// An open connection.
 pub(crate) struct Http2Connection {
     wire: Wire,
     token: u64,
     session: Session,
-    /// By numbers of their own, in the order of their requests.
+    /// Streams by our own ids, which follow the order of the requests.
     streams: HashMap<u64, Answering>,
-    /// How many there were so far.
+    /// Number of streams begun.
     begun: u64,
-    /// Those whose answers are streams, by the numbers of these.
+    /// Ids of the streams with streamed answers, by the numbers of these answers.
     by_number: HashMap<u64, u64>,
-    /// When which stream is to be served.
+    /// Due times of the streams, with their ids.
     due: BinaryHeap<Reverse<(Timestamp, u64)>>,
-    /// Those whose requests have not been read to the end.
+    /// Streams with requests that have not been read to the end.
     unread: Vec<u64>,
-    /// Those whose clients have to make room.
+    /// Streams that wait for room from the client.
     waiting: Vec<u64>,
-    /// Those that handed bytes on which the system has not taken yet.
+    /// Streams with bytes that h2 has and the system has not yet taken.
     leaving: Vec<u64>,
-    /// Nothing was read, because the client does not read what it is sent.
+    /// True if reading was skipped because the client does not read its answers.
     is_paused: bool,
 }
 
@@ -75,13 +74,13 @@ impl std::fmt::Debug for Http2Connection {
 }
 
 impl Http2Connection {
-    /// A connection on which `received` came already.
+    /// Creates a connection that has already received `received`.
     pub(crate) fn new(transport: Transport, token: u64, received: &[u8]) -> Http2Connection {
         let (wire, pipe) = Wire::new(transport, received);
         let handshake = Builder::new()
             .max_concurrent_streams(MAX_STREAMS)
             .max_header_list_size(MAX_HEAD_BYTES)
-            // Otherwise a client that gives up what the server has not read yet would be taken for an attacker.
+            // Without this, a client that gives up unread streams would be taken for an attacker.
             .max_pending_accept_reset_streams(MAX_STREAMS as usize)
             .initial_window_size(WINDOW)
             .initial_connection_window_size(WINDOW)
@@ -101,12 +100,11 @@ impl Http2Connection {
         }
     }
 
-    /// Its socket.
     pub(crate) fn stream(&self) -> &TcpStream {
         self.wire.stream()
     }
 
-    /// Reads what has come, through `buffer`. Returns true when there may be more, so that another turn is wanted.
+    /// Reads the received bytes, through `buffer`. Returns true if more bytes may wait for another turn.
     pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
         self.flush(shared)?;
         self.is_paused = self.wire.is_unread();
@@ -120,7 +118,7 @@ impl Http2Connection {
         }
         if !self.unread.is_empty() {
             self.read_bodies(shared);
-            // What was read makes room, of which the client has to be told.
+            // Reading makes room, and h2 must announce it to the client.
             self.poll(shared)?;
         }
         self.forget_reset_streams(shared);
@@ -131,23 +129,23 @@ impl Http2Connection {
         Ok(received == Received::Some)
     }
 
-    /// True when there may be something to read that was left, and the client reads again.
+    /// Returns true if bytes were left unread, and the client reads its answers again.
     pub(crate) fn wants_reading(&self) -> bool {
         self.is_paused && !self.wire.is_unread()
     }
 
-    /// The system takes bytes again.
+    /// Continues to send when the system accepts bytes again.
     pub(crate) fn on_writable(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
         self.wire.flush_tls()?;
         self.advance(shared)
     }
 
-    /// Called when an instant has come that this connection had added to the timers.
+    /// Handles a timer of this connection that is due.
     pub(crate) fn on_timer(&mut self, shared: &mut SharedState, _: Timestamp) -> Result<(), CloseReason> {
         self.advance(shared)
     }
 
-    /// A stream of this connection has an event, which is to be sent.
+    /// Adds an event of a batch to its stream, to be sent when it is due.
     pub(crate) fn on_step(&mut self, shared: &mut SharedState, event: &BatchEvent<StreamKey>) {
         let Some(id) = self.by_number.get(&event.key.number).copied() else { return };
         if let Some(stream) = self.streams.get_mut(&id).and_then(|one| one.exchange.stream.as_mut()) {
@@ -163,7 +161,7 @@ impl Http2Connection {
         ids.into_iter().for_each(|id| self.remove(shared, id, Some(ending)));
     }
 
-    /// Has h2 deal with what came, begins exchanges for new requests, and sends what h2 itself has to say.
+    /// Lets h2 process the received bytes, begins exchanges for new requests, and sends the frames of h2 itself.
     fn poll(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
         let mut context = Context::from_waker(Waker::noop());
         if let Session::Handshake(handshake) = &mut self.session {
@@ -177,10 +175,10 @@ impl Http2Connection {
             match connection.poll_accept(&mut context) {
                 Poll::Pending => break,
                 Poll::Ready(Some(Ok((request, respond)))) => self.begin(shared, request, respond),
-                // What the client said is no HTTP/2, so it is the server that ends the connection.
+                // The client broke the protocol, so the server ends the connection.
                 Poll::Ready(Some(Err(error))) if error.is_library() => return self.close(shared, CloseReason::Done),
                 Poll::Ready(Some(Err(_))) => return self.close(shared, CloseReason::ClientGone),
-                // h2 says so again when what was handed to it has left.
+                // h2 reports the end again after its bytes have left.
                 Poll::Ready(None) if self.streams.values().any(|stream| stream.given > 0) => break,
                 Poll::Ready(None) => return self.close(shared, CloseReason::ClientGone),
             }
@@ -188,7 +186,8 @@ impl Http2Connection {
         Ok(())
     }
 
-    /// The connection is over: what h2 says last is sent, as far as the system takes it. An answer that has left is one.
+    /// Closes the connection after the last frames of h2, as far as the system takes them. Completes answers that have
+    /// left.
     fn close(&mut self, shared: &mut SharedState, why: CloseReason) -> Result<(), CloseReason> {
         let _ = self.flush(shared);
         let now = shared.now();
@@ -240,7 +239,8 @@ impl Http2Connection {
         }
     }
 
-    /// Where there are more streams than may be open, the client has reset some, perhaps such as are never answered.
+    /// Removes reset streams. If more streams exist than may be open, the client has reset some, perhaps unanswerable
+    /// ones.
     fn forget_reset_streams(&mut self, shared: &mut SharedState) {
         if self.streams.len() <= MAX_STREAMS as usize {
             return;
@@ -250,7 +250,7 @@ impl Http2Connection {
         gone.into_iter().for_each(|id| self.remove(shared, id, Some(Ending::ClientGone)));
     }
 
-    /// The request was read to its end: its stream begins, if the answer is one, and its answer may leave.
+    /// Begins the answer of a request that was read to its end: begins its stream, if any, and schedules it.
     fn request_is_read(&mut self, shared: &mut SharedState, id: u64) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let body = stream.take_body();
@@ -267,7 +267,7 @@ impl Http2Connection {
         }
     }
 
-    /// Answers a request that is none of the service's.
+    /// Refuses a request that the service does not accept after all.
     fn refuse(&mut self, shared: &mut SharedState, id: u64, refusal: Refusal) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let mut dropped = std::mem::replace(&mut stream.exchange, shared.refusal(refusal));
@@ -286,7 +286,7 @@ impl Http2Connection {
         }
     }
 
-    /// Sends what is due, as far as the system takes it.
+    /// Sends the due bytes until the system accepts no more or the turn is over.
     fn advance(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
         for _ in 0..ROUNDS_PER_TURN {
             if !self.flush(shared)? || self.serve_some(shared) == 0 {
@@ -300,7 +300,7 @@ impl Http2Connection {
         Ok(())
     }
 
-    /// Serves some of the streams that are due, and says how many.
+    /// Serves some due streams. Returns their number.
     fn serve_some(&mut self, shared: &mut SharedState) -> usize {
         let now = shared.now();
         let mut served = 0;
@@ -316,7 +316,7 @@ impl Http2Connection {
     }
 
     fn serve(&mut self, shared: &mut SharedState, id: u64, now: Timestamp) {
-        // One that handed bytes on is served again when the system has taken them.
+        // Skip a stream with bytes in flight. It is served again once the system has taken them.
         let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.given == 0) else { return };
         match stream.advance(&shared.responses, now) {
             Progress::Waits(next) => {
@@ -334,7 +334,7 @@ impl Http2Connection {
         }
     }
 
-    /// Ends a request, with `ending` unless it ends as it was to.
+    /// Ends a request with `ending`; `None` means its planned ending.
     fn remove(&mut self, shared: &mut SharedState, id: u64, ending: Option<Ending>) {
         let Some(mut stream) = self.streams.remove(&id) else { return };
         if let (Some(ending), Some(entry)) = (ending, &mut stream.exchange.entry) {
@@ -347,8 +347,8 @@ impl Http2Connection {
         shared.close_row(&mut stream.exchange, now);
     }
 
-    /// Hands to the system what h2 has written. Returns false when it takes no more for now; otherwise what streams handed on
-    /// has left.
+    /// Hands the bytes of h2 to the system. Returns true if all have left, and false if the system accepts no more for
+    /// now.
     fn flush(&mut self, shared: &mut SharedState) -> Result<bool, CloseReason> {
         if !self.wire.flush()? {
             return Ok(false);
@@ -358,7 +358,7 @@ impl Http2Connection {
             if let Some(stream) = self.streams.get_mut(&id) {
                 let given = std::mem::take(&mut stream.given);
                 stream.exchange.was_sent(given, || now);
-                // A row is closed before anything else is sent.
+                // Close the row before sending more.
                 let has_left = stream.exchange.step(now) == NextSend::Complete;
                 self.due.push(Reverse((if has_left { Timestamp::ZERO } else { now }, id)));
             }

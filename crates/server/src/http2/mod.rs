@@ -1,8 +1,9 @@
-//! HTTP/2 as the server speaks it. The crate h2 does frames, header compression and flow control; it is polled where something came
-//! or is due, on the one thread of the server, and reads and writes memory.
+//! HTTP/2 for the server. The crate h2 handles frames, header compression and flow control. It reads and writes memory,
+//! and the server's only thread polls it after input and at due times.
 //!
-//! An answer is made as bytes of HTTP/1, whose instants are known. Its head becomes a head of HTTP/2 and its body data, at those
-//! instants. A fault that closes or resets a connection in HTTP/1 resets the stream: other requests have nothing to do with it.
+//! An answer is prepared as HTTP/1 bytes with their times. Its head is converted to HTTP/2 and its body to data, which
+//! leave at the same times. A fault that closes or resets a connection in HTTP/1 resets only the stream, to spare other
+//! requests.
 
 mod answering;
 mod connection;

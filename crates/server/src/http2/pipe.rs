@@ -1,4 +1,4 @@
-//! The bytes between a connection and the crate that speaks HTTP/2.
+//! The bytes between a connection and the crate h2.
 
 use std::io;
 use std::pin::Pin;
@@ -7,11 +7,11 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes that may wait to be sent before no more are taken: what a client gets that asks on and on and reads nothing. It is more than
-/// streams hand on at once, so that what they hand on is here after a poll.
+/// Limit of unsent bytes, for clients that send requests without reading the answers. The limit exceeds the bytes that
+/// streams hand over at once, so that a poll moves all of them here.
 const MAX_UNSENT: usize = 4 * 1024 * 1024;
 
-/// Bytes in memory, in both directions. Clones are of the same.
+/// Bytes in memory, in both directions. Clones share them.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Pipe(Arc<Mutex<Ends>>);
 
@@ -22,17 +22,15 @@ struct Ends {
 }
 
 impl Pipe {
-    /// Adds bytes that came.
     pub(super) fn receive(&self, bytes: &[u8]) {
         self.ends().received.extend_from_slice(bytes);
     }
 
-    /// Moves the bytes that are to be sent to `out`, which is empty.
+    /// Moves the unsent bytes to `out`, which is empty.
     pub(super) fn take_unsent(&self, out: &mut Vec<u8>) {
         std::mem::swap(&mut self.ends().unsent, out);
     }
 
-    /// How many bytes are to be sent.
     pub(super) fn unsent(&self) -> usize {
         self.ends().unsent.len()
     }

@@ -1,4 +1,4 @@
-//! The bytes of a connection on their way between its socket and h2.
+//! The bytes of a connection between its socket and h2.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -7,46 +7,45 @@ use super::pipe::Pipe;
 use crate::close_reason::CloseReason;
 use crate::transport::Transport;
 
-/// Nothing is read while so many bytes wait for a client to read them.
+/// Limit of bytes that wait for the client. Above the limit, the server reads no requests.
 const MAX_UNREAD: usize = 1024 * 1024;
-/// Reads of one connection before the other connections have their turn.
+/// Reads of one connection per turn.
 const READS_PER_TURN: usize = 8;
 
-/// How far the bytes that came were read.
+/// Extent of a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Received {
     /// There may be more.
     Some,
     All,
-    /// No more will come.
+    /// The client sends no more.
     End,
 }
 
-/// A socket, the pipe to h2, and what is between the two.
+/// A socket, the pipe to h2, and the bytes between the two.
 #[derive(Debug)]
 pub(super) struct Wire {
     transport: Transport,
     pipe: Pipe,
-    /// What h2 has written.
+    /// Bytes that h2 has written.
     leaving: Vec<u8>,
-    /// How much of it the system has taken.
+    /// Number of these bytes that the system has taken.
     taken: usize,
 }
 
 impl Wire {
-    /// A wire on which `received` came already, and the other end of its pipe.
+    /// Creates a wire that has already received `received`, and returns it with the other end of its pipe.
     pub(super) fn new(transport: Transport, received: &[u8]) -> (Wire, Pipe) {
         let pipe = Pipe::default();
         pipe.receive(received);
         (Wire { transport, pipe: pipe.clone(), leaving: Vec::new(), taken: 0 }, pipe)
     }
 
-    /// Its socket.
     pub(super) fn stream(&self) -> &TcpStream {
         self.transport.stream()
     }
 
-    /// Hands h2 what has come, through `buffer`.
+    /// Passes the received bytes to h2, through `buffer`.
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Received {
         for _ in 0..READS_PER_TURN {
             match self.transport.read(buffer) {
@@ -60,7 +59,7 @@ impl Wire {
         Received::Some
     }
 
-    /// Hands to the system what h2 has written. Returns false when it takes no more for now.
+    /// Hands the bytes of h2 to the system. Returns false if the system accepts no more for now.
     pub(super) fn flush(&mut self) -> Result<bool, CloseReason> {
         loop {
             while self.taken < self.leaving.len() {
@@ -80,19 +79,19 @@ impl Wire {
         }
     }
 
-    /// Hands to the system what TLS has to say by itself.
+    /// Hands the messages of TLS itself to the system.
     pub(super) fn flush_tls(&mut self) -> Result<(), CloseReason> {
         self.transport.flush().map_err(|_| CloseReason::ClientGone)
     }
 
-    /// The client does not read what it is sent.
+    /// Returns true if too many bytes wait for the client to read them.
     pub(super) fn is_unread(&self) -> bool {
         self.leaving.len() - self.taken + self.pipe.unsent() >= MAX_UNREAD
     }
 
-    /// Says that nothing more will be sent.
+    /// Announces that no more bytes will be sent.
     pub(super) fn finish(&mut self) {
-        // A client that is gone need not be told.
+        // Fails only if the client is gone, and then need not be told.
         let _ = self.transport.finish();
     }
 }

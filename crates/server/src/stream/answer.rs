@@ -1,4 +1,4 @@
-//! The answer of a stream as bytes, with the instant of each write.
+//! The answer of a stream as bytes, with the time of each write.
 
 use truetail_model::service::{FaultSet, StreamOutline, StreamWrite};
 use truetail_model::time::{Nanos, Timestamp};
@@ -7,45 +7,45 @@ use super::text::StreamText;
 use super::truth::{EventKind, StreamTruth};
 use crate::response_form::{Framing, ResponseForm};
 
-/// The parts in which the bytes of a write leave that trickles.
+/// Number of parts that a trickling write is divided into.
 const PARTS: u64 = 8;
 
-/// What leaves at once.
+/// Bytes that leave at once.
 #[derive(Clone, Copy, Debug)]
 struct Write {
-    /// When, on the clock of the event loop.
+    /// Time of the write, on the clock of the event loop.
     at: Timestamp,
-    /// Up to this byte of the answer.
+    /// End of the bytes in the answer.
     end: u64,
 }
 
-/// A stream under way.
+/// A stream in progress.
 #[derive(Debug)]
 pub(crate) struct StreamAnswer {
-    /// Its number among all streams of the server.
+    /// Number of the stream among all streams of the server.
     pub(crate) number: u64,
     text: StreamText,
     form: ResponseForm,
-    /// Otherwise it is sent as one piece of JSON, when all of it is there.
+    /// False if the answer is sent as one piece of JSON, once it is complete.
     in_pieces: bool,
     bytes: Vec<u8>,
     writes: Vec<Write>,
-    /// Each event, with the number of the write that completes it.
+    /// Each event, with the index of the write that completes it.
     events: Vec<(EventKind, usize)>,
-    /// The write that a stall of its own delays.
+    /// The write that the stream's own stall delays.
     stalled: Option<usize>,
-    /// When each of those that have left had done so.
+    /// Actual time of each write that has left.
     left_at: Vec<Timestamp>,
-    /// Events that a batch gave it.
+    /// Number of events that came from a batch.
     steps: u64,
-    /// No further write follows.
+    /// True if no further write follows.
     is_over: bool,
-    /// The faults that its events met.
+    /// Faults that affected the stream's events.
     pub(crate) faults: FaultSet,
 }
 
 impl StreamAnswer {
-    /// A stream whose head leaves at `due`.
+    /// Creates a stream whose head leaves at `due`.
     pub(crate) fn new(
         number: u64,
         text: StreamText,
@@ -81,7 +81,7 @@ impl StreamAnswer {
         self.writes.push(Write { at, end: self.bytes.len() as u64 });
     }
 
-    /// Adds a write, whose instant is on the clock of the event loop. Its first bytes leave up to `trickle` before it.
+    /// Adds a write, with its time on the clock of the event loop. Its first bytes leave up to `trickle` earlier.
     pub(crate) fn add(&mut self, write: &StreamWrite, trickle: Nanos) {
         if !self.in_pieces {
             return;
@@ -113,8 +113,8 @@ impl StreamAnswer {
         }
     }
 
-    /// Has bytes from `before` on leave in parts before `at`: those inside the first event, so that no event is complete before
-    /// all are.
+    /// Lets bytes from `before` on leave in parts before `at`, but only bytes of the first event: no event is complete
+    /// early.
     fn trickle(&mut self, before: u64, at: Timestamp, trickle: Nanos) {
         let write = &self.bytes[before as usize..];
         let length = write.windows(2).position(|pair| pair == b"\n\n").unwrap_or(write.len()) as u64;
@@ -128,7 +128,7 @@ impl StreamAnswer {
         self.writes.extend((1..PARTS).map(part));
     }
 
-    /// Nothing follows what was added. Of an answer in one piece this is the instant at which it leaves.
+    /// Ends the stream at `at`. An answer in one piece leaves at that time.
     pub(crate) fn finish(&mut self, at: Timestamp) {
         if !self.in_pieces {
             let body = self.text.in_one_piece();
@@ -141,22 +141,21 @@ impl StreamAnswer {
         self.is_over = true;
     }
 
-    /// Its events.
     pub(crate) fn outline(&self) -> StreamOutline {
         self.text.outline
     }
 
-    /// The connection is closed in the middle of it.
+    /// Returns true if the connection is closed in the middle of the stream.
     pub(crate) fn is_cut(&self) -> bool {
         self.text.outline.is_cut && !self.form.is_head
     }
 
-    /// The connection is closed behind it.
+    /// Returns true if the connection is closed at the end of the stream.
     pub(crate) fn closes(&self) -> bool {
         self.is_cut() || !self.form.keep_alive || (self.in_pieces && self.form.framing == Framing::Connection)
     }
 
-    /// Adds the next event of a batch, which leaves at `at`, and met `faults`.
+    /// Adds the next event of a batch. It leaves at `at`, and was affected by `faults`.
     pub(crate) fn add_step(&mut self, at: Timestamp, is_last: bool, faults: FaultSet) {
         let ends = is_last && !self.text.outline.is_cut;
         self.add(&StreamWrite { at, first: self.steps, content: 1, ends, is_stalled: false }, Nanos::ZERO);
@@ -167,53 +166,52 @@ impl StreamAnswer {
         }
     }
 
-    /// How many of its bytes may have left by `now`.
+    /// Returns the number of bytes that may have left by `now`.
     pub(crate) fn due_by(&self, now: Timestamp) -> u64 {
         let due = self.writes.partition_point(|write| write.at <= now);
         due.checked_sub(1).map_or(0, |last| self.writes[last].end)
     }
 
-    /// When the next write after `now` is due, as far as is known.
+    /// Returns the time of the next known write after `now`.
     pub(crate) fn next_after(&self, now: Timestamp) -> Option<Timestamp> {
         self.writes.get(self.writes.partition_point(|write| write.at <= now)).map(|write| write.at)
     }
 
-    /// Bytes of its head. There is one when any of its bytes may leave.
+    /// Returns the length of the head in bytes. The head exists as soon as any byte may leave.
     #[cfg(feature = "http2")]
     pub(crate) fn head_length(&self) -> u64 {
         let end = self.bytes.windows(4).position(|four| four == b"\r\n\r\n");
         end.map_or(0, |end| end as u64 + 4)
     }
 
-    /// All of it has left where so many bytes have.
+    /// Returns true if the stream is complete after `sent` bytes.
     pub(crate) fn is_complete(&self, sent: u64) -> bool {
         self.is_over && sent == self.bytes.len() as u64
     }
 
-    /// Its bytes from one to another.
     pub(crate) fn piece(&self, from: u64, to: u64) -> &[u8] {
         &self.bytes[from as usize..to as usize]
     }
 
-    /// The first `sent` bytes had left by `now`.
+    /// Notes that the first `sent` bytes had left by `now`.
     pub(crate) fn sent(&mut self, sent: u64, now: Timestamp) {
         while self.writes.get(self.left_at.len()).is_some_and(|write| write.end <= sent) {
             let late = now.since(self.writes[self.left_at.len()].at);
             self.left_at.push(now);
             let left = self.left_at.len();
-            // A stall is as long as it is said to be, however late what came before it was.
+            // A stall keeps its length even if earlier writes were late.
             if self.stalled == Some(left) {
                 self.writes[left..].iter_mut().for_each(|write| write.at = write.at + late);
             }
         }
     }
 
-    /// When its last byte was to leave; `None` where that is not known.
+    /// Returns the planned time of the last byte; `None` if it is unknown.
     pub(crate) fn last_due(&self) -> Option<Timestamp> {
         self.writes.last().filter(|_| self.is_over).map(|write| write.at)
     }
 
-    /// What is true of it as request `number` of `epoch`, on a clock that began at `origin`.
+    /// Returns the truth about the stream as request `number` of `epoch`, on a clock that began at `origin`.
     pub(crate) fn truth(&self, epoch: u32, number: u64, origin: Timestamp) -> StreamTruth {
         let left: Vec<_> = self.events.iter().filter(|(_, write)| *write < self.left_at.len()).collect();
         let since = |at: Timestamp| at.since(origin).0;

@@ -4,20 +4,20 @@ use serde::Deserialize;
 use serde_json::Value;
 use truetail_model::service::StreamFormat;
 
-/// Longer bodies are refused.
+/// Maximum length of a body. Longer bodies are refused.
 pub(crate) const MAX_BODY_BYTES: usize = 4 << 20;
 
-/// What a request asks of the model.
+/// The fields of a request to the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct JsonBody {
-    /// The name of the model, which is given back.
+    /// Name of the model, which the answer repeats.
     pub(crate) model: String,
-    /// How many tokens the answer is to have; `None`: as many as the service likes.
+    /// Number of tokens of the answer; `None` leaves it to the service.
     pub(crate) tokens: Option<u64>,
-    /// The answer is to come in pieces.
+    /// True if the answer must be a stream.
     pub(crate) streams: bool,
     pub(crate) wants_usage: bool,
-    /// Words of the prompt, which stand for its tokens.
+    /// Words of the prompt; they count as its tokens.
     pub(crate) prompt_words: u64,
 }
 
@@ -46,12 +46,12 @@ struct Message {
 }
 
 impl JsonBody {
-    /// Reads a body where the format wants one.
+    /// Parses a body if the format needs one.
     pub(crate) fn of_format(format: StreamFormat, body: &[u8]) -> Option<JsonBody> {
         JsonBody::parse(if format == StreamFormat::Plain { &[] } else { body })
     }
 
-    /// Reads a body. No body at all asks for a stream of any length. `None` where it makes no sense.
+    /// Parses a body; `None` if it is invalid. An empty body requests a stream of any length.
     pub(crate) fn parse(body: &[u8]) -> Option<JsonBody> {
         if body.is_empty() {
             return Some(JsonBody { streams: true, ..JsonBody::of(&Fields::none()) });
@@ -87,7 +87,7 @@ impl Fields {
     }
 }
 
-/// Words in a text, or in the texts of a list of parts. A number is a token.
+/// Counts the words in a text, or in the texts of a list of parts. A number counts as a token.
 fn words(value: &Value) -> u64 {
     match value {
         Value::String(text) => text.split_whitespace().count() as u64,

@@ -1,5 +1,4 @@
-//! Streams of server-sent events: what a request asks for, the answer as bytes with the instant of each write, and the truth
-//! about it.
+//! Streams of server-sent events: their requests, their bytes with the time of each write, and the truth about them.
 
 mod answer;
 mod json_body;

@@ -1,8 +1,8 @@
-//! The stream that a query such as `events=100&gap=10ms&stall=40:300ms` describes.
+//! Parser of queries that describe a stream, such as `events=100&gap=10ms&stall=40:300ms`.
 
 use truetail_model::service::{MAX_EVENTS, StreamContent, StreamDescription, StreamEnd, StreamPace, StreamTiming};
 
-/// Reads a query. `None` where it makes no sense.
+/// Parses a query; `None` if it is invalid.
 pub(crate) fn parse_query(query: &str) -> Option<StreamDescription> {
     let (mut content, mut timing) = (StreamContent::default(), StreamTiming::default());
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -41,7 +41,7 @@ fn end(value: &str) -> Option<StreamEnd> {
     }
 }
 
-/// A number of at most [`MAX_EVENTS`].
+/// Parses a number of at most [`MAX_EVENTS`].
 fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number| *number <= MAX_EVENTS)
 }

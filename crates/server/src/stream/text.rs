@@ -1,4 +1,4 @@
-//! Streams as text: in numbers, and as language models send them.
+//! Streams as text: with plain numbers, or in the formats of language models.
 
 use std::fmt::Write as _;
 
@@ -9,19 +9,19 @@ use truetail_model::service::{
 use super::json_body::JsonBody;
 use super::truth::EventKind;
 
-/// Writes the events of one stream.
+/// Writer of the events of one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamText {
     pub(crate) outline: StreamOutline,
     content: StreamContent,
     request: StreamRequest,
     prompt_tokens: u64,
-    /// What all events of a model begin with, up to the list of choices.
+    /// Start of each event of a model, up to the list of choices.
     preamble: String,
 }
 
 impl StreamText {
-    /// The text of answer `number`, which is made in second `created` since 1970.
+    /// Prepares the text of answer `number`, created in second `created` since 1970.
     pub(crate) fn new(
         content: StreamContent,
         format: StreamFormat,
@@ -41,7 +41,7 @@ impl StreamText {
         StreamText { outline: content.outline(request), content, request, prompt_tokens: body.prompt_words, preamble }
     }
 
-    /// The events of a write, and what each of them is.
+    /// Returns the events of a write, and their kinds.
     pub(crate) fn write(&self, write: &StreamWrite) -> (String, Vec<EventKind>) {
         let (mut text, mut kinds) = (String::new(), Vec::new());
         if write.first == 0 && self.outline.before > 0 {
@@ -69,7 +69,7 @@ impl StreamText {
         }
     }
 
-    /// The number of the event, as often as it has tokens, with zeros before it where it is to be long.
+    /// Returns the number of the event, repeated for each of its tokens and padded with zeros to the wanted length.
     fn words(&self, event: u64) -> String {
         let number = event.to_string();
         let tokens = self.tokens_of(event) as usize;
@@ -118,7 +118,7 @@ impl StreamText {
         if self.request.tokens.is_some() { "length" } else { "stop" }
     }
 
-    /// What is said of the tokens; `None` where nothing is said.
+    /// Returns the reported token usage; `None` if the service reports none.
     fn usage(&self) -> Option<String> {
         let (prompt, tokens) = (self.prompt_tokens, self.outline.tokens);
         let said = match self.content.usage {
@@ -130,7 +130,7 @@ impl StreamText {
         Some(format!(r#""usage":{{"prompt_tokens":{prompt},"completion_tokens":{said},"total_tokens":{total}}}"#))
     }
 
-    /// The whole answer in one piece, as JSON.
+    /// Returns the whole answer in one piece, as JSON.
     pub(crate) fn in_one_piece(&self) -> String {
         let words: String = (0..self.outline.content).map(|event| format!(" {}", self.words(event))).collect();
         let part = match self.request.format {

@@ -1,26 +1,26 @@
-//! What is true of a stream.
+//! The truth about a stream.
 
 use std::io::{self, Write};
 
 use crate::truth_log::LogRow;
 
-/// What an event is.
+/// Kind of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EventKind {
-    /// It says who speaks, and nothing else.
+    /// Only the role of the speaker.
     Role,
-    /// It has content.
+    /// Content.
     Content,
-    /// It says why there is no more.
+    /// Reason of the end.
     Finish,
-    /// It says how many tokens there are.
+    /// Token usage.
     Usage,
     /// The end mark.
     Done,
 }
 
 impl EventKind {
-    /// Its name in a log of events.
+    /// Returns the name in a log of events.
     pub const fn name(self) -> &'static str {
         match self {
             EventKind::Role => "role",
@@ -32,24 +32,24 @@ impl EventKind {
     }
 }
 
-/// What the server knows of a stream: instants in nanoseconds since the start of the fault clock of its epoch. Its lists have
-/// one entry for each event that left, in their order.
+/// The truth about a stream. Times are in nanoseconds since the start of the fault clock of its epoch. The lists have
+/// one entry for each event that left, in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StreamTruth {
-    /// The epoch of its request.
+    /// Epoch of the request.
     pub epoch: u32,
-    /// The number of its request in the epoch.
+    /// Number of the request in the epoch.
     pub number: u64,
-    /// What each event is.
+    /// Kind of each event.
     pub kinds: Vec<EventKind>,
-    /// When each was to leave.
+    /// Planned time of each event.
     pub due_ns: Vec<u64>,
-    /// When each had been handed to the system. Events of one write have the same instant.
+    /// Time after which the system had taken each event. Events of one write have the same time.
     pub events_ns: Vec<u64>,
 }
 
 impl StreamTruth {
-    /// When each event with content had been handed to the system.
+    /// Returns the times after which the system had taken each event with content.
     pub fn content_ns(&self) -> impl Iterator<Item = u64> {
         let with_content = self.kinds.iter().zip(&self.events_ns).filter(|(kind, _)| **kind == EventKind::Content);
         with_content.map(|(_, at)| *at)

@@ -67,7 +67,7 @@ fn the_clock_can_be_started_anew() {
     assert_eq!((truth.epoch(1).len(), truth.epoch(9).len(), truth.last_epoch().len()), (3, 0, 1));
 }
 
-/// Requests of an earlier epoch keep the fate that they had.
+/// Requests of an earlier epoch keep their fate.
 #[test]
 fn a_new_start_releases_nobody() {
     let service = faulty(vec![stall(Nanos::from_millis(300))]);
@@ -82,7 +82,7 @@ fn a_new_start_releases_nobody() {
     let truth = stop_and_check(server, &service);
     let [first, second] = &truth.rows[..] else { panic!("{:?}", truth.rows) };
     assert_eq!((first.epoch, first.due_ns, second.epoch), (1, Some(300_000_000), 2));
-    // The second is held by the stall of its own epoch, or came after it.
+    // The stall of the second request's own epoch holds it, or it arrives after that stall.
     assert!(second.due_ns >= Some(300_000_000), "{second:?}");
     assert_eq!(truth.arrivals_between(0, second.arrived_ns + 1), 1);
 }

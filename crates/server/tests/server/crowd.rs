@@ -1,4 +1,4 @@
-//! Many at once.
+//! Many requests and connections at once.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use truetail_model::service::Service;
@@ -7,7 +7,7 @@ use truetail_server::Ending;
 
 use crate::support::{Client, catch_up, faulty, get, stall, start, stop_and_check, wait_for_admitted};
 
-/// Both ends of a connection are in this process, hence twice the descriptors.
+/// Number of clients. Both ends of a connection are in this process, so it needs twice as many descriptors.
 const CROWD: usize = 2500;
 
 fn allow_many_files() {
@@ -18,7 +18,7 @@ fn allow_many_files() {
     }
 }
 
-/// All are held and leave together. Three seconds are enough to send them all, whatever the machine does meanwhile.
+/// All answers are held and leave together. Three seconds are enough to send all requests, even on a busy machine.
 #[test]
 fn a_crowd_that_is_released_together() {
     allow_many_files();
@@ -36,7 +36,7 @@ fn a_crowd_that_is_released_together() {
     assert!(truth.rows.is_sorted_by_key(|row| row.answered_ns), "they leave in the order in which they came");
 }
 
-/// Ten thousand requests are held at once, a hundred on each connection, and the others are served meanwhile.
+/// Ten thousand requests are held at once, a hundred on each connection, while other requests are served.
 #[test]
 fn ten_thousand_held() {
     let service = faulty(vec![stall(Nanos::from_secs(2))]);
@@ -51,7 +51,7 @@ fn ten_thousand_held() {
     assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 10_000);
 }
 
-/// Connections that come and go, and places that are used again.
+/// Connections come and go, and slots are reused.
 #[test]
 fn connections_that_come_and_go() {
     let service = Service::healthy(Nanos::from_micros(100));
@@ -59,7 +59,7 @@ fn connections_that_come_and_go() {
     for round in 0..100 {
         let mut clients: Vec<Client> = (0..10).map(|_| Client::of(&server)).collect();
         clients.iter_mut().for_each(|client| client.send(get("/api")));
-        // Some leave without waiting for their answer.
+        // Some clients leave without waiting for their answers.
         for client in clients.iter_mut().skip(round % 3) {
             assert_eq!(client.answer().status, 200);
         }

@@ -1,4 +1,4 @@
-//! Every fault, as a client sees it and as the truth tells it.
+//! Every fault, from the client's view and in the truth.
 
 use truetail_model::service::{Fault, FaultKind, Gate, Route, Selector, Service};
 use truetail_model::time::{Nanos, Timestamp};
@@ -6,7 +6,7 @@ use truetail_server::{Ending, TruthRow};
 
 use crate::support::{Client, End, catch_up, endings, faulty, get, stall, start, stop_and_check};
 
-/// The one row of a server that was asked once, by a client that got a 200.
+/// Returns the only row of a server after one request, which was answered with 200.
 fn ask_once(service: &Service) -> TruthRow {
     let server = start(service.clone());
     let answer = Client::of(&server).ask(get("/api"));
@@ -116,7 +116,7 @@ fn a_black_hole() {
     assert_eq!(endings(&truth), [Ending::Answered, Ending::BlackHole, Ending::Answered]);
 }
 
-/// The client reads within two seconds of the first half's sending, or this fails.
+/// The client must read within two seconds after the first half was sent.
 #[test]
 fn a_slow_body() {
     let asked = [0, 2, 100_000].map(|body_bytes| {
@@ -181,7 +181,7 @@ fn a_queue() {
     assert!(truth.rows[3].due_ns >= Some(200_000_000), "one after the other");
 }
 
-/// An answer that ends the connection ends the turn of those who were behind it, and they are in the books.
+/// An answer that ends the connection also ends the requests after it, and these are recorded.
 #[test]
 fn what_was_behind_the_end_of_a_connection() {
     let first = Selector { length: Some(Nanos(1)), ..Selector::default() };

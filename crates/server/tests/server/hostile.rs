@@ -1,4 +1,4 @@
-//! Clients that mean no good hurt nobody but themselves.
+//! Malicious clients harm only themselves.
 
 use std::io::{ErrorKind, Write};
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn a_head_that_never_ends_in_time() {
     let answer = slow.ask("GET /api HTTP/1.1\r\nX-Slow: ");
     assert_eq!(answer.status, 408);
     assert_eq!(slow.until_end().1, End::Closed);
-    // One that is idle between requests has all the time it wants.
+    // A connection that is idle between requests has no time limit.
     let mut idle = Client::of(&server);
     idle.ask(get("/api"));
     std::thread::sleep(Duration::from_millis(300));
@@ -26,7 +26,7 @@ fn a_head_that_never_ends_in_time() {
     assert_eq!(stop_and_check(server, &service).totals.refused, 1);
 }
 
-/// Heads in pieces, one after the other without a pause, are each within their time, however long it takes together.
+/// Each head in pieces has its own time limit, even if many of them take longer together.
 #[test]
 fn many_heads_in_pieces() {
     let service = faulty(vec![]);
@@ -57,7 +57,7 @@ fn a_head_without_end() {
     assert_eq!(stop_and_check(server, &service).totals.refused, 2);
 }
 
-/// Writes requests until the server and the system take no more, or until `limit` bytes.
+/// Writes requests until the server and the system accept no more, or until `limit` bytes.
 fn stuff(client: &mut Client, limit: usize) -> usize {
     let text = get("/api").repeat(1000);
     let mut written = 0;
@@ -73,7 +73,7 @@ fn stuff(client: &mut Client, limit: usize) -> usize {
     written
 }
 
-/// The system's own buffers take some megabytes; the server's memory must not take more than a few hundred requests.
+/// The system's own buffers take some megabytes; the server's memory must not hold more than a few hundred requests.
 #[test]
 fn endless_requests_of_one_who_does_not_read() {
     const LIMIT: usize = 256 << 20;
@@ -84,7 +84,7 @@ fn endless_requests_of_one_who_does_not_read() {
     assert!(written < LIMIT, "the server reads without end");
     assert!(server.admitted() < (written / get("/api").len()) as u64, "it has stopped reading");
     catch_up(&server);
-    // Now the client reads, and is served to the end.
+    // The client now reads, and all its requests are answered.
     for _ in 0..written / get("/api").len() {
         assert_eq!(greedy.answer().status, 200);
     }

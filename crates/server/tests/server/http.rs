@@ -1,4 +1,4 @@
-//! HTTP/1.1 and 1.0, as clients of all sorts speak it.
+//! HTTP/1.1 and 1.0, as various clients use it.
 
 use truetail_model::service::Service;
 use truetail_model::time::Nanos;
@@ -30,7 +30,7 @@ fn a_connection_is_closed_when_asked() {
         "GET /api HTTP/1.0\r\n\r\n",
         "GET /healthy HTTP/1.0\r\n\r\n",
         "POST /clock HTTP/1.1\r\nConnection: close\r\n\r\n",
-        // What follows is nobody's business.
+        // Bytes after the last request are ignored.
         "GET /api HTTP/1.0\r\n\r\nGET /api HTTP/1.0\r\n\r\n and more",
     ] {
         let (server, service) = plain();
@@ -80,7 +80,7 @@ fn bodies_of_requests_are_read_and_thrown_away() {
     assert_eq!(stop_and_check(server, &service).rows.len(), 3);
 }
 
-/// A request arrives with its head, but no answer leaves before its body was read.
+/// A request arrives with its head, but its answer does not leave before its body was read.
 #[test]
 fn a_body_that_takes_its_time() {
     let (server, service) = plain();
@@ -121,7 +121,7 @@ fn pipelined_requests_are_answered_in_their_order() {
     assert!(truth.rows[0].answered_ns >= Some(100_000_000), "what was behind it had to wait");
 }
 
-/// Far more than the server holds of one connection at once.
+/// Sends far more requests than the server holds per connection.
 #[test]
 fn many_pipelined_requests() {
     for baseline in [Nanos::ZERO, Nanos::from_millis(2)] {
@@ -153,7 +153,7 @@ fn requests_that_come_byte_by_byte() {
 fn what_is_no_http_is_refused() {
     let refused =
         ["hello\r\n\r\n", "\x16\x03\x01\x02\x00\x01", "GET / HTTP/2.7\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"];
-    // Where HTTP/2 is spoken, the last one begins it.
+    // With the feature HTTP/2, the last text begins an HTTP/2 connection.
     let without = usize::from(cfg!(feature = "http2"));
     for text in &refused[..refused.len() - without] {
         let (server, service) = plain();
@@ -166,7 +166,7 @@ fn what_is_no_http_is_refused() {
     }
 }
 
-/// What is no request is answered after the requests before it.
+/// Invalid input is answered after the requests before it.
 #[test]
 fn a_refusal_waits_for_its_turn() {
     let (server, service) = plain();

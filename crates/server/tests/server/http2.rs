@@ -1,4 +1,4 @@
-//! HTTP/2, as the client of the crate h2 speaks it.
+//! HTTP/2, with the client of the crate h2.
 
 use std::io::Write;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use truetail_server::{Ending, EventKind, Server};
 
 use crate::support::{Client, FOR_EVER, faulty, get, stall, start, stop_and_check};
 
-/// Long enough that only a server that hangs exceeds it.
+/// Time limit that only a hanging server exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What came as an answer, and how it ended: by an error where the stream was reset.
+/// An answer, with an error if the stream was reset.
 #[derive(Debug)]
 struct Answer {
     status: u16,
@@ -39,7 +39,7 @@ fn with_client<F: Future<Output = ()>>(server: &Server, window: u32, talk: impl 
     });
 }
 
-/// Waits until the server has admitted `count` requests, while other tasks go on.
+/// Waits until the server has admitted `count` requests, while other tasks continue.
 async fn admitted(server: &Server, count: u64) {
     while server.admitted() < count {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -50,7 +50,7 @@ fn request(method: Method, path: &str) -> Request<()> {
     Request::builder().method(method).uri(format!("http://server{path}")).body(()).unwrap()
 }
 
-/// The answer to a request with this body, if any.
+/// Returns the answer to a request, with a body if given.
 async fn ask(client: &SendRequest<Bytes>, request: Request<()>, body: Option<&[u8]>) -> Result<Answer, Reason> {
     let mut client = client.clone().ready().await.unwrap();
     let (response, mut send) = client.send_request(request, body.is_none()).unwrap();
@@ -181,7 +181,7 @@ fn a_client_that_goes_leaves_rows_that_say_so() {
         admitted(&server, 3).await;
         drop(asked);
     });
-    // The end of the connection has been seen when an answer comes to what was sent after it.
+    // An answer to a later request shows that the server has seen the end of the connection.
     Client::of(&server).ask(get("/healthy"));
     assert_eq!(stop_and_check(server, &service).totals.ended(Ending::ClientGone), 3);
 }
@@ -195,7 +195,7 @@ fn streams_that_are_never_answered_are_forgotten_when_the_client_resets_them() {
             let mut client = client.clone().ready().await.unwrap();
             let asked: Vec<_> =
                 (0..500).map(|_| client.send_request(request(Method::GET, "/api"), true).unwrap()).collect();
-            // A server that is sent requests and their resets together takes that for an attack.
+            // The server takes requests that arrive together with their resets for an attack.
             admitted(&server, round * 500).await;
             drop(asked);
         }
@@ -248,7 +248,7 @@ fn a_preface_that_goes_wrong_ends_the_connection() {
     for rest in [&b"XX\r\n\r\n"[..], b"SM\r\n\r\n\xff\xff\xff\x00\x00\x00\x00\x00\x01"] {
         let mut client = Client::of(&server);
         client.send([preface, rest].concat());
-        // It waits for the end.
+        // Wait for the end.
         client.until_end();
     }
     assert_eq!(stop_and_check(server, &service).totals.admitted, 0);

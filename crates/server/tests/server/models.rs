@@ -22,12 +22,12 @@ fn batched(events: u64, faults: Vec<Fault>) -> Service {
     Service { stream: Some(StreamDescription { content, pace: StreamPace::Batched(BATCH) }), ..faulty(faults) }
 }
 
-/// A request of HTTP/1.0, whose answer ends with its connection and is in no chunks.
+/// Formats a request of HTTP/1.0. Its answer ends with the connection and is not chunked.
 fn post(path: &str, body: &str) -> String {
     format!("POST {path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// The body of the answer to `request`, up to the end of the connection.
+/// Returns the body of the answer to `request`, up to the end of the connection.
 fn body(server: &Server, request: &str) -> String {
     let mut client = Client::of(server);
     client.send(request);
@@ -37,8 +37,8 @@ fn body(server: &Server, request: &str) -> String {
     text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no head: {text}")).1.to_owned()
 }
 
-/// The instants of the events of each stream are those of the model for the arrivals that the server saw, to the nanosecond,
-/// and none left before it was due.
+/// Checks that the event times of each stream equal the model's for the observed arrivals, to the nanosecond, and that
+/// no event left before it was due.
 fn check_batch(truth: &ServerTruth, service: &Service, path: &str) {
     let mut model: VirtualService<usize> = VirtualService::new(service, path);
     let mut expected = vec![Vec::new(); truth.rows.len()];
@@ -114,7 +114,7 @@ fn the_body_says_how_long_the_answer_is() {
 }
 
 #[test]
-fn a_body_in_chunks_is_read_and_one_that_makes_no_sense_refused() {
+fn a_chunked_body_is_read_and_an_invalid_one_refused() {
     let server = start(batched(4, vec![]));
     let chunked = "POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n\
                    8\r\n{\"stream\r\n19\r\n\":false,\"max_tokens\": 2 }\r\n0\r\n\r\n";
@@ -130,8 +130,8 @@ fn a_body_in_chunks_is_read_and_one_that_makes_no_sense_refused() {
     assert!(truth.totals.is_balanced());
 }
 
-/// What clients of models ask before the load neither starts the clock nor joins the batch. A service without streams has no such
-/// paths of its own.
+/// Preliminary questions of clients of models neither start the clock nor join the batch. A service without streams
+/// treats these paths like any other.
 #[test]
 fn questions_about_the_model_are_no_load() {
     let server = start(batched(2, vec![]));
@@ -181,7 +181,7 @@ fn a_clock_that_is_started_anew_leaves_no_stream_behind() {
     assert!(of.contains(&(1, 100)) && of.contains(&(2, 100)), "{of:?}");
 }
 
-/// A sink that can be looked at afterwards.
+/// A sink that a test can read afterwards.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! A client that is plain enough to be trusted, and what must be true of every truth.
+//! A client that is simple enough to trust, and checks that hold for every truth.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,10 +8,10 @@ use truetail_model::service::{Fault, Service, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_server::{Ending, Server, ServerOptions, ServerTruth, TruthRow};
 
-/// Long enough that only a server that hangs exceeds it.
+/// Time limit that only a hanging server exceeds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A stall that outlasts every test.
+/// Length of a stall that outlasts every test.
 pub(crate) const FOR_EVER: Nanos = Nanos::from_secs(3600);
 
 pub(crate) fn options(service: Service) -> ServerOptions {
@@ -22,22 +22,20 @@ pub(crate) fn start(service: Service) -> Server {
     Server::start(options(service)).unwrap()
 }
 
-/// A service of 1 ms with these faults.
+/// Returns a service of 1 ms with these faults.
 pub(crate) fn faulty(faults: Vec<Fault>) -> Service {
     Service { faults, ..Service::healthy(Nanos::from_millis(1)) }
 }
 
-/// The gate at the way out is shut from the clock's start.
+/// Returns a stall of the default gate from the start of the clock.
 pub(crate) fn stall(length: Nanos) -> Fault {
     Fault::Stall { at: Timestamp::ZERO, length, gate: Default::default() }
 }
 
-/// The text of a request without a body.
 pub(crate) fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: server\r\n\r\n")
 }
 
-/// An answer as it came.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -51,7 +49,6 @@ impl Answer {
     }
 }
 
-/// How a connection ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Closed,
@@ -75,18 +72,17 @@ impl Client {
         self.stream.write_all(text.as_ref()).unwrap();
     }
 
-    /// The answer to `text`.
+    /// Sends `text` and returns the answer.
     pub(crate) fn ask(&mut self, text: impl AsRef<[u8]>) -> Answer {
         self.send(text);
         self.answer()
     }
 
-    /// The next answer.
     pub(crate) fn answer(&mut self) -> Answer {
         self.answer_to(false)
     }
 
-    /// The next answer, which is to HEAD.
+    /// Returns the next answer, to a HEAD request.
     pub(crate) fn answer_to_head(&mut self) -> Answer {
         self.answer_to(true)
     }
@@ -110,7 +106,7 @@ impl Client {
         answer
     }
 
-    /// What comes until the connection ends, and how it ends.
+    /// Returns the bytes up to the end of the connection, and the kind of end.
     pub(crate) fn until_end(&mut self) -> (Vec<u8>, End) {
         let end = loop {
             match self.try_receive() {
@@ -123,13 +119,13 @@ impl Client {
         (std::mem::take(&mut self.input), end)
     }
 
-    /// Waits for some bytes and says how many there are by now.
+    /// Waits for some bytes, and returns the number of unread bytes.
     pub(crate) fn some_bytes(&mut self) -> usize {
         self.receive();
         self.input.len()
     }
 
-    /// Is there nothing to read right now?
+    /// Returns true if no bytes wait at the moment.
     pub(crate) fn hears_nothing(&mut self) -> bool {
         self.stream.set_nonblocking(true).unwrap();
         let heard = self.try_receive();
@@ -149,7 +145,7 @@ impl Client {
     }
 }
 
-/// When this returns, the server has handled everything that reached it before.
+/// Returns after the server has handled all input that reached it before.
 pub(crate) fn catch_up(server: &Server) {
     assert_eq!(Client::of(server).ask(get("/healthy")).status, 200);
 }
@@ -163,8 +159,8 @@ pub(crate) fn wait_for_admitted(server: &Server, count: u64) {
     }
 }
 
-/// Stops the server and checks what must be true of every truth of `service`: the books balance, each request has one
-/// row, what became of it is what the model says for its arrival, and no answer left before it was due.
+/// Stops the server and checks what must hold for every truth of `service`: the counts balance, each request has one
+/// row, its fate is that of the model for its arrival, and no answer left before it was due.
 pub(crate) fn stop_and_check(server: Server, service: &Service) -> ServerTruth {
     let admitted = server.admitted();
     let truth = server.stop();
@@ -193,7 +189,7 @@ fn check_against_model(rows: &[TruthRow], service: &Service) {
     }
 }
 
-/// The endings of all rows, in the order of arrival.
+/// Returns the endings of all rows, in order of arrival.
 pub(crate) fn endings(truth: &ServerTruth) -> Vec<Ending> {
     truth.rows.iter().map(|row| row.ending).collect()
 }

@@ -14,13 +14,13 @@ use truetail_server::{Certificate, Ending, Server, ServerOptions};
 
 use crate::support::{Client, End, faulty, get, options, stop_and_check};
 
-/// A certificate of its own authority, in PEM, and its key.
+/// Returns a self-signed certificate in PEM, and its key.
 fn pem() -> (Vec<u8>, Vec<u8>) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     (made.cert.pem().into_bytes(), made.signing_key.serialize_pem().into_bytes())
 }
 
-/// A server over TLS, and what a client has to know of it.
+/// Starts a server over TLS, and returns the configuration of its clients.
 fn start(service: Service) -> (Server, Arc<ClientConfig>) {
     let (chain, key) = pem();
     let certificate = Some(Certificate::from_pem(&chain, &key).unwrap());
@@ -41,7 +41,7 @@ fn connect(server: &Server, config: &Arc<ClientConfig>) -> StreamOwned<ClientCon
     StreamOwned::new(session, Client::of(server).stream)
 }
 
-/// Reads until the end of the head and so many bytes of the body.
+/// Reads until the end of the head and `body` bytes of the body.
 fn answer(stream: &mut impl Read, body: usize) -> Vec<u8> {
     let mut all = Vec::new();
     let mut buffer = [0; 10_000];
@@ -74,7 +74,7 @@ fn an_answer_that_the_client_reads_slowly_arrives_whole() {
     let (server, config) = start(service.clone());
     let mut stream = connect(&server, &config);
     stream.write_all(get("/api").as_bytes()).unwrap();
-    // The system's buffers are full long before this.
+    // The system's buffers are full long before the end of this pause.
     std::thread::sleep(Duration::from_millis(200));
     let all = answer(&mut stream, 8_000_000);
     assert!(all.ends_with(b"okokok") && all.windows(2).filter(|two| two == b"ko").count() >= 3_999_999);
@@ -101,7 +101,7 @@ fn what_is_no_tls_is_told_so_and_closed() {
     let mut client = Client::of(&server);
     client.send(get("/api"));
     let (said, end) = client.until_end();
-    // An alert, and nothing else.
+    // Only an alert.
     assert_eq!((said.first(), end), (Some(&21), End::Closed));
     let truth = stop_and_check(server, &service);
     assert_eq!((truth.totals.admitted, truth.totals.refused), (0, 0));

@@ -11,7 +11,7 @@ use crate::support::{
     Client, FOR_EVER, catch_up, endings, faulty, get, options, stall, start, stop_and_check, wait_for_admitted,
 };
 
-/// Reads a truth log back, in the order of arrival.
+/// Parses a truth log, in order of arrival.
 fn read_log(text: &str) -> Vec<TruthRow> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let names = "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults";
@@ -39,7 +39,7 @@ fn row(record: &csv::StringRecord) -> TruthRow {
     }
 }
 
-/// A service on which requests end in many ways.
+/// Returns a service on which requests end in many ways.
 fn varied() -> Service {
     let every = |n, at_most| Selector { every: Some(n), length: Some(at_most), ..Selector::default() };
     let faults = vec![
@@ -88,7 +88,7 @@ fn a_server_that_is_stopped_while_requests_are_held() {
     assert_eq!((log.len(), &log), (100, &truth.rows));
 }
 
-/// Bytes that a test can look at while the server writes them.
+/// A buffer that a test can read while the server writes it.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 

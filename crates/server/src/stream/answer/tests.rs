@@ -21,7 +21,7 @@ fn answer(query: &str) -> StreamAnswer {
     answer_of(description, StreamText::new(description.content, StreamFormat::Plain, &asked, 1, 0), FORM, true)
 }
 
-/// Milliseconds and events of each write.
+/// Returns the time in milliseconds and the number of events of each write.
 fn at_ms(answer: &StreamAnswer) -> Vec<(u64, usize)> {
     let events = |write| answer.events.iter().filter(|(_, of)| *of == write).count();
     answer.writes.iter().enumerate().map(|(n, write)| ((write.at.0 - DUE.0) / 1_000_000, events(n))).collect()
@@ -69,12 +69,12 @@ fn bytes_that_trickle_complete_their_event_when_it_is_due() {
     let with_events =
         |answer: &StreamAnswer| at_ms(answer).into_iter().filter(|(_, events)| *events > 0).collect::<Vec<_>>();
     assert_eq!(with_events(&trickling), with_events(&plain));
-    // All seven parts of the first leave with the head, which leaves no time for them.
+    // All seven parts of the first event leave with the head, because there is no time between the two.
     let early: Vec<u64> = at_ms(&trickling).into_iter().filter(|(_, events)| *events == 0).map(|(at, _)| at).collect();
     assert_eq!(early, [0, 0, 0, 0, 0, 0, 0, 0, 6, 7, 7, 8, 8, 9, 9, 16, 17, 17, 18, 18, 19, 19]);
     let ends: Vec<u64> = trickling.writes.iter().map(|write| write.end).collect();
     assert!(ends.windows(2).all(|pair| pair[0] <= pair[1]), "{ends:?}");
-    // Not even the first of several events is complete before its write is.
+    // Even the first of several events is incomplete before its write.
     let burst = answer("events=4&burst=4&gap=10ms&first=10ms&trickle=8ms");
     let early = &burst.bytes[..burst.writes[burst.writes.len() - 2].end as usize];
     assert!(early.ends_with(b"data:"), "{}", String::from_utf8_lossy(early));
@@ -95,7 +95,7 @@ fn model(format: StreamFormat, content: StreamContent, request: &str, form: Resp
     answer_of(description, StreamText::new(content, format, &asked, 7, 1_700_000_000), form, asked.streams)
 }
 
-/// The data of each event, without the end mark.
+/// Returns the data of each event, without the end mark.
 fn chunks(answer: &StreamAnswer) -> Vec<serde_json::Value> {
     let body = body(answer);
     let data = body.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
