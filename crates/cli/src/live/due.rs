@@ -5,8 +5,7 @@ use truetail_model::arrival::Arrivals;
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_model::workload::LoadModel;
 
-/// Counts the arrivals of an open load as they become due. Schedules of other loads depend on answers and are not
-/// counted.
+/// Counts the arrivals of an open load as they become due. In other loads, arrivals depend on answers: none is counted.
 #[derive(Debug)]
 pub struct DueArrivals {
     arrivals: Option<Arrivals>,

@@ -19,8 +19,7 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 /// The rest after a round, in multiples of its cost: all rounds together cost at most 5 % of one processor.
 const REST_FACTOR: u32 = 20;
 
-/// Publishes states of a run until it is dropped or finished. It asks the workers for their records, and costs them
-/// nothing else.
+/// Publishes states of a run until dropped or finished. Workers are asked for their records, and disturbed no further.
 #[derive(Debug)]
 pub struct Feed {
     states: LiveStates,
@@ -97,8 +96,8 @@ impl Rounds {
     }
 }
 
-/// Returns the time to wait after a round. `cost` is its processor time, including that of observers. At least
-/// `shortest`.
+/// Returns the time to wait after a round, at least `shortest`. `cost` is its processor time, that of observers
+/// included.
 pub fn rest_after(cost: Nanos, shortest: Duration) -> Duration {
     shortest.max(Duration::from(cost) * REST_FACTOR)
 }

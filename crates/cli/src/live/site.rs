@@ -75,8 +75,8 @@ impl Site {
         }
     }
 
-    /// Draws the last event on this thread. The threads that serve the page have a low priority, and the process does
-    /// not wait long for them.
+    /// Draws the last event on this thread: threads that serve the page have low priority, and the process must end
+    /// soon.
     pub fn draw_end(&self, last: &LiveState) {
         self.0.end.get_or_init(|| event_of(last));
     }

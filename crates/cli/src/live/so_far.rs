@@ -1,4 +1,4 @@
-//! The run so far, as a run that can be analysed.
+//! Data recorded by a running load, as a run that can be analysed.
 
 use truetail_engine::{Control, Plan, RunOutput};
 use truetail_model::record::Snapshot;

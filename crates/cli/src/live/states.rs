@@ -48,7 +48,7 @@ impl LiveStates {
         self.content().newest.clone()
     }
 
-    /// Returns the newest state if its number is above `seen`, and waits for it for at most `patience`. 0 accepts any
+    /// Returns the newest state if its number is above `seen`, and waits for it for at most `patience`. 0 means any
     /// state.
     pub fn newer_than(&self, seen: u64, patience: Duration) -> Next {
         let nothing_new = |content: &mut Content| content.version <= seen && !content.closed;
@@ -61,8 +61,7 @@ impl LiveStates {
         }
     }
 
-    /// Tells the feed that an observer spent this much processor time on a state, so that the feed waits longer before
-    /// the next.
+    /// Adds processor time that an observer spent on a state, so that the feed waits longer before the next.
     pub fn spent(&self, time: Nanos) {
         self.content().spent += time;
     }

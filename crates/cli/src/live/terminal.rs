@@ -1,5 +1,5 @@
-//! Full-screen mode of the terminal: alternate screen, no echo, single keys. The terminal is restored however the run
-//! ends.
+//! Full-screen mode of the terminal: alternate screen, no echo, single keys. Restores the terminal at every end of a
+//! run.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -155,7 +155,7 @@ mod tests {
     /// The tests share the terminal state of the process.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// A pseudo-terminal, and everything that was sent to it so far.
+    /// A pseudo-terminal. The master end receives what was drawn.
     struct Pty {
         master: File,
         slave: File,

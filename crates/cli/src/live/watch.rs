@@ -152,7 +152,7 @@ impl Screen {
 /// Keys that end the run. They raise SIGINT, so that they act like Ctrl-C.
 struct Stops {
     last_q: Option<Instant>,
-    /// Number of signals that asked the run to end so far.
+    /// Number of signals that asked the run to end.
     signals: Arc<AtomicU32>,
     by_key: Arc<AtomicBool>,
 }

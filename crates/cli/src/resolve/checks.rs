@@ -6,8 +6,7 @@ use truetail_model::time::Timestamp;
 
 use crate::args::checks::CheckArgs;
 
-/// Returns the checks of a run, and adds their observer to the plan; `None` without checks. `cut_warmup` means that the
-/// warm-up is found after the run.
+/// Returns the checks of a run, and adds their observer to the plan. `cut_warmup`: the warm-up is found after the run.
 pub fn checks(args: CheckArgs, plan: &mut Plan, cut_warmup: bool) -> Option<CheckRun> {
     if args.checks.is_empty() {
         return None;

@@ -79,8 +79,7 @@ pub fn files_of(file: &Path) -> Result<Vec<String>> {
     truetail_flow::files_of(&input::text(file)?).map_err(|error| wrong(file, &error))
 }
 
-/// Returns the bytes of a file that the flow in `file` names. The file must be in or below `file_root`, by default the
-/// folder of the flow.
+/// Returns the bytes of a file that the flow in `file` names, in or below `file_root` or else the flow's own folder.
 ///
 /// # Errors
 /// If the file cannot be read, is no regular file, or is outside that folder after following links. So a flow from a

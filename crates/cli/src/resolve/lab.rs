@@ -1,5 +1,4 @@
-//! Lab of `truetail simulate`, with its options. An option is allowed only for labs that have it, and its default
-//! depends on the lab.
+//! Lab of `truetail simulate`, with its options. Each lab allows only its own options, and has its own defaults.
 
 use truetail_sim::labs::every_nth::{self, EveryNthOptions};
 use truetail_sim::labs::freeze::{self, FreezeOptions};

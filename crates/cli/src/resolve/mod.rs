@@ -1,5 +1,5 @@
-//! Meaning of the arguments: checked against each other, with defaults and the content of files. Nothing is sent or
-//! saved here.
+//! Resolved arguments: checked against each other, with defaults and the content of files. Nothing is sent or saved
+//! here.
 
 mod checks;
 pub mod flow;

@@ -9,8 +9,7 @@ use super::request::{self, DataFile};
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, usage_error};
 
-/// Returns the rows of `--data-from` for the flow in `text`; `None` without rows, or if this flow of several uses no
-/// column.
+/// Returns the rows of `--data-from` for the flow in `text`; `None` without rows, or if one of several flows uses none.
 ///
 /// # Errors
 /// If the rows are not valid, `--variable` also sets a column, or the only flow uses no column.

@@ -138,7 +138,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();
-    // Shares of targets are unknown: flows may repeat steps, and recordings have any number of requests each.
+    // The shares of requests are unknown in flows, which may repeat steps, and in recordings.
     let has_shares = replay.is_none() && flow_names.is_empty();
     let planned = PlannedRun {
         flows: flow_names,
@@ -176,7 +176,7 @@ fn printed(args: &RunArgs) -> Printed {
     }
 }
 
-/// Returns the place where the run is saved.
+/// Returns the place to save the run.
 ///
 /// # Errors
 /// If the options contradict each other.

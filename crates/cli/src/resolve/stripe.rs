@@ -55,7 +55,7 @@ pub fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
 /// Returns the origin of the schedule in nanoseconds since 1970 UTC, if it was given and is known already.
 ///
 /// # Errors
-/// If it is in the past, unless this is a stripe of which a part can still be sent.
+/// If it is in the past. A stripe is allowed to be late as long as a part of it can still be sent.
 pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
     let now = unix_ns();
     match args.machines.start_at {

@@ -112,8 +112,8 @@ fn number(sample: &Sample, span: Span) -> Option<NumberDataPoint> {
     })
 }
 
-/// Encodes a histogram with explicit bounds. Exponential buckets have none above all finite times, which a request
-/// without a response needs.
+/// Encodes a histogram with explicit bounds. Its top bucket holds requests without a response, above all finite times;
+/// exponential buckets have no such bucket.
 fn times(sample: &Sample, span: Span) -> Option<HistogramDataPoint> {
     let Value::Times(TimesHistogram { count, sum_s, classic, .. }) = &sample.value else { return None };
     let cumulative: Vec<u64> = classic.iter().map(|(_, count)| *count).chain([*count]).collect();

@@ -31,7 +31,7 @@ pub struct OtlpSender {
 }
 
 impl OtlpSender {
-    /// Sends each state of `states`, on a thread with a lower priority than the workers.
+    /// Sends states from `states`, on a thread with a lower priority than the workers.
     pub fn start(endpoint: OtlpEndpoint, states: LiveStates) -> OtlpSender {
         let (end, ended) = channel();
         let url = endpoint.shown.clone();
