@@ -1,14 +1,14 @@
-//! The steps after a load. Each of them is tried, whatever became of those before it, so that nothing that was measured is lost.
+//! Steps after a load. Each is tried, even if an earlier one failed, so that no measurement is lost.
 
 use crate::error::{CliError, ExitCode, Result};
 use crate::output;
 
-/// The errors of the steps so far.
+/// Errors of the steps.
 #[derive(Default, Debug)]
 pub struct AfterLoad(Vec<CliError>);
 
 impl AfterLoad {
-    /// The result of a step; `None` if it failed, which [`AfterLoad::end`] tells.
+    /// Returns the result of a step. If it failed, returns `None` and keeps the error for [`AfterLoad::end`].
     pub fn tried<T>(&mut self, step: Result<T>) -> Option<T> {
         step.map_err(|error| self.0.push(error)).ok()
     }
@@ -16,13 +16,13 @@ impl AfterLoad {
     /// Ends with a last step that gives the exit code.
     ///
     /// # Errors
-    /// If a step failed, or the last one did.
+    /// If any step failed.
     pub fn end_with(mut self, code: Result<ExitCode>) -> Result<ExitCode> {
         let code = self.tried(code);
         self.end(code.unwrap_or(ExitCode::Error))
     }
 
-    /// Returns `code` if every step succeeded. Otherwise it returns the last error, after a line for each of the others.
+    /// Returns `code` if every step succeeded. Otherwise prints all errors but the last, and returns the last.
     ///
     /// # Errors
     /// If a step failed.

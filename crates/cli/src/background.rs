@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use truetail_engine::host;
 
-/// A thread that is told to end when this is dropped, and waited for.
+/// Thread that is ended and joined on drop.
 #[derive(Debug)]
 pub struct BackgroundThread {
     end: Option<Sender<()>>,
@@ -14,7 +14,7 @@ pub struct BackgroundThread {
 }
 
 impl BackgroundThread {
-    /// Starts a thread for `work`, which returns soon after its receiver is disconnected.
+    /// Starts a thread for `work`, which must return soon after its receiver is disconnected.
     ///
     /// # Errors
     /// If the system allows no further thread.

@@ -1,4 +1,4 @@
-//! The run that a run is compared with.
+//! Baseline that a run is compared with.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use crate::error::{Result, runtime_error, usage_error};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
 
-/// What the report calls the run that is compared.
+/// Name of the compared run in the report.
 const THIS_RUN: &str = "this run";
 
-/// The baseline of a run.
+/// Baseline of a run.
 pub struct Baseline {
     path: PathBuf,
-    /// Empty where there is none yet.
+    /// Empty if no baseline exists yet.
     runs: Vec<BaselineRun>,
     gates: Vec<CompareGate>,
     write: bool,
@@ -33,11 +33,11 @@ struct BaselineRun {
 }
 
 impl Baseline {
-    /// Loads it, so that what is wrong with it is said before anything is sent. `None` where none is named.
+    /// Loads the baseline, so that its errors show before anything is sent. Returns `None` without `--baseline`.
     ///
     /// # Errors
-    /// If something is there that is no run, or cannot be read, if no baseline is named and an option needs one, or if the
-    /// run is to be saved in `out`, and there again as the baseline.
+    /// If the baseline cannot be read or is no run, if an option needs a baseline and none is named, or if `out` and
+    /// the new baseline are the same folder.
     pub fn resolve(args: BaselineArgs, out: Option<&Path>) -> Result<Option<Baseline>> {
         let Some(path) = args.baseline else {
             let lost =
@@ -66,8 +66,8 @@ impl Baseline {
         Ok(Some(Baseline { path, runs, gates: args.baseline_fail_if, write: args.write_baseline }))
     }
 
-    /// Compares a run with it, and adds what becomes of the conditions to the gates of the run. `None` where there is nothing to
-    /// compare with, which the run then notes.
+    /// Compares a run with the baseline, and adds the outcome of the conditions to the gates of the run. Without a
+    /// baseline, returns `None` and adds a note to the run.
     pub fn judge(&self, run: &mut Run, findings: &mut Findings) -> Option<CompareReport> {
         if self.runs.is_empty() {
             let how = if self.write { "" } else { "; --write-baseline saves this run there" };
@@ -99,7 +99,7 @@ impl Baseline {
         })
     }
 
-    /// Saves the run as the baseline if there is none yet, that was asked for, and the run is fit for it.
+    /// Saves the run as the baseline, if `--write-baseline` asks for it, no baseline exists, and the run is fit.
     ///
     /// # Errors
     /// If it cannot be saved.
@@ -119,17 +119,17 @@ impl Baseline {
     }
 }
 
-/// A condition on a percentile that a run of the baseline is too short for, and that run.
+/// Returns a condition on a percentile that a run of the baseline is too short to decide, and that run.
 fn never_decided<'a>(gates: &'a [CompareGate], runs: &'a [BaselineRun]) -> Option<(&'a CompareGate, &'a BaselineRun)> {
     let too_short =
         |gate: &CompareGate| runs.iter().find(|run| run.run.snapshot.tally.planned < min_sample_size(gate.q()));
     gates.iter().find_map(|gate| Some((gate, too_short(gate)?)))
 }
 
-/// Refuses conditions on percentiles that this load is too short for.
+/// Refuses conditions on percentiles that this load is too short to decide.
 ///
 /// # Errors
-/// The first of them, and what would help.
+/// The first such condition, with help.
 pub fn refuse_undecidable(option: &str, gates: &[CompareGate], planned: &PlannedRun<'_>) -> Result<()> {
     match gates.iter().find_map(|gate| planned.objection_to_quantile(gate, gate.q())) {
         Some(objection) => Err(usage_error(format!("{option} {objection}"))),
@@ -142,7 +142,7 @@ fn is_one_path(a: &Path, b: &Path) -> bool {
     matches!((whole(a), whole(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Why a run should be no baseline.
+/// Returns why a run is not fit to be the baseline.
 fn unfit(run: &Run, findings: &Findings) -> Option<&'static str> {
     match gates::outcome(run, findings) {
         _ if run.facts.interrupted || run.facts.cut_short == Some(true) => Some("it was stopped early"),
@@ -170,7 +170,7 @@ fn load(folder: &Path) -> Result<BaselineRun> {
     Ok(BaselineRun { name: folder.display().to_string(), run, findings })
 }
 
-/// The folder itself if it holds a run, or those in it that do; none where there is nothing yet.
+/// Returns the folder itself if it holds a run, or the folders in it that do. Empty if nothing exists yet.
 fn folders(path: &Path) -> Result<Vec<PathBuf>> {
     let cannot = |error| runtime_error(format!("--baseline {}: {error}", path.display()));
     if !path.exists() {

@@ -1,4 +1,4 @@
-//! The command line that made a run, without secrets, so that people can repeat it.
+//! Command line of a run, without secrets, so that readers can repeat the run.
 
 use truetail_requests::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url, words_of_curl};
 
@@ -7,11 +7,11 @@ use crate::args::flow::Variable;
 use crate::args::run::RunArgs;
 use crate::error::Result;
 
-/// The command line of `truetail run`, quoted for a shell. User names and passwords, header values that may grant access
-/// and long bodies are left out of it.
+/// Returns the command line of `truetail run`, quoted for a shell. It leaves out user names, passwords, header values
+/// that may grant access, and long bodies.
 pub fn of_run(args: &RunArgs) -> String {
     let words = &args.typed.words;
-    // clap takes what follows the first "--" as the curl command, whatever its words are.
+    // For clap, all words after the first "--" are the curl command.
     let curl = words.len() - args.command.len().min(words.len());
     let secrets = secrets(args);
     let own = words[..curl].iter().map(|word| shown(word, &secrets));
@@ -22,7 +22,7 @@ pub fn of_run(args: &RunArgs) -> String {
     quoted(own.chain(curl))
 }
 
-/// The command line of `truetail ab`, in the same way.
+/// Returns the command line of `truetail ab`, quoted for a shell, without secrets.
 ///
 /// # Errors
 /// If its options contradict each other.
@@ -33,26 +33,26 @@ pub fn of_ab(args: &AbArgs) -> Result<String> {
     Ok(quoted(args.typed.words.iter().map(|word| shown(word, &hidden))))
 }
 
-/// The command line of `truetail simulate`, in the same way.
+/// Returns the command line of `truetail simulate`, quoted for a shell, without secrets.
 pub fn of_simulate(words: &[String], variables: &[Variable]) -> String {
     let secrets = variables.iter().map(redacted_variable).filter(|(value, shown)| value != shown).collect::<Vec<_>>();
     quoted(words.iter().map(|word| shown(word, &secrets)))
 }
 
-/// A command line without secrets, quoted for a shell.
+/// Quotes words without secrets for a shell.
 pub fn of_words(words: &[String]) -> String {
     quoted(words.iter().cloned())
 }
 
 fn quoted(words: impl Iterator<Item = String>) -> String {
     let words = std::iter::once("truetail".to_owned()).chain(words);
-    // What cannot be quoted is a NUL, which no argument of a program has.
+    // Quoting fails only for NUL, which program arguments cannot contain.
     let quote =
         |word: String| shlex::try_quote(&word).map_or_else(|_| REDACTED.to_owned(), |quoted| quoted.into_owned());
     words.map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// Each value that must not be shown as it is, and what is shown in its place.
+/// Returns each value that must be hidden, with its replacement.
 fn secrets(args: &RunArgs) -> Vec<(String, String)> {
     let url = args.url.iter().map(|url| (url.clone(), redacted_url(url)));
     let user = args.user.iter().map(|user| (user.0.clone(), REDACTED.to_owned()));
@@ -65,7 +65,7 @@ fn secrets(args: &RunArgs) -> Vec<(String, String)> {
     of_request.chain(otlp).chain(variables).filter(|(value, shown)| value != shown).collect()
 }
 
-/// A variable of a flow, and what is shown of it: a value that is no number and no URL may be a password.
+/// Returns a variable of a flow and its replacement. A value may be a password unless it is a number or URL.
 fn redacted_variable(Variable { name, value }: &Variable) -> (String, String) {
     let shown = match value.parse::<f64>() {
         Ok(_) => value.clone(),
@@ -75,15 +75,14 @@ fn redacted_variable(Variable { name, value }: &Variable) -> (String, String) {
     (format!("{name}={value}"), format!("{name}={shown}"))
 }
 
-/// The words of `--curl`.
+/// Redacts the words of `--curl`.
 fn redacted_command(command: &str) -> String {
     let words = words_of_curl(command).unwrap_or_default();
     let words: Vec<String> = words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     shlex::try_join(redacted_curl(&words).iter().map(String::as_str)).unwrap_or_else(|_| REDACTED.to_owned())
 }
 
-/// A word without the value it ends with, if that is secret. A value ends its word however it was given: as a word of its own,
-/// as `--user=VALUE` or as `-uVALUE`.
+/// Replaces a secret value at the end of a word. Values are at the end: `VALUE`, `--user=VALUE` or `-uVALUE`.
 fn shown(word: &str, secrets: &[(String, String)]) -> String {
     let redacted = secrets.iter().find_map(|(value, shown)| Some((word.strip_suffix(value.as_str())?, shown)));
     redacted.map_or_else(|| word.to_owned(), |(before, shown)| format!("{before}{shown}"))

@@ -1,4 +1,4 @@
-//! Writes a run in other forms: pictures, CSV, HdrHistogram's text.
+//! Export of a run in other forms: pictures, CSV, HdrHistogram's text.
 
 use std::fs;
 use std::path::Path;
@@ -13,15 +13,15 @@ use crate::args::export::ExportArgs;
 use crate::error::{Result, runtime_error, usage_error};
 use crate::output_folder::write_files;
 
-/// Where a run is to be written in other forms.
+/// Forms to export, and their places.
 #[derive(Debug)]
 pub struct Export(ExportArgs);
 
 impl Export {
-    /// Checks that at most one form goes to standard output; `json` does too.
+    /// Checks that at most one form goes to standard output. `json` counts as a form there.
     ///
     /// # Errors
-    /// If there are several.
+    /// If several do.
     pub fn resolve(args: ExportArgs, json: bool) -> Result<Export> {
         let printed = [("--json", json), ("--csv", args.csv == Some(None)), ("--hgrm", args.hgrm == Some(None))];
         let printed: Vec<&str> = printed.into_iter().filter(|(_, printed)| *printed).map(|(name, _)| name).collect();
@@ -34,7 +34,7 @@ impl Export {
         Ok(Export(args))
     }
 
-    /// The form that takes the place of the report on standard output.
+    /// Returns the form that replaces the report on standard output.
     pub fn printed(&self, run: &Run, findings: &Findings) -> Option<String> {
         match (&self.0.csv, &self.0.hgrm) {
             (Some(None), _) => Some(quantiles_csv(findings)),
@@ -43,7 +43,7 @@ impl Export {
         }
     }
 
-    /// Writes the forms that go to disk, each of them if it can.
+    /// Writes the forms that go to disk, and continues after a failure.
     pub fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
         self.write_folders(run, findings, steps);
         let Some(Some(file)) = &self.0.hgrm else { return };
@@ -70,7 +70,7 @@ impl Export {
     }
 }
 
-/// Writes files into a folder, which is created where it is missing.
+/// Writes files into a folder, which is created if it is missing.
 fn write_into(folder: &Path, files: &[OutputFile]) -> Result<()> {
     fs::create_dir_all(folder)
         .map_err(|error| runtime_error(format!("cannot create {}: {error}", folder.display())))?;

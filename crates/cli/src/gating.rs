@@ -14,23 +14,23 @@ use crate::args::gates::GateArgs;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 
-/// The variable that names the page of a job of GitHub Actions.
+/// Variable that names the summary page of a GitHub Actions job.
 const GITHUB_PAGE: &str = "GITHUB_STEP_SUMMARY";
 
-/// What is to be judged, and where the outcome goes.
+/// Gates to judge, and files for the outcome.
 #[derive(Clone, Default, Debug)]
 pub struct Gating {
     gates: Vec<Gate>,
-    /// A service that only fails is what the user wants to measure.
+    /// Accepts a service that only fails, because the user wants to measure failures.
     pub allow_errors: bool,
     junit: Option<PathBuf>,
     markdown: Option<PathBuf>,
-    /// The page of a job, which others write to as well.
+    /// Summary page of a job, shared with its other steps.
     github: Option<PathBuf>,
 }
 
 impl Gating {
-    /// Checks, before anything is done, that the files can have a place.
+    /// Checks, before anything is done, that the files can be written.
     ///
     /// # Errors
     /// If a folder is missing, or `--github` has no page.
@@ -45,7 +45,7 @@ impl Gating {
     /// Refuses gates that this load cannot decide, whatever the service does.
     ///
     /// # Errors
-    /// The first of them, and what would help.
+    /// The first such gate, with help.
     pub fn refuse_undecidable(&self, planned: &PlannedRun<'_>) -> Result<()> {
         match self.gates.iter().find_map(|gate| Some((gate, planned.objection(gate)?))) {
             Some((gate, objection)) => {
@@ -56,7 +56,7 @@ impl Gating {
         }
     }
 
-    /// Adds what becomes of the gates to the findings; without gates, of those that `stored` names.
+    /// Adds the outcome of the gates to the findings. Without gates, judges the `stored` ones again.
     pub fn judge(&self, run: &Run, findings: &mut Findings, stored: &[GateFinding]) {
         findings.gates = if self.gates.is_empty() {
             stored.iter().map(|gate| again(gate, run, findings)).collect()
@@ -65,14 +65,14 @@ impl Gating {
         };
     }
 
-    /// The same of a run that goes on, without gates on checks, streams and sessions: what is found there is known after the run only.
+    /// Judges a run in progress. Gates on checks, streams and sessions are left out: their results come after the run.
     pub fn judge_so_far(&self, run: &Run, findings: &mut Findings) {
         let is_known = |gate: &&Gate| !gate.is_about_checks() && !gate.is_about_streams() && !gate.is_about_sessions();
         let gates: Vec<Gate> = self.gates.iter().filter(is_known).cloned().collect();
         findings.gates = gates::judge_all(&gates, run, findings);
     }
 
-    /// Writes the files that were asked for, each of them if it can.
+    /// Writes the requested files, and continues after a failure.
     pub fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
         if let Some(file) = &self.junit {
             steps.tried(write_junit(file, &[JunitSuite::of(None, run, findings)]));
@@ -86,7 +86,7 @@ impl Gating {
         }
         if let Some(page) = &self.github {
             let opened = OpenOptions::new().append(true).create(true).open(page);
-            // A blank line apart from what other steps wrote.
+            // The blank line separates the summary from that of other steps.
             let written = opened.and_then(|mut page| page.write_all(format!("{summary}\n").as_bytes()));
             steps.tried(written.map_err(|error| cannot_write(page, &error)));
         }
@@ -102,12 +102,12 @@ pub fn write_junit(file: &Path, suites: &[JunitSuite]) -> Result<()> {
     fs::write(file, content).map_err(|error| cannot_write(file, &error))
 }
 
-/// A gate of a saved run, judged again; as it was saved where this version cannot read it.
+/// Judges a saved gate again. If this version cannot parse the gate, returns its saved outcome.
 fn again(stored: &GateFinding, run: &Run, findings: &Findings) -> GateFinding {
     stored.text.parse().map_or_else(|_| stored.clone(), |gate: Gate| gate.judge(run, findings))
 }
 
-/// Tells standard error which gates failed or are open, for runs whose screen is not shown.
+/// Prints failed and open gates to standard error, for runs that print no summary.
 pub fn note_failures(findings: &Findings) {
     for gate in &findings.gates {
         let word = match gate.state {
@@ -119,7 +119,7 @@ pub fn note_failures(findings: &Findings) {
     }
 }
 
-/// The exit code of a run whose gates were judged. `signal` ended it, if one did.
+/// Returns the exit code of a run whose gates were judged. `signal` ended the run, if given.
 pub fn exit_code(run: &Run, findings: &Findings, signal: Option<i32>) -> ExitCode {
     match (gates::outcome(run, findings), signal) {
         (RunOutcome::Failed, _) => ExitCode::GateFailed,
@@ -140,7 +140,7 @@ fn github_page() -> Result<PathBuf> {
 /// Refuses a file that is a folder, or whose folder does not exist.
 ///
 /// # Errors
-/// What is wrong with it, and the option that names it.
+/// A message that says what is wrong, with the option that names the file.
 pub fn check_place(flag: &str, file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if file.is_dir() {

@@ -1,4 +1,4 @@
-//! What is made of the result of a run: its warm-up is cut off, its answers and its gates are judged.
+//! Processing of a run's result: cuts off the warm-up, and judges answers and gates.
 
 use truetail_checks::CheckRun;
 use truetail_flow::FlowRun;
@@ -8,10 +8,9 @@ use truetail_stream::StreamRun;
 
 use crate::gating::Gating;
 
-/// Who looks at the answers of a run.
+/// Observers of the answers of a run.
 #[derive(Clone, Default, Debug)]
 pub struct Observed {
-    /// Checks on answers.
     pub checks: Option<CheckRun>,
     /// Answers read as streams.
     pub streams: Option<StreamRun>,
@@ -19,19 +18,17 @@ pub struct Observed {
     pub sessions: Option<FlowRun>,
 }
 
-/// What is made of the result of a run.
+/// Rules for the result of a run.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    /// What is judged.
     pub gating: Gating,
-    /// Who looks at its answers.
     pub observed: Observed,
-    /// Leave out what comes before the response time has settled.
+    /// Leave out the time before response times settled.
     pub cut_warmup: bool,
 }
 
 impl Judge {
-    /// The run as it is reported, and its findings, without gates.
+    /// Returns the run to report, and its findings without gates.
     pub fn findings(&self, mut run: Run) -> (Run, Findings) {
         run.facts.offered.allow_errors = self.gating.allow_errors;
         run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
@@ -56,8 +53,8 @@ impl Judge {
         (run, findings)
     }
 
-    /// The same of a run that goes on, gates included. What checks find and what is known of streams comes after the run
-    /// only: both are left out, and so are gates on them.
+    /// Judges a run in progress, with gates. Checks and streams, and gates on them, are left out until the end of the
+    /// run.
     pub fn judge_so_far(&self, mut run: Run) -> (Run, Findings) {
         run.facts.offered.allow_errors = self.gating.allow_errors;
         let (run, mut findings) = cut_warmup(run, self.cut_warmup);
@@ -66,13 +63,13 @@ impl Judge {
     }
 }
 
-/// Adds the books of sessions, and says of each step that ended some why the first of them ended there.
+/// Adds the books of sessions. Notes say why the first session that ended early at a step did so.
 fn add_sessions(run: &mut Run, sessions: &FlowRun) {
     run.facts.notes.extend(sessions.notes());
     run.facts.sessions = Some(sessions.facts());
 }
 
-/// What is to be said of answers of a language model that have events and no content: most often they are those of another API.
+/// Returns a note if a language model's answers have events but no content: probably another API's answers.
 fn without_content(streams: &StreamFacts) -> Option<String> {
     let llm = streams.llm.as_ref().filter(|llm| llm.content_events == 0 && llm.events() > 0)?;
     let other = match llm.api {
@@ -82,13 +79,13 @@ fn without_content(streams: &StreamFacts) -> Option<String> {
     Some(format!("no event has content by --llm {}; are the answers those of --llm {}?", llm.api.name(), other.name()))
 }
 
-/// What is to be said where tokens were counted by a tokenizer: times per output token of all answers are one distribution.
+/// Returns a note if a tokenizer counted tokens. The distribution of times per output token mixes both counts.
 fn by_client(streams: &StreamFacts) -> Option<String> {
     let client = streams.llm.as_ref()?.by_client.as_ref().filter(|client| client.counted > 0)?;
     Some(format!("TPOT of answers without a count of the server is by truetail's count, with {}", client.tokenizer))
 }
 
-/// The findings, after cutting off the warm-up if that was asked for and one was found.
+/// Returns the run and its findings, without the warm-up if it was to be cut and was found.
 fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
     let findings = truetail_analysis::findings(&run);
     let Some(from) = findings.settling.cut_ns.filter(|_| cut) else {

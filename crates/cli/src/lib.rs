@@ -1,25 +1,25 @@
-//! The command `truetail`: arguments → run → report → exit code. Only this crate prints, exits or reads the environment.
+//! The command `truetail`: arguments → run → report → exit code. Only here is text printed or the environment read.
 //!
 //! | module | content |
 //! |---|---|
-//! | `args` | what the user typed, one file per verb |
+//! | `args` | arguments of the user, one file per verb |
 //! | `config` | `truetail.toml`: runs by name |
-//! | `resolve` | what that means: checked, with defaults, and with files read |
-//! | `verbs` | what each verb does |
+//! | `resolve` | resolved arguments: checked, with defaults, and with files read |
+//! | `verbs` | implementation of each verb |
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
-//! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
-//! | `start` | waiting for the instant at which a run begins |
-//! | `after_load` | the steps after a load, each of which is tried |
-//! | `output_folder` | where a run is saved |
-//! | `live` | a run that is going on, for those who watch it |
+//! | `supervisor` | conditions that stop a run early: `--until`, `--stop-when-saturated` |
+//! | `start` | start of a run at a given instant |
+//! | `after_load` | steps after a load, which are all tried |
+//! | `output_folder` | folder of a saved run |
+//! | `live` | live view of a run, and its checkpoints |
 //! | `background` | threads that work beside a run |
-//! | `judging` | what is made of the result of a run |
-//! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
-//! | `gating` | `--slo` and `--fail-if`: gates, the files they are written to, and the exit code that they make |
-//! | `baseline` | the run that a run is compared with |
+//! | `judging` | processing of a run's result |
+//! | `page`, `command_line` | page of a run, and its command line without secrets |
+//! | `gating` | gates of `--slo` and `--fail-if`: outcome, files, exit code |
+//! | `baseline` | baseline that a run is compared with |
 //! | `export` | a saved run in other forms: pictures, CSV, HdrHistogram's text |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
-//! | `error` | exit codes, and the one line that says why |
+//! | `error` | exit codes, and errors as one line for the user |
 
 mod after_load;
 mod args;
@@ -47,7 +47,7 @@ mod vllm;
 
 use std::ffi::OsString;
 
-/// Does what `arguments` ask for, the program's name first, and returns the exit code.
+/// Executes `arguments`, the first being the program's name, and returns the exit code.
 pub fn command(arguments: impl Iterator<Item = OsString>) -> u8 {
     let exit_code = args::parse(arguments).and_then(verbs::execute).unwrap_or_else(|error| {
         output::note(&error.message);

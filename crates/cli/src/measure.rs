@@ -1,4 +1,4 @@
-//! A run on real sockets, with progress, conditions that stop it early, and Ctrl-C.
+//! Run on real sockets, with progress, conditions that stop it early, and Ctrl-C.
 
 use truetail_engine::{Control, Plan};
 use truetail_run::{OfferedLoad, Run, RunSource};
@@ -9,38 +9,35 @@ use crate::progress::{Figures, ProgressReporter};
 use crate::signals::{self, SignalHandler};
 use crate::supervisor::{StopConditions, Supervisor};
 
-/// What belongs to a run besides its plan.
+/// Settings of a run besides its plan.
 #[derive(Clone, Debug, Default)]
 pub struct RunContext {
-    /// The name of the scenario, if there is one.
+    /// Name of the scenario, if any.
     pub scenario: Option<String>,
     /// Notes for the run.
     pub notes: Vec<String>,
-    /// When the run stops early.
     pub stop_conditions: StopConditions,
     /// Show no progress.
     pub quiet: bool,
-    /// The command line that made it, without secrets.
+    /// Command line, without secrets.
     pub command: Option<String>,
-    /// The handle to the run, for those who watch it.
+    /// Control of the run, for observers.
     pub control: Control,
-    /// The states of the run, if it is to fill the terminal.
+    /// States of the run, if `--watch` shows them.
     pub watched: Option<LiveStates>,
-    /// Show progress to programs, in lines of JSON.
+    /// Show progress to programs, as lines of JSON.
     pub for_machines: bool,
 }
 
-/// A run, and how it ended.
+/// A run and its end.
 #[derive(Clone, Debug)]
 pub struct MeasuredRun {
-    /// The run.
     pub run: Run,
-    /// The first signal that asked it to end, if one did.
+    /// First signal that asked it to end, if any.
     pub signal: Option<i32>,
 }
 
-/// Offers the load of `plan`. Ctrl-C ends it early: the first stops sending, the second stops at once; what was
-/// measured until then is the run.
+/// Offers the load of `plan`. The first Ctrl-C stops sending, the second stops at once. Keeps what was measured.
 ///
 /// # Errors
 /// If the load could not be offered at all, or the books do not balance, which is a bug.
@@ -49,10 +46,10 @@ pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     measure_under(&signals, plan, context)
 }
 
-/// The same as one of several runs that end on the same signals.
+/// Offers the load of `plan`, as one of several runs that share `signals`.
 ///
 /// # Errors
-/// As [`measure`].
+/// If the load could not be offered at all, or the books do not balance, which is a bug.
 pub fn measure_under(signals: &SignalHandler, plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     let control = context.control;
     let figures = || Figures::new(plan.workload.model.clone(), control.clone()).of(plan.stripe);

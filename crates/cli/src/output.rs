@@ -12,7 +12,7 @@ use crate::error::{Result, runtime_error};
 /// Writes a result to standard output.
 ///
 /// # Errors
-/// If it cannot be written, such as to a full disk; a closed pipe is no error.
+/// If it cannot be written, for example to a full disk. A closed pipe is no error.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -23,15 +23,14 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Notes that are held back while something else fills the terminal; `None` while they are printed at once.
+/// Notes held back in full-screen mode; `None` while notes are printed at once.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
 fn held() -> MutexGuard<'static, Option<Vec<String>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes one line to standard error, after the name of the program. Line breaks become spaces, and what would command the
-/// terminal becomes visible.
+/// Writes one line to standard error. Line breaks become spaces, and control characters become visible.
 pub fn note(message: &str) {
     let line = one_line(message);
     match held().as_mut() {
@@ -40,7 +39,7 @@ pub fn note(message: &str) {
     }
 }
 
-/// A message may quote a server, a file or the name of one: no character of it commands the terminal.
+/// Makes a message safe for the terminal: it may quote a server or a file, whose characters must not act as commands.
 fn one_line(message: &str) -> String {
     visible(&message.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -49,39 +48,39 @@ fn write_note(line: &str) {
     write_stderr(&format!("truetail: {line}\n"));
 }
 
-/// From now on notes are held back.
+/// Holds back notes from now on.
 pub fn hold_notes() {
     held().get_or_insert_default();
 }
 
-/// Prints the notes that were held back. From now on they are printed at once.
+/// Prints the notes that were held back, and later ones at once.
 pub fn release_notes() {
     let notes = held().take().unwrap_or_default();
     notes.iter().for_each(|line| write_note(line));
 }
 
-/// True while notes are held back.
+/// Returns true while notes are held back.
 pub fn are_notes_held() -> bool {
     held().is_some()
 }
 
-/// The latest of the notes that are held back.
+/// Returns the latest note that was held back.
 pub fn latest_held_note() -> Option<String> {
     held().as_ref()?.last().cloned()
 }
 
-/// Writes raw text to standard error. An error there cannot be reported anywhere, so it is ignored.
+/// Writes raw text to standard error. An error is ignored, because it could not be reported.
 pub fn write_stderr(text: &str) {
     let mut err = io::stderr().lock();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// The style of standard output.
+/// Returns the style of standard output.
 pub fn stdout_style() -> Style {
     style(io::stdout().is_terminal())
 }
 
-/// The style of standard error; `None` if it is no terminal.
+/// Returns the style of standard error; `None` if it is no terminal.
 pub fn stderr_terminal() -> Option<Style> {
     io::stderr().is_terminal().then(|| style(true))
 }
@@ -93,18 +92,18 @@ fn style(terminal: bool) -> Style {
     Style { color: terminal && colors_wanted(), width: width.unwrap_or(plain.width), unicode: unicode_understood() }
 }
 
-/// `COLUMNS`, which goes before what the terminal says of itself.
+/// Returns `COLUMNS`, which takes precedence over the terminal's own width.
 fn columns_wanted() -> Option<usize> {
     env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0)
 }
 
-/// See no-color.org: any value that is not empty means no colors.
+/// Returns true if colors are wanted. See no-color.org: any value that is not empty means no colors.
 fn colors_wanted() -> bool {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// True unless the locale names another encoding than UTF-8. In most containers it names none.
+/// Returns true unless the locale names an encoding other than UTF-8. Most containers name none at all.
 fn unicode_understood() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| env::var(name).ok().filter(|v| !v.is_empty()));
     locale.and_then(|locale| Some(locale.split_once('.')?.1.to_ascii_lowercase())).is_none_or(|encoding| {

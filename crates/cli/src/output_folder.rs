@@ -1,4 +1,4 @@
-//! The folder that a run is saved in.
+//! Folder of a saved run.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -12,17 +12,16 @@ use truetail_run::{Findings, Run, folder};
 use crate::error::{Result, runtime_error};
 use crate::{output, page};
 
-/// The folder of the runs for which no folder was chosen.
+/// Parent of the folders of runs without a chosen folder.
 pub const PARENT: &str = "truetail-runs";
 
-/// Where a run is saved.
+/// Place to save a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SaveTo {
-    /// Nowhere.
     Nowhere,
     /// In this folder, which must not hold a run.
     Folder(PathBuf),
-    /// In this folder; a run that it holds is replaced.
+    /// In this folder. A run that it holds is replaced.
     Replace(PathBuf),
     /// In a new folder under `truetail-runs`.
     NewFolder,
@@ -35,13 +34,13 @@ impl SaveTo {
     }
 }
 
-/// A folder that was found writable before the load. If nothing is saved in the end, it is left as it was found.
+/// Folder that was found writable before the load. If nothing is saved, dropping it restores the initial state.
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
     /// Folders created for it, innermost first.
     created: Vec<PathBuf>,
-    /// Nobody else saves a run there meanwhile. The system ends the claim with the process, however that ends.
+    /// Keeps other processes from saving a run here. The system releases the claim when the process ends.
     _claim: Claim,
 }
 
@@ -49,7 +48,7 @@ impl OutputFolder {
     /// Checks that a run may be saved there, and creates nothing.
     ///
     /// # Errors
-    /// If something else is there, or a run that may not be replaced.
+    /// If the folder holds something else, or a run that may not be replaced.
     pub fn check(save_to: &SaveTo) -> Result<()> {
         let (SaveTo::Folder(path) | SaveTo::Replace(path)) = save_to else { return Ok(()) };
         folder::check_free(path).map_err(runtime_error)?;
@@ -62,7 +61,7 @@ impl OutputFolder {
     /// Creates the folder for a run called `name`, and checks that it is writable. `None` if the run is not saved.
     ///
     /// # Errors
-    /// As [`OutputFolder::check`], and if the folder cannot be created or written.
+    /// If the folder holds something else or a run that may not be replaced, or cannot be created or written.
     pub fn prepare(save_to: &SaveTo, name: &str) -> Result<Option<OutputFolder>> {
         OutputFolder::check(save_to)?;
         let folder = match save_to {
@@ -71,18 +70,16 @@ impl OutputFolder {
             SaveTo::NewFolder => fresh(Path::new(PARENT), name)?,
         };
         folder::check_writable(&folder.path).map_err(runtime_error)?;
-        // Somebody else may have saved a run there since the first look.
+        // Another process may have saved a run there since the first check.
         check_kept(save_to)?;
         Ok(Some(folder))
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the run, whose gates were judged, then its page, and returns the folder. A page that cannot be written is no
-    /// error: the run is there, and a note says what is missing.
+    /// Writes a judged run, then its page, and returns the folder. If only the page cannot be written, a note says so.
     ///
     /// # Errors
     /// If another file cannot be written.
@@ -101,7 +98,7 @@ impl OutputFolder {
 
 impl Drop for OutputFolder {
     fn drop(&mut self) {
-        // remove_dir removes only empty folders, so nothing is lost.
+        // `remove_dir` removes only empty folders, so nothing is lost.
         self.created.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }
@@ -117,12 +114,12 @@ fn check_kept(save_to: &SaveTo) -> Result<()> {
     }
 }
 
-/// A lock on a folder, which ends with the process.
+/// Lock on a folder, released at the latest when the process ends.
 #[derive(Debug)]
 struct Claim(#[allow(dead_code, reason = "open as long as the claim lasts")] Option<File>);
 
 impl Claim {
-    /// Claims a folder that exists. On a file system without such locks, nothing is claimed.
+    /// Locks an existing folder. On a file system without locks it does nothing.
     fn on(path: &Path) -> Result<Claim> {
         let Ok(folder) = File::open(path) else { return Ok(Claim(None)) };
         match folder.try_lock() {
@@ -136,20 +133,20 @@ impl Claim {
     }
 }
 
-/// The folder at `path`, which is created where it is missing.
+/// Returns the folder at `path`, and creates it if it is missing.
 fn claimed(path: &Path) -> Result<OutputFolder> {
     let created = missing(path);
     fs::create_dir_all(path).map_err(|error| runtime_error(format!("cannot write {}: {error}", path.display())))?;
     Ok(OutputFolder { _claim: Claim::on(path)?, path: path.to_owned(), created })
 }
 
-/// `path` and its ancestors that do not exist, innermost first.
+/// Returns `path` and its ancestors that do not exist, innermost first.
 fn missing(path: &Path) -> Vec<PathBuf> {
     let named = |folder: &&Path| !folder.as_os_str().is_empty();
     path.ancestors().filter(named).take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
 }
 
-/// Creates a new folder under `parent`: time and name, and a number if that is taken.
+/// Creates a new folder under `parent`, named by time and `name`, with a number if that name is taken.
 fn fresh(parent: &Path, name: &str) -> Result<OutputFolder> {
     let stem = format!("{}-{}", utc_stamp(SystemTime::now()), file_name(name));
     let refused = |path: &Path, error| {
@@ -167,17 +164,17 @@ fn fresh(parent: &Path, name: &str) -> Result<OutputFolder> {
             Err(error) => return Err(refused(&path, error)),
         }
     }
-    // Of several new folders that are left unused, the last one removes the parent too.
+    // If several new folders stay unused, the last one dropped removes the parent too.
     let created = vec![path.clone(), parent.to_owned()];
     Ok(OutputFolder { _claim: Claim::on(&path)?, path, created })
 }
 
-/// `time` as `20251120T075600Z`, for the names of folders; times before 1970 as 1970.
+/// Formats `time` as `20251120T075600Z`, for names of folders. Times before 1970 become 1970.
 pub fn utc_stamp(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time.max(UNIX_EPOCH)).to_string().replace(['-', ':'], "")
 }
 
-/// Writes `files` into `folder`, which exists.
+/// Writes `files` into `folder`, which must exist.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -189,7 +186,7 @@ pub fn write_files(folder: &Path, files: &[OutputFile]) -> Result<()> {
     })
 }
 
-/// `name` with dashes for what does not belong in a file name.
+/// Returns `name` with dashes for characters that do not belong in a file name, and at most 60 characters.
 pub fn file_name(name: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     name.chars().map(fit).take(60).collect::<String>().trim_matches(['-', '.']).to_owned()

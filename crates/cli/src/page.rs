@@ -1,4 +1,4 @@
-//! The page of a run, as a text and as a file.
+//! Page of a run, as text and as a file.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use truetail_run::{Findings, Run};
 
 use crate::error::{Result, runtime_error};
 
-/// The page of a run whose gates were judged.
+/// Returns the page of a run whose gates were judged.
 pub fn page_of(run: &Run, findings: &Findings) -> String {
     run_page(&RunPage::new(run, findings, &series(run, findings)))
 }
 
-/// The same, with the percentiles of other runs beside its own: (name, run).
+/// Returns the page of a run, with the percentiles of other runs, given as (name, run), beside its own.
 pub fn page_beside(run: &Run, findings: &Findings, others: &[(String, Run)]) -> String {
     let drawn: Vec<(&str, RunSeries)> = others
         .iter()

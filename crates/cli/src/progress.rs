@@ -1,4 +1,4 @@
-//! The progress of a run, on standard error: a line that is redrawn on a terminal, and a plain line now and then elsewhere.
+//! Progress of a run on standard error: a redrawn line on a terminal, occasional plain lines elsewhere.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -15,19 +15,17 @@ use truetail_report::{RunProgress, Style, progress_line, progress_text};
 use crate::background::BackgroundThread;
 use crate::output;
 
-/// From one redraw on a terminal to the next.
+/// Time from one redraw on a terminal to the next.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
-/// From the start to the first plain line.
+/// Time from the start to the first plain line.
 const FIRST_LINE: Duration = Duration::from_secs(1);
-/// From one plain line to the next.
+/// Time from one plain line to the next.
 const NEXT_LINE: Duration = Duration::from_secs(10);
-/// A line for programs comes after this part of the time that the run has lasted, but not every moment, so that a log stays short:
-/// some 800 lines in a day.
+/// Lines for programs come at intervals of the elapsed time divided by this, or [`FIRST_LINE`]: about 800 lines a day.
 const LINES_EVER: u32 = 100;
-/// The window over which the shown rate is averaged.
+/// Window over which the shown rate is averaged.
 const RATE_WINDOW: Duration = Duration::from_secs(1);
-/// A request that is overdue for less than this is not shown as waiting, since the run begins a moment after it was asked
-/// for.
+/// Requests overdue by less than this are not shown as waiting, because the workers start a moment after the run.
 const GRACE: Nanos = Nanos::from_millis(50);
 /// Moves to the start of the line and clears it.
 const CLEAR_LINE: &str = "\r\x1b[K";
@@ -38,12 +36,12 @@ pub struct ProgressReporter {
 }
 
 impl ProgressReporter {
-    /// Shows the progress of the run of `control` in a thread of its own. If no thread can be started, none is shown.
+    /// Shows the progress of the run of `control`. If no thread can be started, shows nothing.
     pub fn start(model: LoadModel, control: Control) -> ProgressReporter {
         ProgressReporter::showing(Figures::new(model, control))
     }
 
-    /// The same with figures that are there.
+    /// Shows the progress in existing figures.
     pub fn showing(figures: Figures) -> ProgressReporter {
         ProgressReporter::spawn(move |ended| match output::stderr_terminal() {
             Some(style) => redraw(figures, style, ended),
@@ -51,7 +49,7 @@ impl ProgressReporter {
         })
     }
 
-    /// The same as lines of JSON for programs, ever fewer the longer the run is.
+    /// Writes progress as lines of JSON for programs, at growing intervals.
     pub fn for_machines(figures: Figures) -> ProgressReporter {
         ProgressReporter::spawn(move |ended| write_shard_lines(figures, ended))
     }
@@ -61,7 +59,7 @@ impl ProgressReporter {
     }
 }
 
-/// Clears a line that is being redrawn, before a note is written.
+/// Clears the redrawn line before a note is written.
 pub fn clear_line() {
     if output::stderr_terminal().is_some() && !output::are_notes_held() {
         output::write_stderr(CLEAR_LINE);
@@ -106,30 +104,30 @@ fn write_shard_lines(mut figures: Figures, ended: &Receiver<()>) {
     }
 }
 
-/// The figures of the line, cheap to read.
+/// Figures of the progress line, cheap to read.
 pub struct Figures {
     model: LoadModel,
     control: Control,
     stripe: Stripe,
     began: Instant,
-    /// (when, requests begun by then), as far back as [`RATE_WINDOW`].
+    /// Instants and the number of requests begun by then, as far back as [`RATE_WINDOW`].
     begun: VecDeque<(Instant, u64)>,
 }
 
 impl Figures {
-    /// Of the run of `control`, from now on.
+    /// Observes the run of `control` from now on.
     pub fn new(model: LoadModel, control: Control) -> Figures {
         let began = Instant::now();
         Figures { model, control, stripe: Stripe::WHOLE, began, begun: VecDeque::from([(began, 0)]) }
     }
 
-    /// The same of a run that has this stripe of the load.
+    /// Sets the stripe of the load that the run has.
     #[must_use]
     pub fn of(self, stripe: Stripe) -> Figures {
         Figures { stripe, ..self }
     }
 
-    /// How far the run is.
+    /// Returns the current progress.
     pub fn now(&mut self) -> RunProgress {
         let now = Instant::now();
         let seen = self.control.progress();
@@ -150,7 +148,7 @@ impl Figures {
         }
     }
 
-    /// Known in advance for even spacing only; 0 otherwise, so that the number of begun requests is shown.
+    /// Returns the arrivals planned by `elapsed` for even spacing. Otherwise 0, so that begun requests are shown.
     fn planned_by(&self, elapsed: Nanos) -> u64 {
         let LoadModel::Open(schedule) = &self.model else { return 0 };
         if schedule.spacing != Spacing::Even || self.control.was_stopped() {
@@ -164,7 +162,7 @@ impl Figures {
         planned_before(elapsed.saturating_sub(GRACE)).saturating_sub(planned_before(self.control.begins_after()))
     }
 
-    /// Requests begun per second over the last [`RATE_WINDOW`], or since the previous line if that is longer ago.
+    /// Returns the requests begun per second in the last [`RATE_WINDOW`], or since the previous line if it is older.
     fn rate(&mut self, now: Instant, begun: u64) -> f64 {
         while self.begun.len() > 1 && now - self.begun[1].0 >= RATE_WINDOW {
             self.begun.pop_front();

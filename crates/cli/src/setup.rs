@@ -1,7 +1,6 @@
-//! What is done once before the load of a flow (`--setup`).
+//! Setup of a flow (`--setup`), done once before the load.
 //!
-//! Everything else is checked first, with values that stand for those that it will find, so that what is wrong is said before
-//! anything is sent.
+//! Everything else is checked first, with stand-in values for the variables that the setup will set.
 
 use std::path::PathBuf;
 
@@ -20,15 +19,15 @@ use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::run::ResolvedRun;
 use crate::resolve::{self, flow, load, request, tls};
 
-/// How long it may take in all.
+/// Time limit of the whole setup.
 const MAX_TIME: Nanos = Nanos::from_secs(60);
-/// How long of it arrivals may come, though there is one at once.
+/// Length of the schedule, which has a single arrival at its start.
 const ARRIVALS: Nanos = Nanos::from_secs(1);
 
-/// As [`resolve::run::resolve`], after the setup, if there is one.
+/// Resolves the arguments like [`resolve::run::resolve`], after running the setup, if any.
 ///
 /// # Errors
-/// As there, and why the setup was not completed.
+/// If the arguments are not valid, or the setup was not completed.
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     if args.flow.setup.is_none() {
         return resolve::run::resolve(args);
@@ -38,22 +37,21 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let checked = setup.check(args.clone())?;
     OutputFolder::check(&checked.save_to)?;
     let mut found = args.clone();
-    // What it captured replaces what it began with.
+    // Captured values replace the initial ones.
     found.flow.given.variable.extend(setup.run(&args)?);
-    // It may outlast the instant, and the run is late then: it is not refused any more.
+    // The setup may last beyond the start. Then the run is late, but no longer refused.
     found.machines.start_at = None;
     let mut resolved = resolve::run::resolve(found)?;
     (resolved.plan.start_at_unix_ns, resolved.start_file) = (checked.plan.start_at_unix_ns, checked.start_file);
-    // Another token makes no other load.
+    // A new token does not make a different load.
     resolved.plan.target.same_requests_as(checked.plan.target.requests());
     Ok(resolved)
 }
 
-/// Sets what the setup, if there is one, will set: values that stand for those that it will find, so that what is said of the load can
-/// be checked without sending anything.
+/// Sets the variables of the setup, if any, to stand-in values, to check the load without sending anything.
 ///
 /// # Errors
-/// What is wrong with its file.
+/// If the file of the setup is not valid.
 pub fn stand_in(args: &mut RunArgs) -> Result<()> {
     if args.flow.setup.is_some() {
         refuse_what_is_read_once(args)?;
@@ -62,7 +60,7 @@ pub fn stand_in(args: &mut RunArgs) -> Result<()> {
     Ok(())
 }
 
-/// Files are read before the setup and after it.
+/// Refuses inputs that can be read only once, because files are read before and after the setup.
 fn refuse_what_is_read_once(args: &RunArgs) -> Result<()> {
     let files = [&args.flow.setup, &args.data_from, &args.ca, &args.cert, &args.key, &args.streams.tokenizer];
     let files = files.into_iter().flatten().chain(&args.flow.flow);
@@ -75,14 +73,14 @@ fn refuse_what_is_read_once(args: &RunArgs) -> Result<()> {
     }
 }
 
-/// A flow that is run once.
+/// Flow that is run once.
 struct Setup {
     file: PathBuf,
     flow: Flow,
 }
 
 impl Setup {
-    /// The one of `--setup`.
+    /// Reads the flow of `--setup`.
     fn of(args: &RunArgs) -> Result<Setup> {
         let file = args.flow.setup.clone().unwrap_or_default();
         let flow = flow::read(&file, &args.flow.given.variable, args.flow.given.file_root.as_deref(), |_| Ok(None))?;
@@ -94,7 +92,7 @@ impl Setup {
         Ok(Setup { file, flow })
     }
 
-    /// What the run will be, with values that stand for those that it will find. Nothing is sent.
+    /// Resolves the run with stand-in values. Sends nothing.
     fn check(&self, mut args: RunArgs) -> Result<ResolvedRun> {
         self.stand_in(&mut args);
         let (mine, checked) = (self.target(&args)?, resolve::run::resolve(args.clone())?);
@@ -115,7 +113,7 @@ impl Setup {
         Ok(target)
     }
 
-    /// Does it, and returns the variables as it left them.
+    /// Runs the setup, and returns the variables at its end.
     fn run(self, args: &RunArgs) -> Result<Vec<Variable>> {
         let file = self.file.display();
         let names = self.flow.variable_names().to_vec();
@@ -140,7 +138,7 @@ impl Setup {
     }
 }
 
-/// Why the only session was not completed.
+/// Returns why the only session was not completed.
 fn why(sessions: &FlowRun) -> String {
     if let Some((step, why)) = sessions.examples().into_iter().next() {
         return format!("it ended at {step}: {why}");
@@ -153,7 +151,7 @@ fn why(sessions: &FlowRun) -> String {
     }
 }
 
-/// The load of one session.
+/// Returns the load of one session.
 fn one_session(args: &RunArgs, flow: &Flow) -> Workload {
     let sessions = Schedule {
         profile: Profile::constant("1/s".parse().expect("a rate")),

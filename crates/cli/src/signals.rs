@@ -18,21 +18,21 @@ use crate::error::{Result, runtime_error};
 use crate::live::terminal;
 use crate::{output, progress};
 
-/// The signals that end a process.
+/// Signals that end a process.
 const TERMINATING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// True while the signals have their default action, false while they are captured. A handler cannot be unregistered so
-/// that the default action comes back; it is emulated instead, except for signals that this process was started to ignore.
+/// True while the signals have their default action, false while they are captured. Unregistering a handler does not
+/// restore the default action. It is therefore emulated, except for signals that this process was started to ignore.
 static DEFAULT_ACTION: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
     let default_action = Arc::new(AtomicBool::new(true));
     for signal in TERMINATING.into_iter().filter(|signal| !is_ignored(*signal)) {
-        // If this is refused, so is the capturing that follows, which reports why.
+        // If this is refused, capturing is refused too, and reports why.
         let _ = register_conditional_default(signal, Arc::clone(&default_action));
     }
     default_action
 });
 
-/// What people call a terminating signal.
+/// Returns the name of a terminating signal for users.
 pub fn name_of(signal: i32) -> &'static str {
     match signal {
         SIGINT => "Ctrl-C",
@@ -42,11 +42,11 @@ pub fn name_of(signal: i32) -> &'static str {
     }
 }
 
-/// The terminating signals are captured until this is dropped. There is one at a time.
+/// Captures the terminating signals until it is dropped. Only one capture exists at a time.
 struct Capture;
 
 impl Capture {
-    /// SIGHUP stays ignored if this process was started so, as by `nohup`.
+    /// Leaves SIGHUP ignored if this process was started so, as by `nohup`.
     fn start() -> io::Result<(Signals, Capture)> {
         let default_action = &*DEFAULT_ACTION;
         let captured = TERMINATING.into_iter().filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP));
@@ -62,20 +62,20 @@ impl Drop for Capture {
     }
 }
 
-/// Hands signals to a callback until it is dropped. After that they end the process again.
+/// Passes signals to a callback until it is dropped. After that they end the process again.
 pub struct SignalHandler {
     handle: Handle,
-    /// The first signal; 0 where none came.
+    /// First signal; 0 before any.
     first: Arc<AtomicI32>,
-    /// How many came.
+    /// Number of signals.
     count: Arc<AtomicU32>,
     thread: Option<JoinHandle<()>>,
     _capture: Capture,
 }
 
 impl SignalHandler {
-    /// Calls `on_signal` with 1 for the first SIGINT, SIGTERM or SIGHUP, 2 for the second, and so on, in a thread of its
-    /// own. If it returns false, the signal has its default action.
+    /// Calls `on_signal` on a separate thread, with 1 for the first SIGINT, SIGTERM or SIGHUP, 2 for the second, and so
+    /// on. If it returns false, the signal has its default action.
     fn start(on_signal: impl Fn(u32) -> bool + Send + 'static) -> Result<SignalHandler> {
         SignalHandler::try_start(on_signal).map_err(|error| runtime_error(format!("cannot watch for Ctrl-C: {error}")))
     }
@@ -100,12 +100,12 @@ impl SignalHandler {
         Ok(SignalHandler { handle, first, count, thread: Some(thread), _capture: capture })
     }
 
-    /// How many have come.
+    /// Returns the number of signals, which continues to count.
     pub fn count(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.count)
     }
 
-    /// The first signal that came, if any did.
+    /// Returns the first signal, if any came.
     pub fn first_signal(&self) -> Option<i32> {
         Some(self.first.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
@@ -121,7 +121,7 @@ impl Drop for SignalHandler {
 }
 
 /// Stops the run of `control` on signals: the first stops sending, the second stops at once, the third ends the
-/// process, which ends also if the run has not after 3 s.
+/// process. After the second, the process also ends if the run does not end within 3 s.
 ///
 /// # Errors
 /// If the system does not allow signals to be captured.
@@ -129,17 +129,16 @@ pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
     stop_runs_on_signal(&CurrentRun::of(control.clone()))
 }
 
-/// The run that goes on, of several that come one after another.
+/// The run in progress, of several consecutive ones.
 #[derive(Clone, Default)]
 pub struct CurrentRun(Arc<Mutex<Control>>);
 
 impl CurrentRun {
-    /// This one.
     pub fn of(control: Control) -> CurrentRun {
         CurrentRun(Arc::new(Mutex::new(control)))
     }
 
-    /// From now on, this one.
+    /// Sets the run in progress.
     pub fn set(&self, control: Control) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = control;
     }
@@ -149,8 +148,8 @@ impl CurrentRun {
     }
 }
 
-/// The same for the run that goes on, of several. Those after it are for the caller to leave out, who asks
-/// [`SignalHandler::first_signal`].
+/// Stops the current one of several runs on signals, as [`stop_run_on_signal`] does. The caller must skip the remaining
+/// runs if [`SignalHandler::first_signal`] returns a signal.
 ///
 /// # Errors
 /// If the system does not allow signals to be captured.
@@ -167,11 +166,11 @@ pub fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
             2 => {
                 output::note("stopping at once");
                 control.stop_now();
-                // Without the thread, a third signal still ends the process.
+                // Without this thread, a third signal still ends the process.
                 let _ = thread::Builder::new().spawn(move || end_process_unless_ended(&control));
             }
             _ => {
-                // This ends the process, with whatever the terminal shows.
+                // The signal ends the process in any mode of the terminal.
                 terminal::leave();
                 return false;
             }
@@ -180,7 +179,7 @@ pub fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
     })
 }
 
-/// A run that was stopped at once may take this long to close its books.
+/// Time that a run stopped at once may take to close its books.
 const TIME_TO_STOP: Duration = Duration::from_secs(3);
 
 /// Ends the process if the run of `control` has not ended after [`TIME_TO_STOP`].
@@ -196,7 +195,7 @@ fn end_process_unless_ended(control: &Control) {
     }
 }
 
-/// Tells `on_signal` of the first two signals, by their number; the third ends this process.
+/// Calls `on_signal` with the number of each signal. The third signal ends the process.
 ///
 /// # Errors
 /// If the system does not allow signals to be captured.
@@ -207,8 +206,8 @@ pub fn tell_of_signals(on_signal: impl Fn(u32) + Send + 'static) -> Result<Signa
     })
 }
 
-/// Stops a load tool on signals: the first ends the tool that runs, the second does nothing, since a tool that does not
-/// react is killed after 3 s, and the third kills the tool with its children and ends this process.
+/// Stops a load tool on signals. The first ends the running tool. The second does nothing, because a tool that does not
+/// react is killed after 3 s. The third kills the tool with its children, and ends this process.
 ///
 /// # Errors
 /// If the system does not allow signals to be captured.
@@ -230,7 +229,7 @@ pub fn end_tool_on_signal(stop: &CancelToken) -> Result<SignalHandler> {
 pub struct TerminationSignal(Signals, Capture);
 
 impl TerminationSignal {
-    /// From now on none of them ends the process by itself.
+    /// Captures these signals, so that they no longer end the process.
     ///
     /// # Errors
     /// If the system does not allow signals to be captured.
@@ -238,14 +237,13 @@ impl TerminationSignal {
         Capture::start().map(|(signals, capture)| TerminationSignal(signals, capture))
     }
 
-    /// Waits for it; returns at once if it came since [`TerminationSignal::capture`].
+    /// Waits for the signal; returns at once if it came since [`TerminationSignal::capture`].
     pub fn wait(mut self) {
         self.0.forever().next();
     }
 }
 
-/// Whether this process ignores `signal`: in `/proc/self/status` of Linux, `SigIgn` has signal n in bit n - 1. False where
-/// there is no such file.
+/// Returns true if this process ignores `signal`: bit n - 1 of `SigIgn` in Linux's `/proc/self/status`. Else false.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,4 +1,4 @@
-//! When a run begins, where that was asked for.
+//! Start of a run at a given instant.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,29 +16,29 @@ use crate::error::{Result, runtime_error};
 use crate::resolve::stripe;
 use crate::{output, signals};
 
-/// From one look for the file to the next.
+/// Time from one check for the file to the next.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What a run was told that waits for a file.
+/// Order to a run that waits for a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Told {
-    /// To begin at this instant, in nanoseconds since 1970 UTC.
+    /// Begin at this instant, in nanoseconds since 1970 UTC.
     At(u64),
-    /// To end, by this signal.
+    /// End, because of this signal.
     ToStop(i32),
 }
 
-/// Where a run that waits for `file` leaves its process id, for those who want to stop it.
+/// Returns the file with the process id of a run that waits for `file`, so that the run can be stopped.
 pub fn process_file(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".pid");
     name.into()
 }
 
-/// Waits until `file` is there, and reads the instant in it. A line `for_machines` says that all is prepared.
+/// Waits for `file` and reads the instant in it. A note, or a line of JSON `for_machines`, says that the run is ready.
 ///
 /// # Errors
-/// If the file cannot be read, or holds something else.
+/// If the file cannot be read, or does not hold an instant.
 pub fn told(file: &Path, for_machines: bool) -> Result<Told> {
     let cannot = |what: &str, path: &Path, error| {
         runtime_error(format!("--start-at: cannot {what} {}: {error}", path.display()))
@@ -75,23 +75,23 @@ fn instant(text: &str, file: &Path) -> Result<u64> {
     }
 }
 
-/// This long before the origin of a schedule everything else is made ready. Four programs without optimization, on two
-/// processors, once took 320 ms for it.
+/// The other preparations start this long before the origin of the schedule. Four programs without optimization on two
+/// processors once took 320 ms.
 const READY_BEFORE: Nanos = Nanos::from_secs(1);
 
-/// Waits until shortly before the origin that was asked for. A signal simply ends the process: nothing was created by then.
+/// Waits until shortly before the given origin. A signal ends the process, which has created nothing yet.
 pub fn wait_for(at_unix_ns: Option<u64>, quiet: bool) {
     let left = || Nanos(at_unix_ns.unwrap_or(0).saturating_sub(stripe::unix_ns()).saturating_sub(READY_BEFORE.0));
     if left().0 >= NANOS_PER_SECOND && !quiet {
         output::note(&format!("beginning in {}", stripe::seconds(left() + READY_BEFORE)));
     }
-    // In short sleeps, so that a wall clock that is set meanwhile is followed.
+    // Short sleeps follow a wall clock that is set meanwhile.
     while !left().is_zero() {
         thread::sleep(Duration::from(left().min(Nanos::from_millis(100))));
     }
 }
 
-/// What is to be said of a run that began after the origin that was asked for.
+/// Returns a note on a run that began after its origin.
 pub fn said_of_late(run: &Run) -> Option<String> {
     let start = run.facts.start.filter(|start| start.late_ns > 0)?;
     let whose =

@@ -1,4 +1,4 @@
-//! Conditions that stop a run early: a quantile that is narrow enough, a backlog that grows without end.
+//! Conditions that stop a run early: a quantile that is narrow enough, or a backlog that grows without end.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -17,17 +17,17 @@ use truetail_run::{Quantile, Run};
 use crate::live::run_so_far;
 use crate::{output, progress};
 
-/// From one check of a run to the next.
+/// Time from one check of a run to the next.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// When a run ends before its limit.
+/// Conditions that end a run before its limit.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct StopConditions {
-    /// As soon as this quantile is narrow enough.
+    /// Stop as soon as this quantile is narrow enough.
     pub until: Option<StoppingRule>,
-    /// Leave out what comes before the response time has settled, for [`StopConditions::until`].
+    /// Leave out the time before response times settled, for [`StopConditions::until`].
     pub cut_warmup: bool,
-    /// As soon as the backlog grows without end.
+    /// Stop as soon as the backlog grows without end.
     pub stop_when_saturated: bool,
 }
 
@@ -38,8 +38,8 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// Supervises the run of `plan` in a thread with a lower priority than the workers. If no thread can be started, no
-    /// condition is checked.
+    /// Supervises the run of `plan`, on a thread with a lower priority than the workers. Without a thread, checks
+    /// nothing.
     pub fn start(plan: &Plan, conditions: StopConditions, control: Control, quiet: bool) -> Supervisor {
         let (end, ended) = channel();
         let supervised = SupervisedRun::new(plan.clone(), conditions, control, quiet);
@@ -51,14 +51,14 @@ impl Supervisor {
         Supervisor { end, thread }
     }
 
-    /// Ends it, once the run has ended, and returns the notes for the run.
+    /// Ends the supervision after the run, and returns notes for the run.
     pub fn end(self) -> Vec<String> {
         drop(self.end);
         self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
-/// Why `--until` was not reached by a run that ended at its limit; `None` if it was.
+/// Returns why a run that ended at its limit did not reach `--until`; `None` if it did.
 pub fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
     let state = until.evaluate(&truetail_analysis::quantile(run, Metric::ResponseTime, until.q()));
     let why = match state {
@@ -74,7 +74,6 @@ pub fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
     Some(format!("--until '{until}' not reached: {why}"))
 }
 
-/// A run that goes on.
 struct SupervisedRun {
     plan: Plan,
     conditions: StopConditions,
@@ -102,7 +101,7 @@ impl SupervisedRun {
         }
     }
 
-    /// Checks at each [`CHECK_INTERVAL`] until `ended`, and returns the notes for the run.
+    /// Checks every [`CHECK_INTERVAL`] until `ended`, and returns notes for the run.
     fn check_until(mut self, ended: &Receiver<()>) -> Vec<String> {
         for check in 1u32.. {
             let wait = (CHECK_INTERVAL * check).saturating_sub(self.began.elapsed());
@@ -122,12 +121,12 @@ impl SupervisedRun {
         Nanos::from(self.began.elapsed())
     }
 
-    /// True if all arrivals have been due: only outstanding answers are waited for, and nothing is left to stop.
+    /// Returns true if all arrivals have been due. The run then only waits for answers, and nothing is left to stop.
     fn is_over(&self) -> bool {
         self.plan.workload.model.horizon().duration.is_some_and(|duration| self.elapsed() >= duration)
     }
 
-    /// The number of arrivals expected to have been due by now; `None` if that depends on answers.
+    /// Returns the expected number of arrivals that are due; `None` if it depends on answers.
     fn due(&self) -> Option<u64> {
         let LoadModel::Open(schedule) = &self.plan.workload.model else { return None };
         let due = schedule.profile.cumulative(self.elapsed().as_secs_f64()) as u64;

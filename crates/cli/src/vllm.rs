@@ -1,4 +1,4 @@
-//! `--vllm-json`.
+//! `--vllm-json`: measurements in the format of vLLM's benchmark.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use crate::args::stream::VllmArgs;
 use crate::error::{Result, runtime_error, usage_error};
 use crate::gating::check_place;
 
-/// Checks, before anything is done, that the file can have a place, and that there will be something to write.
+/// Checks, before anything is done, that the file can be written, and that the run will have data for it.
 ///
 /// # Errors
-/// If the folder is missing, or answers are not read as those of a language model.
+/// If the folder is missing, or answers are not read as a language model's.
 pub fn check(args: &VllmArgs, has_llm: bool) -> Result<()> {
     let Some(file) = &args.vllm_json else { return Ok(()) };
     if !has_llm {
@@ -22,10 +22,10 @@ pub fn check(args: &VllmArgs, has_llm: bool) -> Result<()> {
     check_place("--vllm-json", file)
 }
 
-/// Writes a run, where a file for it is given.
+/// Writes a run to `file`, if given.
 ///
 /// # Errors
-/// If it is not a run of a language model, or the file cannot be written.
+/// If it is no run of a language model, or the file cannot be written.
 pub fn write(file: Option<&Path>, run: &Run, findings: &Findings) -> Result<()> {
     let Some(file) = file else { return Ok(()) };
     let text = vllm_json(run, findings)

@@ -1,4 +1,4 @@
-//! The file as it is written: which runs it names, and their options.
+//! `truetail.toml` as it is written: the runs that it names, and their options.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,12 @@ use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
 use crate::args::clap_error::in_one_line;
 use crate::args::run_options::{Given, definition, definition_of, flag, words_of};
 
-/// Options that a file does not have: they say where the file is, help, and which of several machines this is.
+/// Options that a file cannot set: they locate the file, show help, or belong to one of several machines.
 const NOT_IN_FILES: [&str; 7] = ["all", "config", "help", "pack", "start-at", "stripe", "version"];
 
 /// Errors are one line: place, problem, help.
 type Result<T> = std::result::Result<T, String>;
 
-/// Runs by name.
 #[derive(Default, Debug)]
 pub(super) struct ConfigFile {
     file: String,
@@ -27,14 +26,14 @@ pub(super) struct ConfigFile {
     /// Options of every run.
     shared: Given,
     runs: BTreeMap<String, Given>,
-    /// Their names as they are written, one after another.
+    /// Names of the runs in the order of the file.
     order: Vec<String>,
     /// Searches for the capacity of a service.
     searches: BTreeMap<String, Given>,
 }
 
 impl ConfigFile {
-    /// Reads it, and checks each value of each run.
+    /// Parses the file, and checks each value of each run.
     pub(super) fn parse(text: &str, file: &str) -> Result<ConfigFile> {
         let source = Source { file, text };
         let document = DeTable::parse(text)
@@ -72,7 +71,7 @@ impl ConfigFile {
         }
     }
 
-    /// A run and its options: that called `name`, or the default, or the only one.
+    /// Returns a run and its options: the run called `name`, the default, or the only one.
     pub(super) fn run(&self, name: Option<&str>) -> Result<(&str, Given)> {
         let only = self.runs.keys().next().filter(|_| self.runs.len() == 1);
         let name = name.or(self.default.as_deref()).or(only.map(String::as_str));
@@ -89,12 +88,12 @@ impl ConfigFile {
         }
     }
 
-    /// The names of all runs, in the order of the file.
+    /// Returns the names of all runs, in the order of the file.
     pub(super) fn in_turn(&self) -> &[String] {
         &self.order
     }
 
-    /// The options of a search.
+    /// Returns the options of a search.
     pub(super) fn search(&self, name: &str) -> Result<Given> {
         self.searches.get(name).cloned().ok_or_else(|| {
             let names: Vec<_> = self.searches.keys().cloned().collect();
@@ -116,7 +115,7 @@ impl ConfigFile {
     }
 }
 
-/// The tables `[KIND.NAME]`.
+/// Reads the tables `[KIND.NAME]`.
 fn tables(
     source: Source<'_>,
     kind: &str,
@@ -140,19 +139,19 @@ fn tables(
     Ok(tables)
 }
 
-/// Names have letters, digits, '-' and '_' only, and so look like no URL.
+/// Returns true for text of letters, digits, '-' and '_', which no URL consists of.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
 }
 
-/// As they are written, so that the first error is the first in the file.
+/// Returns the entries in the order of the file, so that the first error is the first in the file.
 fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Spanned<std::borrow::Cow<'t, str>>, &'a Spanned<DeValue<'t>>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
 }
 
-/// The options that a table may have, each with the command that checks its values.
+/// Options that a table may have, each with the command that checks its values.
 struct Options(BTreeMap<String, (Arg, Command)>);
 
 impl Options {
@@ -160,7 +159,7 @@ impl Options {
         Options(named(&definition()))
     }
 
-    /// Those of the search itself, and those of its requests.
+    /// Returns the options of the search and of its requests.
     fn of_capacity() -> Options {
         let mut options = named(&definition());
         options.retain(|name, _| !NOT_FOR_PROBES.contains(&name.as_str()));
@@ -180,14 +179,14 @@ impl Options {
         in_order(table).into_iter().map(read).collect()
     }
 
-    /// The words of a key; none for an option that is off.
+    /// Returns the words of a key; no words for an option that is off.
     fn words(&self, name: &str, title: &str, value: &DeValue<'_>) -> Result<Vec<std::ffi::OsString>> {
         let of_key = |problem: &str| format!("'{name}' in {title}: {problem}");
         if name == URL {
             return text(value).map(|url| vec![url.into()]).ok_or_else(|| of_key("write a URL in quotes"));
         }
         let Some((arg, definition)) = self.0.get(name) else {
-            // A run knows all others of these.
+            // Only searches lack such an option: a run has every option of this list that files may set.
             if NOT_FOR_PROBES.contains(&name) && !NOT_IN_FILES.contains(&name) {
                 return Err(of_key("a search sets this itself, or it has no effect in one; leave it out"));
             }
@@ -212,7 +211,7 @@ impl Options {
     }
 }
 
-/// Text, or a number as it is written.
+/// Returns text, or a number as it is written.
 fn text(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
@@ -222,7 +221,7 @@ fn text(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// The options of a command that a file may have.
+/// Returns the options of a command that a file may set.
 fn named(definition: &Command) -> BTreeMap<String, (Arg, Command)> {
     let named = |arg: &Arg| Some((arg.get_long()?.to_owned(), (arg.clone(), definition.clone())));
     let mut options: BTreeMap<_, _> = definition.get_arguments().filter_map(named).collect();
@@ -230,7 +229,7 @@ fn named(definition: &Command) -> BTreeMap<String, (Arg, Command)> {
     options
 }
 
-/// Whether the command takes this value. What options need of each other shows only when all of them are known.
+/// Checks a value. Conflicts between options show only when all options are known.
 fn check(definition: &Command, words: &[std::ffi::OsString]) -> Result<()> {
     match definition.clone().try_get_matches_from(words) {
         Err(error) if matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) => {

@@ -1,11 +1,11 @@
-//! What becomes of options that are given in several places.
+//! Options that are given in several places.
 
 use crate::args::run_options::Given;
 
-/// The key and the argument that say where requests go.
+/// Key and argument for the URL of the requests.
 pub(super) const URL: &str = "url";
 
-/// Options of which a run has only one: where a place gives one of them, it takes the place of the others too.
+/// Options that exclude each other: if a place gives one of a group, it replaces the whole group.
 const RIVALS: [&[&str]; 6] = [
     &["rate", "profile", "replay"],
     &["url", "targets", "curl", "flow"],
@@ -15,11 +15,11 @@ const RIVALS: [&[&str]; 6] = [
     &["quiet", "watch"],
 ];
 
-/// What means nothing without a flow.
+/// Option without which [`OF_FLOWS`] have no meaning.
 const FLOW: &str = "flow";
 const OF_FLOWS: [&str; 3] = ["variable", "setup", "file-root"];
 
-/// `lower` with `upper` over it: what both have is that of `upper`, lists included.
+/// Combines options. If both places give an option, `upper` replaces the value of `lower`, also for lists.
 pub(super) fn over(mut lower: Given, upper: Given) -> Given {
     let is_given = |name: &str| upper.get(name).is_some_and(|words| !words.is_empty());
     let given = RIVALS.iter().filter(|rivals| rivals.iter().any(|name| is_given(name)));

@@ -1,10 +1,10 @@
-//! `truetail.toml`: runs and searches by name. Its keys are the long names of the options of `truetail run`, and mean the same.
+//! `truetail.toml`: runs and searches by name. Its keys are the long names of the options of `truetail run`.
 //!
 //! | module | content |
 //! |---|---|
 //! | `place` | errors, with their place in the file |
-//! | `file` | the file as it is written: which runs it names, and their options |
-//! | `layers` | what becomes of options that are given in several places |
+//! | `file` | the file as it is written: named runs, and their options |
+//! | `layers` | options that are given in several places |
 
 mod file;
 mod layers;
@@ -25,14 +25,13 @@ use file::{ConfigFile, is_name};
 use layers::{URL, over};
 use truetail_run::input;
 
-/// The file that is read where no other is named.
+/// File that is read by default.
 const NAME: &str = "truetail.toml";
 
-/// The arguments of `run`, with what `truetail.toml` adds to them. It is not read if the command line says where requests go,
-/// unless `--config` names it.
+/// Completes the arguments of `run` from `truetail.toml`, unless the command line has a target and no `--config`.
 ///
 /// # Errors
-/// If it is needed and cannot be read, something in it is wrong, or it has no such run.
+/// If the file is needed and cannot be read, is not valid, or has no run with this name.
 pub fn complete(args: RunArgs) -> Result<RunArgs> {
     let name = args.url.clone().filter(|url| is_name(url));
     if name.is_none() && has_target(&args) && args.config.is_none() {
@@ -42,11 +41,11 @@ pub fn complete(args: RunArgs) -> Result<RunArgs> {
     one_of(&file, &shown, name.as_deref(), typed(&args, name.is_some())?)
 }
 
-/// Several runs of `truetail.toml`, each with its name and its arguments, in their order. What the command line says holds for all of
-/// them; `--out` is a folder for theirs.
+/// Returns several runs of `truetail.toml` in order, each with name and arguments. Options of the command line apply to
+/// all of them, and `--out` is the parent of their folders.
 ///
 /// # Errors
-/// If it cannot be read, something in it is wrong, or it has no such run.
+/// If the file cannot be read, is not valid, or has no run with one of these names.
 pub fn complete_several(args: &RunArgs) -> Result<Vec<(String, RunArgs)>> {
     let named = || args.url.iter().chain(&args.several.more);
     if let Some(wrong) = named().find(|name| !is_name(name)) {
@@ -87,7 +86,7 @@ fn read(args: &RunArgs, name: Option<&str>) -> Result<(ConfigFile, String)> {
     Ok((ConfigFile::parse(&text, &shown).map_err(usage_error)?, shown))
 }
 
-/// The arguments of one run of the file.
+/// Returns the arguments of one run of the file.
 fn one_of(
     file: &ConfigFile,
     shown: &str,
@@ -103,7 +102,7 @@ fn one_of(
     Ok(args)
 }
 
-/// Whether they say where requests go.
+/// Returns true if the arguments name a target.
 fn has_target(args: &RunArgs) -> bool {
     args.url.is_some()
         || args.targets.is_some()
@@ -125,7 +124,7 @@ fn missing(name: Option<&str>) -> CliError {
     })
 }
 
-/// What the command line gives: options, and a curl command. A name says where to look, and is no option.
+/// Returns the options and the curl command of the command line. The name of a run is no option.
 fn typed(args: &RunArgs, is_named: bool) -> Result<(Given, Vec<OsString>)> {
     let mut options = given_in_run(args.typed.words.iter().skip(1))?;
     options.remove("config");
@@ -136,10 +135,10 @@ fn typed(args: &RunArgs, is_named: bool) -> Result<(Given, Vec<OsString>)> {
     Ok((options, args.command.iter().map(OsString::from).collect()))
 }
 
-/// The arguments of `capacity`, with what `truetail.toml` adds to them where a name stands in place of a URL.
+/// Completes the arguments of `capacity` from `truetail.toml` if a name is given instead of a URL.
 ///
 /// # Errors
-/// If there is no such file or search, or something in it is wrong.
+/// If the file or the search does not exist, or the file is not valid.
 pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
     let name = args.url.as_str();
     if !is_name(name) {
@@ -154,7 +153,7 @@ pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
     let definition = definition_of::<CapacityArgs>();
     let own: Vec<_> = definition.get_arguments().cloned().collect();
     let matches = definition.try_get_matches_from(args.typed.words.iter().skip(1)).map_err(usage_error)?;
-    // The rivals among the options of a run are none here: --max-time is the time of the search.
+    // Excluding options of a run do not exclude each other here: `--max-time` is the time of the search.
     options.extend(given(&own, &matches));
     let url = options.remove(URL).unwrap_or_default();
     if url.is_empty() {
@@ -174,9 +173,9 @@ pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
     Ok(read)
 }
 
-/// The words of a command line.
+/// Returns the words of a command line.
 fn words(mut options: Given, command: Vec<OsString>) -> Vec<OsString> {
-    // A curl command says where requests go.
+    // A curl command names the target, so the URL is dropped.
     let url = options.remove(URL).filter(|_| command.is_empty()).unwrap_or_default();
     let command = if command.is_empty() { command } else { [vec!["--".into()], command].concat() };
     url.into_iter().chain(options.into_values().flatten()).chain(command).collect()

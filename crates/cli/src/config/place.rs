@@ -1,8 +1,8 @@
-//! Errors, with their place in the file.
+//! Errors with their place in a file.
 
 use std::fmt;
 
-/// The text of a file, and what errors call it.
+/// Text of a file, and its name in errors.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'t> {
     pub(super) file: &'t str,
@@ -10,7 +10,7 @@ pub(super) struct Source<'t> {
 }
 
 impl Source<'_> {
-    /// `FILE:LINE:COLUMN: message`, about the byte `offset`.
+    /// Returns `FILE:LINE:COLUMN: message`, for the byte `offset`.
     pub(super) fn error(self, offset: usize, message: impl fmt::Display) -> String {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
@@ -20,7 +20,7 @@ impl Source<'_> {
     }
 }
 
-/// `did you mean 'rate'?`, or what there is.
+/// Returns `did you mean 'rate'?`, or the list of known words.
 pub(super) fn suggestion(given: &str, known: &[String]) -> String {
     let near = known.iter().map(|word| (strsim::damerau_levenshtein(given, word), word)).min();
     match near.filter(|(distance, _)| *distance <= if given.len() < 4 { 1 } else { 2 }) {

@@ -231,7 +231,7 @@ impl Probe for EngineProbe<'_> {
     }
 }
 
-/// Returns the rate from which a trial is approached, at most `max_rate`; `None` if the trial has no approach.
+/// Returns the rate that approaches the rate of a trial, at most `max_rate`; `None` if the trial has no approach.
 fn approach_rate(trial: &Trial, max_rate: f64) -> Option<f64> {
     match trial.purpose {
         Purpose::Bracket | Purpose::Refine => None,
