@@ -1,56 +1,55 @@
-//! What another tool said of its own run.
+//! Results that another tool states about its own run.
 
 use serde::{Deserialize, Serialize};
 
-/// From which instant on a tool counts its latency.
+/// Start of the latency that a tool reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LatencyFrom {
-    /// The moment at which the request was sent: a service time, whatever the tool calls it.
+    /// The request was sent: the latency is a service time, even if the tool calls it a response time.
     Send,
-    /// The moment at which it should have been sent: a response time.
+    /// The request should have been sent: the latency is a response time.
     Intended,
-    /// The moment of sending, and the histogram was filled afterwards with requests that never were.
+    /// The request was sent, and the tool later added requests to the histogram that it never sent.
     BackFilled,
 }
 
 /// One quantile as the tool states it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ClaimedQuantile {
-    /// Which quantile, 0 < q < 1.
+    /// The quantile, 0 < q < 1.
     pub q: f64,
-    /// Its value, nanoseconds, as coarse as the tool printed it.
+    /// Value in nanoseconds, as coarse as the tool printed it.
     pub value_ns: u64,
-    /// The tool printed it; otherwise it was computed from the tool's own samples or histogram.
+    /// True if the tool printed it, false if it was computed from the tool's samples or histogram.
     pub printed: bool,
 }
 
-/// What another tool said of its own run. Nothing here was checked, and nothing was filled in: what the tool does not
-/// say is `None`.
+/// Results that another tool states about its own run, unchecked. Figures that it does not state are `None`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Claims {
-    /// What its latency starts from.
+    /// Start of the latency.
     pub latency_from: LatencyFrom,
-    /// Its quantiles, ascending.
+    /// Latency quantiles, ascending.
     pub quantiles: Vec<ClaimedQuantile>,
-    /// Its mean, nanoseconds.
+    /// Mean latency, nanoseconds.
     pub mean_ns: Option<u64>,
-    /// Its maximum, nanoseconds.
+    /// Maximum latency, nanoseconds.
     pub max_ns: Option<u64>,
-    /// How many requests are in its latencies.
+    /// Number of requests in the latencies.
     pub measured: Option<u64>,
-    /// How many requests it says it made, answered or not.
+    /// Number of requests that the tool says it made, answered or not.
     pub requests: Option<u64>,
-    /// How many of them it says failed; what that means differs from tool to tool.
+    /// Number of failed requests. The meaning of "failed" differs from tool to tool.
     pub failed: Option<u64>,
-    /// How many requests it says it should have made and did not.
+    /// Number of requests that the tool should have made and did not.
     pub dropped: Option<u64>,
-    /// Requests a second, as it says.
+    /// Requests per second.
     pub rate_per_second: Option<f64>,
 }
 
 impl Claims {
-    /// Nothing said but where the latency starts.
+    /// Returns claims without any figure.
     pub const fn silent(latency_from: LatencyFrom) -> Claims {
         Claims {
             latency_from,
@@ -65,13 +64,13 @@ impl Claims {
         }
     }
 
-    /// The claimed value of quantile `q`, nanoseconds; `None` where the tool does not say.
+    /// Returns the claimed value of quantile `q`; `None` if the tool does not state it.
     pub fn quantile(&self, q: f64) -> Option<ClaimedQuantile> {
         at(&self.quantiles, q)
     }
 }
 
-/// What one value is of what a tool says of the gaps between tokens.
+/// Meaning of one value in a tool's distribution of gaps between tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GapOf {
@@ -81,30 +80,30 @@ pub enum GapOf {
     Answer,
 }
 
-/// What another tool said of answers that come in pieces, by its own definitions.
+/// Results that another tool states about streamed answers, by its own definitions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StreamClaims {
-    /// What it calls the time to the first token: quantiles, ascending.
+    /// Quantiles of the tool's time to the first token, ascending.
     pub first: Vec<ClaimedQuantile>,
-    /// The largest, nanoseconds.
+    /// Maximum time to the first token, nanoseconds.
     pub first_max_ns: Option<u64>,
-    /// How many answers are in it; `None` where the tool does not say.
+    /// Number of answers in that time; `None` if the tool does not say.
     pub measured: Option<u64>,
-    /// What it says of the gaps between tokens, ascending; empty where it says nothing.
+    /// Quantiles of the gaps between tokens, ascending; empty if the tool states none.
     pub gaps: Vec<ClaimedQuantile>,
-    /// The largest, nanoseconds.
+    /// Longest gap, nanoseconds.
     pub gap_max_ns: Option<u64>,
-    /// What one value of `gaps` is.
+    /// Meaning of one value of `gaps`.
     pub gap_of: GapOf,
 }
 
 impl StreamClaims {
-    /// Quantile `q` of the time to the first token, nanoseconds.
+    /// Returns quantile `q` of the time to the first token.
     pub fn first_at(&self, q: f64) -> Option<ClaimedQuantile> {
         at(&self.first, q)
     }
 
-    /// Quantile `q` of the gaps, nanoseconds.
+    /// Returns quantile `q` of the gaps.
     pub fn gap_at(&self, q: f64) -> Option<ClaimedQuantile> {
         at(&self.gaps, q)
     }

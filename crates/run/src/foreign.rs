@@ -1,7 +1,7 @@
-//! What a file of another tool holds: its single requests, one after the other, and what it says of the run as a whole.
+//! Content of another tool's result file: the requests, one by one, and statements about the whole run.
 //!
-//! `truetail-import` reads files into these values, and `truetail_analysis::audit` judges them. A quantity that a file does
-//! not have is `None`, never zero.
+//! `truetail-import` reads files into these values, and `truetail_analysis::audit` judges them. A quantity that a file
+//! does not have is `None`, never zero.
 
 use std::ops::Deref;
 
@@ -15,24 +15,24 @@ use crate::Claims;
 /// One request as a file reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ForeignRequest {
-    /// When it was sent: nanoseconds since 1970, or since the start of the run ([`ForeignClock::starts`]). `None` where the
-    /// file does not say.
+    /// When it was sent: nanoseconds since 1970 or since the start of the run ([`ForeignClock::starts`]), if the file
+    /// says so.
     pub start_ns: Option<u64>,
     /// Its latency, as the tool defines it ([`Claims::latency_from`]).
     pub duration: Nanos,
-    /// How long it waited in the client before that, which is in no latency: behind a limit on concurrency, say. 0 where the file does
-    /// not say.
+    /// Time that it waited in the client before `duration` began, for example behind a limit on concurrency. No latency
+    /// contains it. 0 if the file does not say.
     pub waited: Nanos,
-    /// What became of it.
+    /// The outcome of the request.
     pub outcome: Outcome,
-    /// Who sent it: the thread, virtual user or connection, numbered from 0 in the order in which they appear. `None` where the
-    /// file does not say.
+    /// The thread, virtual user or connection that sent it, numbered from 0 in order of appearance, if the file says
+    /// so.
     pub worker: Option<u32>,
-    /// Bytes of the answer. `None` where the file does not say.
+    /// Bytes of the answer, if the file says so.
     pub bytes_in: Option<u64>,
 }
 
-/// What the starts of the requests count from.
+/// Zero point of the starts of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForeignStarts {
@@ -45,34 +45,34 @@ pub enum ForeignStarts {
     Unix,
 }
 
-/// What the times of a file are.
+/// Meaning and resolution of the times in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct ForeignClock {
-    /// What the starts of the requests count from.
+    /// Zero point of the starts of requests.
     pub starts: ForeignStarts,
-    /// The smallest difference that two starts can have, nanoseconds: 1 000 000 where the tool writes whole milliseconds.
+    /// Smallest difference between two starts, nanoseconds: 1 000 000 if the tool writes whole milliseconds.
     pub start_resolution_ns: u64,
-    /// The smallest difference that two latencies can have, nanoseconds.
+    /// Smallest difference between two latencies, nanoseconds.
     pub duration_resolution_ns: u64,
 }
 
-/// The load that a tool was asked for, as far as its file says.
+/// Load that a tool was asked for, as far as its file says.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 pub struct ForeignLoad {
-    /// How many users or connections there were at most.
+    /// Highest number of users or connections.
     pub users: Option<u32>,
     /// Requests per second.
     pub rate_per_second: Option<f64>,
-    /// What decided when the next request was sent, where the file says so or the tool leaves no choice.
+    /// What decided when the next request was sent, if the file says so or the tool leaves no choice.
     pub model: Option<LoadModelKind>,
 }
 
-/// Latencies as a histogram, with the intervals of time that it is the sum of.
+/// Latencies as a histogram, with the intervals that add up to it.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ForeignHistogram {
     /// All latencies.
     pub whole: Histogram,
-    /// The intervals in the order of the file; empty where it has one histogram for the whole run.
+    /// The intervals in the order of the file; empty if the file has only one histogram for the whole run.
     pub intervals: Vec<ForeignInterval>,
 }
 
@@ -90,82 +90,82 @@ impl Deref for ForeignHistogram {
     }
 }
 
-/// The latencies of an interval of time.
+/// Latencies of one interval of time.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ForeignInterval {
-    /// When it begins, on the clock of the file, nanoseconds.
+    /// Start, on the clock of the file, nanoseconds.
     pub from_ns: u64,
-    /// When it ends, nanoseconds.
+    /// End, on the clock of the file, nanoseconds.
     pub to_ns: u64,
     /// Its latencies.
     pub histogram: Histogram,
 }
 
-/// Who wrote the file.
+/// Side of the connection that wrote the file.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForeignView {
     /// A client that sent load.
     #[default]
     Client,
-    /// The server or a proxy, as in an access log: it knows nothing of requests that had not reached it.
+    /// The server or a proxy, as in an access log. It knows nothing of requests that never reached it.
     Server,
 }
 
-/// Something that a tool does by itself and that changes what its numbers mean.
+/// A tool's behaviour that changes the meaning of its numbers and that its file does not mention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Habit {
-    /// What it does, in a sentence.
+    /// The behaviour, in a sentence.
     pub what: &'static str,
-    /// Where that is written: a file of its source, or a page of its documentation.
+    /// Evidence: a file of the tool's source, or a page of its documentation.
     pub source: &'static str,
 }
 
 /// A place in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct FilePlace {
-    /// The byte at which it begins, from 0.
+    /// Offset of its first byte, from 0.
     pub byte: u64,
-    /// The line, from 1; 0 in a binary file, which has none.
+    /// The line, from 1; 0 in a binary file.
     pub line: u64,
 }
 
-/// What of a file could not be used.
+/// Parts of a file that could not be used.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Damage {
-    /// How many rows were left out.
+    /// Number of rows that were left out.
     pub rows_left_out: u64,
-    /// The first of them, and what was wrong with it.
+    /// Place of the first row that was left out, and the reason.
     pub first: Option<(FilePlace, String)>,
-    /// Where the file was cut off: the beginning of the row, or value, that is not whole.
+    /// Start of the incomplete row or value at the end, if the file was cut off.
     pub truncated_at: Option<FilePlace>,
 }
 
-/// What a file says of the run as a whole.
+/// Statements of a file about the whole run.
 #[derive(Clone, Debug)]
 pub struct ForeignRun {
     /// The name of the format, such as `k6-csv`.
     pub format: &'static str,
-    /// The tool that wrote it; `None` where the format belongs to no tool.
+    /// The tool that wrote the file; `None` if the format belongs to no tool.
     pub tool: Option<&'static str>,
-    /// The version of the tool, where the file names it.
+    /// Version of the tool, if the file names it.
     pub version: Option<String>,
-    /// The figures that the file states, and what its latency starts from.
+    /// Figures that the file states, and the start of its latency.
     pub claims: Claims,
-    /// Its latencies as a histogram, where it gives one and no single requests.
+    /// Latencies as a histogram, if the file has a histogram instead of single requests.
     pub histogram: Option<ForeignHistogram>,
-    /// How many single requests were read.
+    /// Number of single requests that were read.
     pub requests: u64,
-    /// What its times are.
+    /// Meaning and resolution of the file's times.
     pub clock: ForeignClock,
-    /// The load that was asked for, where the file says so.
+    /// The load that was asked for, as far as the file says.
     pub load: ForeignLoad,
-    /// Who wrote it.
+    /// Side of the connection that wrote the file.
     pub view: ForeignView,
-    /// What of it could not be used.
+    /// Parts of the file that could not be used.
     pub damage: Damage,
-    /// What a reader of the numbers should know, such as requests that the tool does not mention.
+    /// Notes for readers of the numbers, such as requests that the tool does not mention.
     pub notes: Vec<String>,
-    /// What the tool does by itself and does not say.
+    /// Behaviour of the tool that changes the meaning of its numbers.
     pub habits: &'static [Habit],
 }

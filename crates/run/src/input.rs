@@ -1,21 +1,21 @@
-//! Files that others wrote, read within a budget.
+//! Reading of untrusted files, within a budget of bytes.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// The longest file of a run that is read, bytes: no file of a run is longer, and no log with a run in it.
+/// Size limit of a file to read, bytes. No file of a run is larger, and no log with a packed run.
 pub const LONGEST: u64 = 256 << 20;
 
-/// Opens a regular file. A pipe or a device might never answer or never end, so each is refused before it is opened.
+/// Opens a regular file. Pipes and devices are refused before they are opened, because reading them might never end.
 ///
 /// # Errors
-/// If it cannot be opened, or is no regular file.
+/// Fails if the file cannot be opened or is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     check(&fs::metadata(path)?)?;
     let file = File::open(path)?;
-    // The path may lead somewhere else by now.
+    // The path may lead to another file by now.
     check(&file.metadata()?)?;
     Ok(file)
 }
@@ -28,54 +28,45 @@ fn check(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::other(format!("it is {what}; give a regular file")))
 }
 
-/// The bytes of a regular file of at most `most` bytes.
+/// Returns the bytes of a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`] and [`AtMost`].
+/// Fails if the file cannot be opened or read, is not a regular file, or is longer than `most`.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     AtMost::new(open(path)?, most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Opens a regular file, or a pipe that the shell opened for a process, such as `/dev/fd/63`: that one has a writer that ends.
-///
-/// # Errors
-/// As [`open`].
+/// Opens a regular file, or a pipe that the shell opened for this process, such as `/dev/fd/63`. Fails like [`open`].
 pub fn open_or_given(path: &Path) -> io::Result<File> {
     let is_given =
         ["/dev/fd/", "/proc/self/fd/", "/dev/stdin"].iter().any(|place| path.to_string_lossy().starts_with(place));
     if is_given && fs::metadata(path)?.file_type().is_fifo() { File::open(path) } else { open(path) }
 }
 
-/// The bytes of a file of at most `most` bytes that a user names, as [`open_or_given`] opens it.
+/// Returns the bytes of a file or shell pipe that the user names ([`open_or_given`]), of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`] and [`AtMost`].
+/// Fails if the file cannot be opened or read, or is longer than `most`.
 pub fn bytes_within(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     AtMost::new(open_or_given(path)?, most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The same of at most [`LONGEST`] bytes.
-///
-/// # Errors
-/// As [`bytes_within`].
+/// Returns the bytes of a file that the user names, of at most [`LONGEST`] bytes. Fails like [`bytes_within`].
 pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     bytes_within(path, LONGEST)
 }
 
-/// The text of a file that a user names.
-///
-/// # Errors
-/// As [`bytes`], and if it is not UTF-8.
+/// Returns the text of a file that the user names. Fails like [`bytes`], and if the file is not UTF-8.
 pub fn text(path: &Path) -> io::Result<String> {
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
     String::from_utf8(bytes(path)?).map_err(not_text)
 }
 
-/// A reader that fails after its budget of bytes, rather than ending as if all had been read.
+/// Reader that fails if the input is longer than its budget, instead of ending as if it had read everything.
 #[derive(Debug)]
 pub struct AtMost<R> {
     input: R,
@@ -84,7 +75,7 @@ pub struct AtMost<R> {
 }
 
 impl<R: Read> AtMost<R> {
-    /// Reads at most `most` bytes of `input`.
+    /// Returns a reader of at most `most` bytes of `input`.
     pub fn new(input: R, most: u64) -> AtMost<R> {
         AtMost { input, most, left: most }
     }

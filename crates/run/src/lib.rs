@@ -1,4 +1,4 @@
-//! The result of a run: over sockets, in the simulator, around a callable, or from another tool's file.
+//! Result of a run: over sockets, in the simulator, around a callable, or from another tool's file.
 //!
 //! A [`Run`] consists of [`Facts`] (load, machine, versions) and a [`Snapshot`] (the recorded requests).
 //! `truetail-analysis` computes [`Findings`] from it. This crate defines these values, and writes, reads and merges run

@@ -1,4 +1,4 @@
-//! What no run exceeds. Sums over the parts of a run, and over many runs, do not overflow.
+//! Upper bounds of every number of a run, so that sums over parts of a run, and over many runs, do not overflow.
 
 use std::fmt;
 
@@ -6,24 +6,23 @@ use serde_json::Value;
 
 use crate::Facts;
 
-/// More arrivals than a run can have: a million a second for nine years.
+/// Limit on the arrivals of a run: a million per second for nine years.
 pub(crate) const MAX_ARRIVALS: u64 = 1 << 48;
-/// Longer than a run can be, in nanoseconds: 36 years.
+/// Limit on the duration of a run, nanoseconds: 36 years.
 pub(crate) const LONGEST_NS: u64 = 1 << 60;
-/// More bytes than the answers that were kept can have: an exbibyte.
+/// Limit on the bytes of all kept answers: an exbibyte.
 pub(crate) const MAX_BYTES: u64 = 1 << 60;
-/// Larger than anything that a run counts or measures, be it in arrivals, nanoseconds or bytes.
+/// Limit on every other number of a run: arrivals, nanoseconds or bytes.
 const LARGEST: u64 = 1 << 60;
 
-/// What somebody said, or a date: it may be any number, and is added to nothing.
+/// Fields that may hold any number: settings, dates and statements of other tools. They are added to nothing.
 const OF_ANY_SIZE: [&str; 5] = ["offered", "claims", "seed", "stall_ns", "idle_timeout_ns"];
 
-/// A number of a run that is larger than any run can have.
+/// A number above the limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TooLarge {
-    /// Its place in `run.json`.
+    /// Its path in `run.json`.
     pub place: String,
-    /// The number.
     pub value: u128,
 }
 
@@ -33,7 +32,7 @@ impl fmt::Display for TooLarge {
     }
 }
 
-/// The first number of these facts that no run can have. A field that is added to the facts is looked at too.
+/// Returns the first number in these facts that is above the limit. It visits every field, also ones added later.
 pub(crate) fn too_large(facts: &Facts) -> Option<TooLarge> {
     let value = serde_json::to_value(facts).expect("a part of run.json");
     let steps = facts.sessions.iter().flat_map(|sessions| &sessions.steps);

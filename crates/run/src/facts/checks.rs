@@ -1,67 +1,67 @@
-//! What became of the checks of answers (`--check`).
+//! Results of the checks of answers (`--check`).
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-/// A check, and how many measured answers passed it. Arrivals without an answer are in neither count.
+/// A check, and how many measured answers passed and failed it. Arrivals without an answer are in neither count.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CheckCounts {
-    /// As the user wrote it: `status == 200`.
+    /// The check as the user wrote it: `status == 200`.
     pub text: String,
-    /// Answers that passed it.
+    /// Number of answers that passed.
     pub passed: u64,
-    /// Answers that did not.
+    /// Number of answers that failed.
     pub failed: u64,
 }
 
 impl CheckCounts {
-    /// Adds the counts of the same check in another part of the run. A file may hold any counts, so sums saturate.
+    /// Adds the counts of the same check in another part of the run. Sums saturate, since files may hold any counts.
     pub fn merge(&mut self, other: &CheckCounts) {
         self.passed = self.passed.saturating_add(other.passed);
         self.failed = self.failed.saturating_add(other.failed);
     }
 
-    /// How many answers were checked.
+    /// Returns the number of checked answers.
     pub fn answers(&self) -> u64 {
         self.passed.saturating_add(self.failed)
     }
 }
 
-/// An answer that failed a check, as far as it is kept.
+/// An answer that failed a check, with the beginning of its body.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FailedAnswer {
-    /// The place of its arrival in the whole schedule, from 0.
+    /// Index of its arrival in the whole schedule, from 0.
     pub arrival: u64,
-    /// When the arrival was to start, nanoseconds from the origin of the run.
+    /// Intended start, nanoseconds from the origin of the run.
     pub intended_start_ns: u64,
-    /// Method and URL, with its placeholders.
+    /// Method and URL, with placeholders.
     pub target: String,
     /// The checks that it failed.
     pub failed: Vec<FailedCheck>,
     /// HTTP status.
     pub status: u16,
-    /// Its header fields, `name: value` each, in the order in which they came.
+    /// Header fields in the order of the answer, each as `name: value`.
     pub headers: Vec<String>,
-    /// The first 4 KiB of its body, without transfer coding; what is not UTF-8 is replaced by U+FFFD.
+    /// The first 4 KiB of the body, without transfer coding. Invalid UTF-8 is replaced by U+FFFD.
     pub body: String,
-    /// Bytes of the whole body.
+    /// Length of the whole body, bytes.
     pub body_bytes: u64,
 }
 
 /// A check that an answer failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FailedCheck {
-    /// The check, as the user wrote it.
+    /// The check as the user wrote it.
     pub check: String,
-    /// Why the answer fails it.
+    /// Reason for the failure.
     pub why: String,
 }
 
-/// So many answers that failed are kept of a run, and beyond them the first one for each check that has none by then.
+/// Number of failed answers that a run keeps, besides the first failed answer of each check without an example.
 pub const MAX_FAILED_ANSWERS: usize = 5;
 
-/// The answers that are kept of a run that has all of these, in the order of their arrivals.
+/// Selects the answers that a run keeps out of `answers`, and returns them in the order of their arrivals.
 pub fn first_failed(mut answers: Vec<FailedAnswer>) -> Vec<FailedAnswer> {
     answers.sort_by_key(|answer| (answer.intended_start_ns, answer.arrival));
     let (mut count, mut with_example) = (0, HashSet::new());

@@ -1,35 +1,35 @@
-//! When the events of one stream came, in bounded memory.
+//! Times of the events of one stream, in bounded memory.
 
 use serde::{Deserialize, Serialize};
 use truetail_model::time::Timestamp;
 
-/// At most this many marks are kept of a stream.
+/// Limit on the marks of one stream.
 pub(super) const MAX_MARKS: usize = 128;
-/// Where there are more, those closer to each other than this part of the whole become one: at most this many and one remain.
+/// Divisor that sets the resolution when the limit is reached: marks closer than the stream's length / 64 are joined.
 const MARKS_LEFT: u64 = 64;
 
-/// Events that came at one instant, or so close to each other that they are not told apart.
+/// Events that came at one instant, or too close to each other to be kept apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventMark {
     /// When the first of them came, in nanoseconds since the origin of the run.
     pub from_ns: u64,
-    /// When the last of them came.
+    /// When the last of them came, in nanoseconds since the origin of the run.
     pub to_ns: u64,
-    /// How many there are, at least one.
+    /// Number of events, at least 1.
     pub events: u64,
-    /// How many of them came with one read together with the one before.
+    /// Number of events that were read together with the event before them.
     pub coalesced: u64,
 }
 
 impl EventMark {
-    /// The gap that ended at this instant lies between this mark and a later one.
+    /// Returns true if the gap that ended at `gap_ended_ns` lies between this mark and `later`.
     #[inline]
     fn is_before(&self, later: &EventMark, gap_ended_ns: u64) -> bool {
         self.to_ns < gap_ended_ns && later.from_ns == gap_ended_ns
     }
 
-    /// Adds the events of a later mark, if they are close enough.
+    /// Adds the events of a later mark if they are close enough, and returns true if it did.
     #[inline]
     fn takes_in(&mut self, later: &EventMark, resolution_ns: u64) -> bool {
         let is_close = later.to_ns.saturating_sub(self.from_ns) <= resolution_ns;
@@ -42,30 +42,30 @@ impl EventMark {
     }
 }
 
-/// The events of one stream, in order. Gaps that are longer than the resolution are between two marks, and exact, and so is the
-/// longest gap of all.
+/// Times of the events of one stream, in order and in bounded memory. Gaps longer than the resolution lie between two
+/// marks and are exact. So is the longest gap.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct EventMarks {
     marks: Vec<EventMark>,
     resolution_ns: u64,
-    /// The longest gap, the first of those that are equally long: how long it is, and when it ended.
+    /// Length and end of the longest gap; of several equal gaps, the first.
     longest_ns: u64,
     longest_ended_ns: u64,
 }
 
 impl EventMarks {
-    /// None, with room for all that are kept, so that [`event`](EventMarks::event) allocates nothing.
+    /// Returns an empty list with room for all marks, so that [`event`](EventMarks::event) allocates nothing.
     pub fn with_room() -> EventMarks {
         EventMarks { marks: Vec::with_capacity(MAX_MARKS), ..EventMarks::default() }
     }
 
-    /// Forgets all.
+    /// Removes all marks.
     pub fn clear(&mut self) {
         self.marks.clear();
         (self.resolution_ns, self.longest_ns, self.longest_ended_ns) = (0, 0, 0);
     }
 
-    /// An event came, not before those that are there. `is_coalesced`: with one read together with the one before.
+    /// Adds the latest event. `is_coalesced`: it was read together with the event before it.
     #[inline]
     pub fn event(&mut self, at: Timestamp, is_coalesced: bool) {
         let mark = EventMark { from_ns: at.0, to_ns: at.0, events: 1, coalesced: u64::from(is_coalesced) };
@@ -82,7 +82,6 @@ impl EventMarks {
         self.marks.push(mark);
     }
 
-    /// Whether the gap that ends now is the longest.
     #[inline]
     fn measure(&mut self, at_ns: u64) {
         let gap_ns = self.marks.last().map_or(0, |last| at_ns.saturating_sub(last.to_ns));
@@ -91,7 +90,7 @@ impl EventMarks {
         }
     }
 
-    /// The last mark takes this one in, if it is close enough.
+    /// Joins `mark` with the last mark if they are close enough, and returns true if it did.
     #[inline]
     fn joins(&mut self, mark: &EventMark) -> bool {
         let (resolution_ns, longest_ended_ns) = (self.resolution_ns, self.longest_ended_ns);
@@ -116,7 +115,7 @@ impl EventMarks {
         self.marks.truncate(last + 1);
     }
 
-    /// The marks, ascending.
+    /// Returns the marks, ascending.
     pub fn all(&self) -> &[EventMark] {
         &self.marks
     }

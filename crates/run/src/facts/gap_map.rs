@@ -1,22 +1,22 @@
-//! Gaps between events by time and size, in bounded memory.
+//! Gaps between events by time and length, in bounded memory.
 
 use serde::{Deserialize, Serialize};
 use truetail_model::time::{Nanos, Timestamp};
 
-/// A map has at most this many columns: where a run outlasts them, two become one.
+/// Limit on the columns of a map. In a run that outlasts them, each two columns become one.
 const MAX_COLUMNS: usize = 240;
-/// The width of a column at first, in nanoseconds.
+/// Initial width of a column, nanoseconds.
 const FIRST_WIDTH_NS: u64 = 250_000_000;
-/// Four rows for each factor of two. `u64` has 64 of these, and the first row is cut.
+/// Four rows for each of the 64 factors of two in a `u64`, and the first row, which is cut.
 const ROWS: usize = 4 * 64 + 1;
-/// The lower edges of the rows within a factor of two, as shares of 2⁶⁴: 2^(0.1285 + k/4 − 1). So 10 ms is in the middle of a row,
-/// and with it 5 ms, 20 ms, 40 ms.
+/// Lower edges of the rows within a factor of two, as shares of 2⁶⁴: 2^(0.1285 + k/4 − 1). They put 10 ms, and with it
+/// 5 ms, 20 ms and 40 ms, in the middle of a row.
 const EDGES: [u64; 4] =
     [10_082_566_082_211_409_920, 11_990_259_322_450_919_424, 14_258_901_696_986_339_328, 16_956_787_350_180_526_080];
-/// The first of them above the power of two, as a power of two.
+/// Distance of the first edge from the power of two below it, as a power of two.
 const PHASE: f64 = 0.128_496_664_211_535_72;
 
-/// Gaps between events, by the time at which they ended and by their length.
+/// Gaps between events by the time at which they ended and by length, in bounded memory.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(into = "GapMapFile", try_from = "GapMapFile")]
 pub struct GapMap {
@@ -24,7 +24,6 @@ pub struct GapMap {
     columns: Vec<Column>,
 }
 
-/// What ended in one stretch of time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Column {
     rows: [u64; ROWS],
@@ -41,21 +40,21 @@ impl Default for GapMap {
 }
 
 impl GapMap {
-    /// Each row is this many times as high as the one below it: the fourth root of two.
+    /// Factor between the lower edges of two adjacent rows: the fourth root of two.
     pub const ROW_FACTOR: f64 = 1.189_207_115_002_721;
 
-    /// An empty map with room for all of its columns, so that [`record`](GapMap::record) allocates nothing.
+    /// Returns an empty map with room for all columns, so that [`record`](GapMap::record) allocates nothing.
     pub fn with_room() -> GapMap {
         GapMap { columns: Vec::with_capacity(MAX_COLUMNS), ..GapMap::default() }
     }
 
-    /// An event came at `at`, so long after the one before.
+    /// Records an event at `at`, which came `gap` after the event before it.
     #[inline]
     pub fn record(&mut self, at: Timestamp, gap: Nanos) {
         self.column(at).rows[row_of(gap.0)] += 1;
     }
 
-    /// A stream ended at `at`, and no event ended its last gap.
+    /// Records the end of a stream at `at`: no event ended its last gap.
     pub fn record_open(&mut self, at: Timestamp) {
         self.column(at).open += 1;
     }
@@ -71,7 +70,6 @@ impl GapMap {
         &mut self.columns[column]
     }
 
-    /// Two columns become one.
     fn widen(&mut self) {
         for i in 0..self.columns.len().div_ceil(2) {
             let mut column = std::mem::replace(&mut self.columns[2 * i], EMPTY);
@@ -84,7 +82,7 @@ impl GapMap {
         self.width_ns *= 2;
     }
 
-    /// Adds those of another part of the run.
+    /// Adds the gaps of another part of the run.
     pub fn merge(&mut self, other: &GapMap) {
         let mut other = other.clone();
         while self.width_ns < other.width_ns {
@@ -97,27 +95,27 @@ impl GapMap {
         self.columns.iter_mut().zip(&other.columns).for_each(|(column, other)| column.add(other));
     }
 
-    /// How wide a column is. Column `i` begins at `i` times this.
+    /// Returns the width of a column. Column `i` begins at `i` times this width.
     pub fn width(&self) -> Nanos {
         Nanos(self.width_ns)
     }
 
-    /// Of each column: (row, gaps) in ascending order of rows, empty cells left out; and gaps that no event ended.
+    /// Iterates over the columns: (row, gaps) of the non-empty cells in ascending order, and gaps that no event ended.
     pub fn columns(&self) -> impl Iterator<Item = (Vec<(u16, u64)>, u64)> + '_ {
         self.columns.iter().map(|column| (column.cells(), column.open))
     }
 
-    /// The lower edge of a row, in nanoseconds.
+    /// Returns the lower edge of a row, in nanoseconds.
     pub fn edge_ns(row: u16) -> f64 {
         ((f64::from(row) - 1.0) / 4.0 + PHASE).exp2()
     }
 
-    /// How many gaps are in it.
+    /// Returns the number of gaps that an event ended.
     pub fn gaps(&self) -> u64 {
         self.columns.iter().flat_map(|column| &column.rows).fold(0, |sum: u64, count| sum.saturating_add(*count))
     }
 
-    /// How many of them no event ended.
+    /// Returns the number of gaps that no event ended.
     pub fn open(&self) -> u64 {
         self.columns.iter().fold(0, |sum: u64, column| sum.saturating_add(column.open))
     }
@@ -135,7 +133,6 @@ impl Column {
     }
 }
 
-/// The row of a gap.
 #[inline]
 fn row_of(gap_ns: u64) -> usize {
     let gap_ns = gap_ns.max(1);
@@ -144,7 +141,7 @@ fn row_of(gap_ns: u64) -> usize {
     4 * (63 - zeros as usize) + above
 }
 
-/// The same as it is saved.
+/// A [`GapMap`] as it is saved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GapMapFile {
@@ -155,9 +152,8 @@ struct GapMapFile {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ColumnFile {
-    /// Row and count.
+    /// (row, count) pairs.
     gaps: Vec<(u16, u64)>,
-    /// Gaps that no event ended.
     open: u64,
 }
 

@@ -1,87 +1,86 @@
-//! What the generator knows of itself and of its machine.
+//! Statistics of the generator and its machine.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What the generator knows about itself.
+/// Statistics of the generator about itself and its machine.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct GeneratorStats {
-    /// Worker threads.
+    /// Number of worker threads.
     pub threads: u32,
     /// CPU time during the run.
     pub cpu: CpuTime,
-    /// The CPU time of the worker that used most. If it is close to the elapsed time, that worker had no time to spare.
+    /// CPU time of the busiest worker. If it is close to the elapsed time, that worker had no time to spare.
     #[serde(default)]
     pub busiest_worker_cpu_ns: u64,
-    /// What took the processor away from it.
+    /// Causes outside the generator that took CPU time from it.
     #[serde(default)]
     pub surroundings: CpuContention,
     /// Peak resident memory, if known.
     pub peak_memory_bytes: Option<u64>,
     /// The longest pauses, longest first, at most [`LONGEST_PAUSES`].
     pub pauses: Vec<Pause>,
-    /// How many pauses there were.
+    /// Number of pauses.
     pub pause_count: u64,
     /// Total length of all pauses.
     pub paused_ns: u64,
     /// Connections that were opened.
     pub connections_opened: u64,
-    /// Most connections that were open at once.
+    /// Highest number of connections that were open at once.
     pub connections_peak: u64,
-    /// Most connections that truetail would have opened on its own account, where open files or local ports set the limit;
-    /// `None`: the user, the load or the protocol did. To wait for one of these is generator lag.
+    /// Limit on connections that truetail itself set because of open files or local ports. `None` if the user, the load
+    /// or the protocol set the limit. Waiting for one of these connections is generator lag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_available: Option<u64>,
-    /// The limit of this machine that `connections_available` follows from.
+    /// The limit of this machine that determines `connections_available`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_limited_by: Option<MachineLimit>,
-    /// Requests that shared connections, in HTTP/2.
+    /// HTTP/2 statistics; `None` without HTTP/2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<Http2Stats>,
     /// Idle connections that were closed because bytes arrived without a request.
     pub stray_answers: u64,
-    /// Header lines of answers that are no header fields and were skipped; `None`: there were none.
+    /// Lines in answer heads that are not header fields and were skipped; `None` if no line was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_lines: Option<SkippedLines>,
-    /// How its workers waited for the next request.
+    /// The workers' way of waiting for the next request.
     #[serde(default)]
     pub timing: Timing,
-    /// All its workers had real-time priority.
+    /// True if all workers had real-time priority.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub realtime: bool,
-    /// Requests that were held back so that several could be sent in one go; `None`: none were, or the timing was not
-    /// [`Timing::Auto`].
+    /// Requests that were held back so that several could be sent together. `None` if no request was, or the timing was
+    /// not [`Timing::Auto`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticks: Option<Ticks>,
-    /// How long one reading of its clock takes, measured apart from the run.
+    /// Duration of one clock reading, nanoseconds, measured outside the run.
     #[serde(default)]
     pub clock_reading_ns: Option<u64>,
-    /// Which clock takes the end of a response time.
+    /// The clock that takes the end of a response time.
     #[serde(default)]
     pub end_clock: EndClock,
-    /// Answers without a kernel timestamp although the kernel should set one; they end when they were read.
+    /// Answers without a kernel timestamp although the kernel should set one. They end when they were read.
     #[serde(default)]
     pub unstamped: u64,
-    /// How often the wall clock was set during the run; stamps from these moments are not used.
+    /// Number of times that the wall clock was set during the run. Stamps from these moments are not used.
     #[serde(default)]
     pub clock_steps: u64,
-    /// The soft limit on open files during the run.
+    /// Soft limit on open files during the run.
     pub open_files_limit: Option<u64>,
 }
 
-/// Lines in the heads of HTTP/1.1 answers that are no header fields: a warning of an interpreter, a control character in a
-/// value, a space before the colon. They were skipped.
+/// Lines in the heads of HTTP/1.1 answers that are not header fields and were skipped: a warning of an interpreter, a
+/// control character in a value, a space before the colon.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SkippedLines {
-    /// How many answers had any.
+    /// Number of answers with such lines.
     pub answers: u64,
-    /// The first of them, shortened, with control characters escaped.
+    /// The first such line, shortened, with control characters escaped.
     pub first: String,
 }
 
 impl fmt::Display for SkippedLines {
-    /// A note for people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answers = if self.answers == 1 { "1 answer".to_owned() } else { format!("{} answers", self.answers) };
         write!(f, "{answers} had a header line that is not HTTP and was skipped; the first: {}", self.first)
@@ -95,8 +94,8 @@ impl SkippedLines {
 }
 
 impl GeneratorStats {
-    /// Two generators, or two workers of one, as one that had the threads of both. Peaks are added, because they may have
-    /// been at the same time. The numbers may be those of a file, which can hold any, so sums saturate.
+    /// Combines two generators, or two workers of one, into one with the threads of both. Peaks are added because they
+    /// may have coincided. Sums saturate, since files may hold any numbers.
     pub fn and(mut self, part: GeneratorStats) -> GeneratorStats {
         let worker_offset = self.threads;
         self.pauses.extend(part.pauses.into_iter().map(|mut pause| {
@@ -125,7 +124,7 @@ impl GeneratorStats {
         self.busiest_worker_cpu_ns = self.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
         self.surroundings = self.surroundings.and(part.surroundings);
         self.clock_steps = self.clock_steps.max(part.clock_steps);
-        // The whole is no better than its worst part, and no more precise than its least precise one.
+        // The whole is as good as its worst part, and as precise as its least precise part.
         if part.end_clock == EndClock::User {
             self.end_clock = EndClock::User;
         }
@@ -138,12 +137,12 @@ impl GeneratorStats {
     }
 }
 
-/// Both together, where both are known.
+/// Returns the sum if both numbers are known.
 fn added(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     Some(a?.saturating_add(b?))
 }
 
-/// Both together, or the one that is known.
+/// Combines both values, or returns the one that is known.
 fn either<T>(a: Option<T>, b: Option<T>, both: impl FnOnce(T, T) -> T) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(both(a, b)),
@@ -151,7 +150,7 @@ fn either<T>(a: Option<T>, b: Option<T>, both: impl FnOnce(T, T) -> T) -> Option
     }
 }
 
-/// A limit of the generator's machine on the connections that it can have at once.
+/// Limit of the generator's machine on simultaneous connections.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MachineLimit {
@@ -161,21 +160,21 @@ pub enum MachineLimit {
     LocalPorts,
 }
 
-/// What happened on the HTTP/2 connections.
+/// Statistics of the HTTP/2 connections.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Http2Stats {
-    /// The most requests in flight at once.
+    /// Highest number of requests in flight at once.
     pub peak: u64,
-    /// The fewest requests at once that the server allowed on a connection; `None`: it set no limit.
+    /// Lowest limit that the server set on simultaneous requests of one connection; `None` if the server set no limit.
     pub allowed: Option<u32>,
-    /// Requests that were sent again on another connection, because the server closed theirs with GOAWAY before it started
-    /// on them.
+    /// Requests that were sent again on another connection, because the server closed the first one with GOAWAY before
+    /// it processed them.
     #[serde(default)]
     pub sent_again: u64,
 }
 
 impl Http2Stats {
-    /// Adds two of them. Peaks are added, because they may have been at the same time.
+    /// Adds the statistics of another generator. Peaks are added because they may have coincided.
     pub fn and(self, other: Http2Stats) -> Http2Stats {
         let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
         Http2Stats {
@@ -186,17 +185,17 @@ impl Http2Stats {
     }
 }
 
-/// Requests that [`Timing::Auto`] held back so that several could be sent in one go.
+/// Requests that [`Timing::Auto`] held back so that several could be sent together.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Ticks {
-    /// The longest time for which a request was to be held back.
+    /// Longest tick, nanoseconds: no request was meant to be held back for longer.
     pub longest_ns: u64,
-    /// How many requests were sent in ticks, whatever their length.
+    /// Number of requests that were sent in ticks.
     pub requests: u64,
 }
 
 impl Ticks {
-    /// Both together.
+    /// Combines two counts.
     pub fn and(self, other: Ticks) -> Ticks {
         Ticks {
             longest_ns: self.longest_ns.max(other.longest_ns),
@@ -205,7 +204,7 @@ impl Ticks {
     }
 }
 
-/// CPU time a process used.
+/// CPU time of a process, nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct CpuTime {
     /// In user mode.
@@ -215,25 +214,24 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
-    /// Both together, in nanoseconds. The numbers may be those of a file, so the sum saturates.
+    /// Returns the sum of both times, nanoseconds. It saturates, since files may hold any numbers.
     pub fn total_ns(self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)
     }
 }
 
-/// What took the processor away from the generator during the run; `None` if the system does not say.
+/// Causes that took the CPU from the generator during the run. A time is `None` if the system does not report it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct CpuContention {
-    /// Time in which the hypervisor ran something else, all processors together.
+    /// Time that the hypervisor ran something else, summed over all processors.
     pub steal_ns: Option<u64>,
-    /// Time in which the control group was over its quota of CPU.
+    /// Time that the control group was over its CPU quota.
     pub throttled_ns: Option<u64>,
-    /// Time in which some task of the machine waited for a processor.
+    /// Time that some task of the machine waited for a processor.
     pub cpu_pressure_ns: Option<u64>,
 }
 
 impl CpuContention {
-    /// Both together; known where both are.
     fn and(self, other: CpuContention) -> CpuContention {
         CpuContention {
             steal_ns: added(self.steal_ns, other.steal_ns),
@@ -246,56 +244,56 @@ impl CpuContention {
 /// A period in which a worker should have run and did not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Pause {
-    /// Which worker.
+    /// Index of the worker.
     pub worker: u32,
-    /// Its start, from the origin.
+    /// Start, nanoseconds from the origin.
     pub at_ns: u64,
-    /// How long.
+    /// Length, nanoseconds.
     pub length_ns: u64,
 }
 
-/// How many pauses are kept one by one.
+/// Number of pauses that are kept one by one.
 pub const LONGEST_PAUSES: usize = 100;
 
-/// Which clock takes the end of a response time.
+/// The clock that takes the end of a response time.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndClock {
-    /// The generator's own clock, when it had read the answer; this includes the generator's backlog.
+    /// The generator's own clock, after it read the answer. The time includes the generator's backlog.
     #[default]
     User,
     /// The kernel's clock, when the last byte of the answer reached the host.
     Kernel,
 }
 
-/// How a worker waits for the next request: a trade-off between precision and CPU time.
+/// Way of waiting for the next request: a trade-off between precision and CPU time.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timing {
-    /// Sleeps, and spins before a request is due: for [`Timing::SPIN_NS`], and for longer where more than one sleep in a hundred
-    /// ended later than that.
+    /// Sleeps, then spins until the request is due: for [`Timing::SPIN_NS`], or longer if more than one sleep in a
+    /// hundred oversleeps by more than that.
     Precise,
-    /// Sleeps until a request is due or an answer comes, for as much less as its sleeps usually end late.
+    /// Sleeps until a request is due or an answer comes. Each sleep is shortened by the usual oversleep.
     #[default]
     Balanced,
-    /// As [`Timing::Balanced`] while that is cheap. At higher rates it sends requests in ticks, so that sleeping takes at most
-    /// 1 / [`Timing::AUTO_SHARE`] of a processor, and holds none back for more than [`Timing::AUTO_TICK_NS`].
+    /// Like [`Timing::Balanced`] while that is cheap, else in ticks of at most [`Timing::AUTO_TICK_NS`]. Sleeping then
+    /// takes at most 1 / [`Timing::AUTO_SHARE`] of a processor.
     Auto,
-    /// Sleeps until the next tick of [`Timing::TICK_NS`] and does all that has come due by then at once.
+    /// Sleeps until the next tick of [`Timing::TICK_NS`], then does everything that has become due.
     Cheap,
 }
 
 impl Timing {
-    /// A timed sleep ends some 25 µs late on a machine of today; this, at least, is waited for without sleeping.
+    /// Shortest time to spin before a request. Today's machines oversleep by about 25 µs.
     pub const SPIN_NS: u64 = 30_000;
-    /// No request is sent later than this for the sake of cheapness.
+    /// Longest delay of a request for the sake of lower CPU use.
     pub const TICK_NS: u64 = 1_000_000;
-    /// The sleeps of [`Timing::Auto`] are to take at most this part of a processor: 1 / 12.
+    /// The sleeps of [`Timing::Auto`] take at most this part of a processor: 1 / 12.
     pub const AUTO_SHARE: u64 = 12;
     /// The longest tick of [`Timing::Auto`].
     pub const AUTO_TICK_NS: u64 = 200_000;
 
-    /// Its place in the order of precision, the least precise first.
+    /// Returns the rank in the order of precision, least precise first.
     const fn precision(self) -> u8 {
         match self {
             Timing::Cheap => 0,
@@ -305,7 +303,7 @@ impl Timing {
         }
     }
 
-    /// Its name, as users write it.
+    /// Returns the name that users write.
     pub const fn name(self) -> &'static str {
         match self {
             Timing::Precise => "precise",
@@ -316,19 +314,19 @@ impl Timing {
     }
 }
 
-/// The machine.
+/// The machine that sent the load.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct HostInfo {
-    /// Such as `linux`.
+    /// Operating system, such as `linux`.
     pub os: String,
-    /// Kernel release, where known.
+    /// Kernel release, if known.
     pub kernel: Option<String>,
-    /// Such as `x86_64`.
+    /// Architecture, such as `x86_64`.
     pub arch: String,
-    /// Model of the processor, where known.
+    /// Model of the processor, if known.
     pub cpu_model: Option<String>,
-    /// Processors this process may use.
+    /// Number of processors that this process may use.
     pub cpus: u32,
-    /// Main memory, where known.
+    /// Main memory, if known.
     pub memory_bytes: Option<u64>,
 }

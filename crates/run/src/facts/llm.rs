@@ -1,8 +1,8 @@
-//! What language models sent (`--llm`).
+//! Events and tokens of language models (`--llm`).
 
 use serde::{Deserialize, Serialize};
 
-/// In which form a language model answers.
+/// Format of a language model's answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LlmApi {
@@ -13,7 +13,7 @@ pub enum LlmApi {
 }
 
 impl LlmApi {
-    /// As users write it.
+    /// Returns the name that users write.
     pub const fn name(self) -> &'static str {
         match self {
             LlmApi::OpenaiChat => "openai-chat",
@@ -22,30 +22,30 @@ impl LlmApi {
     }
 }
 
-/// What the events of language models were, and how many tokens their servers say there are. The times are
+/// Events of language models (`--llm`), and the token counts of their servers. The times are
 /// [`StreamTime`](crate::StreamTime)s.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LlmFacts {
-    /// How the answers are read.
+    /// Format of the answers.
     pub api: LlmApi,
-    /// Events with content: a part of a text, of reasoning, or of a call of a tool.
+    /// Events with content: a part of a text, of reasoning, or of a tool call.
     pub content_events: u64,
-    /// Those of them that have reasoning and nothing else.
+    /// Content events that have only reasoning.
     pub reasoning_events: u64,
-    /// Events that have no content: a role, the usage, the end mark.
+    /// Events without content: a role, the usage, the end mark.
     pub other_events: u64,
-    /// Events that say that the server failed.
+    /// Events that report a failure of the server.
     pub error_events: u64,
-    /// Events that are longer than what is kept of one, or are not JSON of this form.
+    /// Events that are too long to be kept whole, or not JSON of this format.
     pub unreadable_events: u64,
-    /// Gaps between content events that were read at once: how long they are is not known.
+    /// Gaps between content events that were read at once. Their length is unknown.
     pub coalesced_content_gaps: u64,
-    /// What the servers say of tokens.
+    /// Token counts that the servers sent.
     pub tokens: TokenCounts,
-    /// What truetail counted itself; `None` without a tokenizer.
+    /// Tokens that truetail counted; `None` without a tokenizer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_client: Option<ClientTokens>,
-    /// How many requests met the objectives; `None` where none was set.
+    /// Number of requests that met the objectives; `None` if no objective was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloCounts>,
 }
@@ -53,9 +53,9 @@ pub struct LlmFacts {
 /// Tokens of complete answers, by the `usage` that the server sent.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct TokenCounts {
-    /// Complete answers whose output tokens the server counted.
+    /// Complete answers with a server's count of output tokens.
     pub counted: u64,
-    /// Complete answers whose output tokens it did not count.
+    /// Complete answers without such a count.
     pub not_counted: u64,
     /// Output tokens of the counted answers.
     pub output: u64,
@@ -63,10 +63,10 @@ pub struct TokenCounts {
     pub input: u64,
     /// Counted answers without a count of input tokens.
     pub without_input: u64,
-    /// Complete answers whose time per output token cannot be told: not counted, with several choices, with another number of
-    /// tokens than their content can have, or with all of it in one read.
+    /// Complete answers whose time per output token is unknown. Either the server did not count the tokens, the answer
+    /// has several choices, its content cannot have this number of tokens, or all of it came in one read.
     pub unknown_time_per_output_token: u64,
-    /// Complete answers that have none, because there is at most one token.
+    /// Complete answers with at most one token, which have no time per output token.
     pub no_time_per_output_token: u64,
 }
 
@@ -84,27 +84,27 @@ impl TokenCounts {
     }
 }
 
-/// Output tokens of complete answers that the server did not count: how many a tokenizer makes of their texts. That may be
-/// fewer or more than the model made.
+/// Output tokens of complete answers that the server did not count. A tokenizer counts them in the text, which may give
+/// fewer or more tokens than the model made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ClientTokens {
-    /// The name of the tokenizer's file.
+    /// Name of the tokenizer's file.
     pub tokenizer: String,
-    /// The SHA-256 of the file, in hexadecimal digits.
+    /// SHA-256 of that file, in hexadecimal digits.
     pub sha256: String,
-    /// Answers whose tokens were counted. They are among [`TokenCounts::not_counted`].
+    /// Answers that the tokenizer counted. They are among [`TokenCounts::not_counted`].
     pub counted: u64,
-    /// Their output tokens.
+    /// Output tokens of these answers.
     pub output: u64,
 }
 
 impl ClientTokens {
-    /// Nothing yet.
+    /// Returns zero counts for this tokenizer.
     pub fn new(tokenizer: String, sha256: String) -> ClientTokens {
         ClientTokens { tokenizer, sha256, counted: 0, output: 0 }
     }
 
-    /// Counts an answer of so many tokens.
+    /// Counts an answer of `tokens` tokens.
     pub fn add(&mut self, tokens: u64) {
         self.counted += 1;
         self.output = self.output.saturating_add(tokens);
@@ -115,16 +115,16 @@ impl ClientTokens {
     }
 }
 
-/// How many planned requests met all objectives.
+/// Number of planned requests that met all objectives.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SloCounts {
-    /// The objectives, as they were written.
+    /// The objectives as the user wrote them.
     pub objectives: Vec<String>,
-    /// Complete answers that met them all.
+    /// Complete answers that met all objectives.
     pub met: u64,
-    /// Complete answers that missed none, where one cannot be told.
+    /// Complete answers that missed no objective, but with at least one undecided objective.
     pub cannot_tell: u64,
-    /// Complete answers by each of `objectives`; empty where an older truetail saved the run.
+    /// Complete answers by each of `objectives`; empty if an older truetail saved the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub each: Vec<ObjectiveCounts>,
 }
@@ -132,16 +132,16 @@ pub struct SloCounts {
 /// Complete answers by one objective.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct ObjectiveCounts {
-    /// Those that met it.
+    /// Answers that met it.
     pub met: u64,
-    /// Those that missed it.
+    /// Answers that missed it.
     pub missed: u64,
-    /// Those of which that cannot be told.
+    /// Answers with an undecided result.
     pub cannot_tell: u64,
 }
 
 impl ObjectiveCounts {
-    /// How many answers are counted.
+    /// Returns the number of counted answers.
     pub fn answers(&self) -> u64 {
         self.met.saturating_add(self.missed).saturating_add(self.cannot_tell)
     }
@@ -159,7 +159,7 @@ impl SloCounts {
         SloCounts { objectives, met: 0, cannot_tell: 0, each }
     }
 
-    /// Adds what is known by objective.
+    /// Adds the counts by objective. They are cleared if only one side has them.
     fn merge_each(&mut self, other: &SloCounts) {
         if self.each.len() != other.each.len() {
             self.each.clear();
@@ -169,7 +169,7 @@ impl SloCounts {
 }
 
 impl LlmFacts {
-    /// Nothing yet.
+    /// Returns facts without any event.
     pub fn new(api: LlmApi, objectives: Vec<String>) -> LlmFacts {
         LlmFacts {
             api,
@@ -185,27 +185,27 @@ impl LlmFacts {
         }
     }
 
-    /// Events of all kinds.
+    /// Returns the number of events of all kinds.
     pub fn events(&self) -> u64 {
         let kinds = [self.content_events, self.other_events, self.error_events, self.unreadable_events];
         kinds.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Output tokens of all complete answers, as the server or else the tokenizer counted them; `None` where nobody counted those
-    /// of each.
+    /// Returns the output tokens of all complete answers, counted by the server or else by the tokenizer. `None` if an
+    /// answer was counted by neither.
     pub fn output_tokens(&self) -> Option<u64> {
         let (counted, output) = self.by_client.as_ref().map_or((0, 0), |client| (client.counted, client.output));
         (counted == self.tokens.not_counted).then(|| self.tokens.output.saturating_add(output))
     }
 
-    /// What was asked for is the same, so that the two may be added.
+    /// Returns true if both were asked for the same, so that they can be added.
     pub(super) fn is_alike(&self, other: &LlmFacts) -> bool {
         let objectives = |facts: &LlmFacts| facts.slo.as_ref().map(|slo| slo.objectives.clone());
         let tokenizer = |facts: &LlmFacts| facts.by_client.as_ref().map(|client| client.sha256.clone());
         self.api == other.api && objectives(self) == objectives(other) && tokenizer(self) == tokenizer(other)
     }
 
-    /// Adds those of another part of the run. A file may hold any counts, so sums saturate.
+    /// Adds the facts of another part of the run. Sums saturate, since files may hold any counts.
     pub(super) fn merge(&mut self, other: &LlmFacts) {
         let mut part = other.clone();
         self.slo.iter_mut().zip(&other.slo).for_each(|(sum, part)| sum.merge_each(part));

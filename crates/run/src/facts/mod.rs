@@ -1,5 +1,5 @@
-//! What is known about a run besides the recorded requests. These types are the wire form of `run.json`, version 1:
-//! fields may be added, but none may change its meaning.
+//! Everything known about a run besides the recorded requests. These types are the wire form of `run.json`, version 1:
+//! fields may be added, but no field may change its meaning.
 
 mod checkpoint;
 mod checks;
@@ -51,7 +51,7 @@ pub use stream_time::{StreamTime, StreamTimes};
 pub use stripe::{Shard, Shards, StartFacts, StripeFacts};
 pub use target_names::{UniqueNames, split_origin};
 
-/// How a run was obtained.
+/// Origin of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum RunSource {
@@ -63,89 +63,89 @@ pub enum RunSource {
     Callable,
     /// Another tool's result.
     Import {
-        /// Its name.
+        /// Name of the tool.
         tool: String,
-        /// Its version, where known.
+        /// Version of the tool, if known.
         version: Option<String>,
     },
 }
 
-/// What is known about a run besides the recorded requests.
+/// Everything known about a run besides the recorded requests.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Facts {
-    /// The version of truetail that made this.
+    /// Version of truetail that made the run.
     pub version: String,
-    /// How the run was obtained.
+    /// Origin of the run.
     pub source: RunSource,
-    /// The run's origin, in nanoseconds since 1970 UTC; `None` in virtual time.
+    /// The run's time origin, in nanoseconds since 1970 UTC; `None` in virtual time.
     pub started_at_unix_ns: Option<u64>,
-    /// From the origin to the end of the drain, nanoseconds.
+    /// Time from the origin to the end of the drain, nanoseconds.
     pub elapsed_ns: u64,
-    /// What was offered.
+    /// The offered load.
     pub offered: OfferedLoad,
     /// The machine that sent the load; `None` in virtual time.
     pub host: Option<HostInfo>,
-    /// What the generator knows about itself; `None` in virtual time.
+    /// Statistics of the generator about itself; `None` in virtual time.
     pub generator: Option<GeneratorStats>,
-    /// The run was stopped early, by the user or by a stop condition such as `--until`, which a note then names.
+    /// True if the user or a stop condition such as `--until` stopped the run early. A note names the stop condition.
     pub interrupted: bool,
-    /// Stopping early removed arrivals that were still to come. `None`: unknown, as in runs saved before this field existed.
+    /// True if the early stop removed arrivals. `None` if unknown, as in runs saved before this field existed.
     pub cut_short: Option<bool>,
-    /// It was saved while it went on, and never ended: `interrupted` and `cut_short` are true then.
+    /// Set if the run was saved while in progress and never ended. `interrupted` and `cut_short` are then true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointFacts>,
-    /// Bytes of answers that were read.
+    /// Bytes of all answers that were read.
     pub bytes_in: u64,
-    /// Things to say that belong to no number, such as a preflight that met a status 404.
+    /// Notes that belong to no number, such as a preflight that was answered with status 404.
     pub notes: Vec<String>,
-    /// The command line that made it, quoted for a shell. Passwords, secret header values and long bodies are left out of
-    /// it. `None` where there was none, and in a merged run whose parts had different ones.
+    /// The command line of the run, quoted for a shell, without passwords, secret header values and long bodies. `None`
+    /// if the run has none, or is merged from parts with different ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// What the tool itself said, where the run is another tool's.
+    /// Statements of the other tool, in a run that was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<crate::Claims>,
-    /// Which part of the load it had, where several machines shared it.
+    /// This machine's part of a load that several machines shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe: Option<StripeFacts>,
-    /// When it was to begin, where that was asked for.
+    /// Start time of the run, if one was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<StartFacts>,
-    /// The machines whose stripes were merged into it.
+    /// The machines whose stripes were merged into this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shards: Option<Shards>,
-    /// The books of each target, in the order of [`Mix::targets`]; empty where there is but one.
+    /// Books of each target, in the order of [`Mix::targets`]; empty if the run has only one target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_target: Vec<TargetBooks>,
-    /// What became of the checks of answers, in the order in which they were set.
+    /// Results of the checks of answers, in the user's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckCounts>,
-    /// The first few answers that failed a check, in the order of their arrivals. They are saved in a file of their own.
+    /// The first answers that failed a check, in the order of their arrivals. They are saved in a separate file.
     #[serde(skip)]
     pub failed_answers: Vec<FailedAnswer>,
-    /// Answers that came in pieces; `None` where they were not looked at as such.
+    /// Streamed answers; `None` if answers were not read as streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamFacts>,
-    /// Sessions that followed a flow; `None` where there was none.
+    /// Sessions that followed a flow; `None` without a flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionFacts>,
 }
 
 impl Facts {
-    /// The user's cap on connections, as far as it was this machine's.
+    /// Returns this machine's share of the user's limit on connections.
     pub fn connections_here(&self) -> Option<u32> {
         let stripe = self.stripe.as_ref().and_then(StripeFacts::stripe).unwrap_or(Stripe::WHOLE);
         self.offered.connections.map(|all| stripe.share_of(u64::from(all)) as u32)
     }
 
-    /// Why the books of streams are what no run can have: `None` where they balance with the `planned` measured arrivals.
+    /// Returns the reason why the books of streams do not fit `planned` measured arrivals; `None` if they balance.
     pub fn imbalance_of_streams(&self, planned: u64) -> Option<String> {
         let streams = self.stream.as_ref()?;
         let asked = streams.asked(&self.offered, &self.by_target, planned);
         streams.imbalance(asked.unwrap_or_else(|| streams.tally.planned.saturating_sub(streams.tally.not_reached)))
     }
 
-    /// Whether the schedule ran to its end, if known.
+    /// Returns true if the schedule is known to have run to its end.
     pub fn is_complete(&self) -> bool {
         !self.interrupted || self.cut_short == Some(false)
     }

@@ -6,57 +6,57 @@ use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
 use super::mix::{ANY_METHOD, Mix};
 
-/// What was offered. `scenario` in `run.json`.
+/// The load that a run offered: `scenario` in `run.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OfferedLoad {
-    /// The name of the scenario, where it has one.
+    /// Name of the scenario, if it has one.
     pub name: Option<String>,
-    /// Who decides when the next request comes.
+    /// Load model: what decides when the next request is sent.
     pub model: LoadModelKind,
-    /// The URL as it was given, with its placeholders; of several targets what they share: `http://HOST:PORT`.
+    /// URL as the user wrote it, with placeholders. With several targets, their common part: `http://HOST:PORT`.
     pub url: Option<String>,
-    /// The HTTP method, where there is one for all.
+    /// The HTTP method, if all requests have the same.
     pub method: Option<String>,
-    /// What the arrivals ask for, where they do not all ask for the same.
+    /// Targets and weights, if the arrivals do not all request the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
-    /// The rate profile as the user writes it; `None` for the closed model.
+    /// The rate profile in the user's notation; `None` in the closed model.
     pub profile: Option<String>,
-    /// `even` or `poisson`; `None` for the closed model.
+    /// `even` or `poisson`; `None` in the closed model.
     pub spacing: Option<String>,
-    /// Seed of the spacing; `None` where nothing is drawn.
+    /// Seed of the spacing; `None` if nothing is random.
     pub seed: Option<u64>,
-    /// Arrivals are before this much time.
+    /// Length of the schedule: every intended start is earlier.
     pub duration_ns: Option<u64>,
-    /// At most this many arrivals.
+    /// Highest number of arrivals.
     pub requests: Option<u64>,
-    /// Users of the closed model.
+    /// Number of users in the closed model.
     pub users: Option<u32>,
-    /// Requests of one session of the partly open model.
+    /// Requests per session in the partly open model.
     pub requests_per_session: Option<u32>,
-    /// Think time of closed and partly open models.
+    /// Think time in the closed and the partly open model.
     pub think_time_ns: Option<u64>,
-    /// The user's cap on connections. Runs of older versions have here what truetail chose where the user set none.
+    /// The user's limit on connections. In runs of older versions without such a limit, truetail's own choice.
     pub connections: Option<u32>,
-    /// Each session had a connection of its own, so that `connections` capped the sessions under way.
+    /// True if each session had its own connection, so that `connections` limited the concurrent sessions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub connection_per_session: bool,
-    /// What was asked in HTTP/2; `None`: HTTP/1.1, or no HTTP at all.
+    /// HTTP/2 settings; `None` for HTTP/1.1, and for runs without HTTP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http2: Option<Http2Config>,
-    /// A service that only fails is what the user wants to measure.
+    /// True if the user wants to measure a service that only fails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_errors: bool,
     /// Timeout of a request.
     pub timeout_ns: Option<u64>,
-    /// Drain limit.
+    /// Longest duration of the drain.
     pub drain_ns: u64,
-    /// Warm-up that was not measured.
+    /// Length of the warm-up, which is not measured.
     pub warmup_ns: u64,
 }
 
 impl OfferedLoad {
-    /// The load of `workload`. Name, target and method are left empty; the caller fills them in.
+    /// Returns the load of `workload`. Name, target and method are empty; the caller fills them in.
     pub fn of(workload: &Workload) -> OfferedLoad {
         let (model, limits) = (&workload.model, &workload.limits);
         let schedule = model.schedule();
@@ -93,7 +93,7 @@ impl OfferedLoad {
         }
     }
 
-    /// What each request asks for, and how many a session makes, was decided in the run, by somebody else.
+    /// Returns true if a Python function decided in the run what each request asks for and how many a session makes.
     pub fn asks_by_any_method(&self) -> bool {
         let of_targets = self.mix.iter().flat_map(|mix| &mix.targets).map(|target| target.method.as_str());
         of_targets.chain(self.method.as_deref()).any(|method| method == ANY_METHOD)
@@ -107,9 +107,9 @@ const fn spacing_name(spacing: Spacing) -> &'static str {
     }
 }
 
-/// How HTTP/2 was to be spoken.
+/// Requested settings of HTTP/2.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Http2Config {
-    /// Cap on requests in flight at once on one connection; `None`: the server's alone.
+    /// Limit on simultaneous requests of one connection; `None` if only the server limits them.
     pub max_streams: Option<u32>,
 }

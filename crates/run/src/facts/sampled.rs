@@ -1,32 +1,32 @@
-//! A few of many things in full: the slowest ones, and some that chance chose.
+//! Samples of a large population, kept in full: the slowest items, and random ones.
 
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-/// So many of the slowest are kept …
+/// Number of slowest items to keep.
 pub(super) const SLOWEST: usize = 4;
-/// … and so many that chance chose.
+/// Number of random items to keep.
 pub(super) const RANDOM: usize = 20;
 
-/// What can be sampled. Its order decides between those that are equally slow, or of equal chance.
+/// An item that can be sampled. Its order breaks ties between items of equal length or equal chance.
 pub trait Sampleable: Clone + Ord {
-    /// How long it took.
+    /// Returns its duration.
     fn length_ns(&self) -> u64;
 
-    /// What chance looks at: when it should have started, when it was sent, and when it ended. All three count, because those
-    /// of a burst should have started at once.
+    /// Returns the instants that determine its chance: intended start, actual start, and end. All three are needed,
+    /// because the items of a burst share their intended start.
     fn instants_ns(&self) -> [u64; 3];
 }
 
-/// The slowest of those that were offered, and some that chance chose. Both are functions of the set of what was offered, so
-/// that it does not matter which part of a run offered which.
+/// The slowest of all offered items, and some random ones. Both are functions of the set of offered items, so the
+/// division of a run into parts does not matter.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampled<T> {
-    /// The slowest, slowest first.
+    /// The slowest items, slowest first.
     pub slowest: Vec<T>,
-    /// Those that chance chose. The slowest may be among them.
+    /// Random items, which may include some of the slowest.
     pub random: Vec<T>,
 }
 
@@ -37,8 +37,7 @@ impl<T> Default for Sampled<T> {
 }
 
 impl<T: Sampleable> Sampled<T> {
-    /// Takes in the one that `make` makes, with this length and these instants, if it is one of those that are kept. It is only
-    /// made where it may be.
+    /// Offers the item of this length and these instants. `make` is called only if the item may be kept.
     pub fn offer_made(&mut self, length_ns: u64, instants_ns: [u64; 3], make: impl FnOnce() -> T) {
         let chance = chance(instants_ns);
         let may_be_slow =
@@ -52,30 +51,28 @@ impl<T: Sampleable> Sampled<T> {
         }
     }
 
-    /// Takes in those of another part of the run.
+    /// Adds the items of another part of the run.
     pub fn merge(&mut self, other: &Sampled<T>) {
         let (slowest, random) = (other.slowest.iter().cloned(), other.random.iter().cloned());
         slowest.for_each(|one| insert(&mut self.slowest, one, SLOWEST, by_length));
         random.for_each(|one| insert(&mut self.random, one, RANDOM, by_chance));
     }
 
-    /// Each that is kept; some are there twice.
+    /// Returns all kept items, some of them twice.
     pub fn all(&self) -> impl Iterator<Item = &T> {
         self.slowest.iter().chain(&self.random)
     }
 
-    /// The slowest are in their order.
     pub(super) fn is_in_order(&self) -> bool {
         self.slowest.is_sorted_by(|one, next| by_length(one, next).is_le())
     }
 
-    /// True where more are kept than a run keeps.
     pub(super) fn is_too_large(&self) -> bool {
         self.slowest.len() > SLOWEST || self.random.len() > RANDOM
     }
 }
 
-/// The slower first. Those of one length have an order too, so that it does not matter who offered which.
+/// Orders by length, slowest first. Ties are broken too, so the division into parts does not matter.
 fn by_length<T: Sampleable>(one: &T, other: &T) -> Ordering {
     other.length_ns().cmp(&one.length_ns()).then_with(|| one.cmp(other))
 }
@@ -88,8 +85,8 @@ fn chance_of<T: Sampleable>(one: &T) -> u64 {
     chance(one.instants_ns())
 }
 
-/// Chance as a function of instants, so that it does not matter which part of a run offered them: the finalizer of SplitMix64
-/// (Steele, Lea and Flood, OOPSLA 2014).
+/// Chance as a function of the instants, so that the division of a run into parts does not matter: the finalizer of
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 fn chance(instants_ns: [u64; 3]) -> u64 {
     instants_ns.into_iter().fold(0, |hash: u64, at_ns| {
         let mut z = (hash ^ at_ns).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -99,7 +96,7 @@ fn chance(instants_ns: [u64; 3]) -> u64 {
     })
 }
 
-/// Puts one where it belongs, if it is among the first `most`.
+/// Inserts `one` at its place if it is among the first `most`.
 fn insert<T>(all: &mut Vec<T>, one: T, most: usize, order: fn(&T, &T) -> Ordering) {
     let place = all.partition_point(|known| order(known, &one).is_lt());
     if place < most {
@@ -114,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// When it should have started, when it was sent, its length, and something that no instant tells.
+    /// Intended start, sending time, length, and a number that no instant reveals.
     type One = (u64, u64, u64, u64);
 
     impl Sampleable for One {
@@ -134,7 +131,7 @@ mod tests {
     }
 
     proptest! {
-        /// Also where many are equally long, and some are alike in all instants.
+        /// Includes items of equal length, and items whose instants are all equal.
         #[test]
         fn it_does_not_matter_who_offered_which(
             all in prop::collection::vec((0u64..4, 0u64..4, 0u64..4, 1u64..4), 0..300),
@@ -155,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Of a burst, whose requests should all have started at once, chance takes from all of it.
+    /// In a burst, all requests should start at once. Samples must come from all of it.
     #[test]
     fn chance_tells_those_of_a_burst_apart() {
         let sampled = of((0..1_000).map(|length| (5, 0, length, 1)));
@@ -163,7 +160,7 @@ mod tests {
         assert!((3..18).contains(&late), "{late} of 20");
     }
 
-    /// Where lengths rise, chance takes as many from the first half as from the second, but for chance.
+    /// If lengths rise, the first and the second half get equally many samples, up to chance.
     #[test]
     fn chance_has_no_favourites() {
         let mut late = 0;

@@ -1,4 +1,4 @@
-//! A few sessions of a run in full: the slowest ones, and some that chance chose.
+//! A few sessions of a run in full: the slowest ones, and random ones.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use super::session_books::{EarlyEnd, is_zero};
 use super::session_part::SessionPart;
 use crate::limits::LONGEST_NS;
 
-/// Of so many requests of a session, instants are kept: the first ones, and the last.
+/// Limit on the requests of a session that are kept: the first ones, and the last.
 const MAX_REQUESTS: usize = 50;
 
-/// How a session ended that was begun.
+/// How a begun session ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEnding {
@@ -26,13 +26,13 @@ pub enum SessionEnding {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SampledRequest {
-    /// Which step it is, of those in `run.json`, counted from 0.
+    /// Index of its step among the steps in `run.json`, from 0.
     pub step: u32,
-    /// When it was due: the intended arrival of its session, or the end of the request before it plus the think time.
+    /// When it was due: the intended arrival of its session, or the end of the previous request plus the think time.
     pub due_ns: u64,
-    /// When it was sent; of one that never was, when that was first tried.
+    /// When it was sent. If it never was, when truetail first tried.
     pub sent_ns: u64,
-    /// When it ended, or was given up; `None`: it was under way when the run ended.
+    /// When it ended or was given up; `None` if it was in flight at the end of the run.
     pub end_ns: Option<u64>,
 }
 
@@ -44,30 +44,29 @@ pub struct SampledSession {
     pub intended_start_ns: u64,
     /// When it ended.
     pub end_ns: u64,
-    /// Planned think time of all its requests.
+    /// Planned think time of all requests.
     pub think_ns: u64,
     /// How it ended.
     pub ending: SessionEnding,
-    /// Requests before the last one that are not in `requests`, because there are too many.
+    /// Number of requests before the last one that `requests` omits because of the limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// Its requests that were issued, in order.
+    /// The issued requests, in order.
     pub requests: Vec<SampledRequest>,
 }
 
 impl SampledSession {
-    /// The session response time: from the intended arrival to the end, less the planned think time.
+    /// Returns the session response time: from the intended arrival to the end, less the planned think time.
     pub fn time_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.intended_start_ns).saturating_sub(self.think_ns)
     }
 
-    /// The last of its instants.
     fn latest_ns(&self) -> u64 {
         let last = self.requests.last().map(|last| last.end_ns.unwrap_or(last.sent_ns));
         self.end_ns.max(last.unwrap_or(0))
     }
 
-    /// Each instant is at or after the one before it.
+    /// Returns true if no instant is earlier than the one before it.
     fn ascends(&self) -> bool {
         let of = |request: &SampledRequest| [Some(request.due_ns), Some(request.sent_ns), request.end_ns];
         let instants = self.requests.iter().flat_map(of).flatten().chain([self.end_ns]);
@@ -127,11 +126,11 @@ fn instants_ns(intended_start_ns: u64, first: Option<&SampledRequest>, end_ns: u
     [intended_start_ns, first.map_or(intended_start_ns, |first| first.sent_ns), end_ns]
 }
 
-/// Sessions of a run that were begun: the slowest by their response time, however they ended, and some that chance chose.
+/// Begun sessions of a run: the slowest by session response time, however they ended, and random ones.
 pub type SampledSessions = Sampled<SampledSession>;
 
 impl SampledSessions {
-    /// Takes in a session that went this way and has ended, where it is one of those that are kept.
+    /// Offers a session that has ended.
     pub fn offer_session(&mut self, trail: &SessionTrail, end_ns: u64, think_ns: u64, ending: SessionEnding) {
         let intended_start_ns = trail.intended_start_ns;
         let end_ns = end_ns.max(trail.latest_ns);
@@ -147,7 +146,7 @@ impl SampledSessions {
         });
     }
 
-    /// Why no run with so many begun sessions, of these flows, can have these; `None` where one can.
+    /// Returns the reason why no run with `begun` begun sessions can have these samples; `None` if they are possible.
     pub(super) fn problem(&self, begun: u64, flows: &[SessionPart<'_>]) -> Option<&'static str> {
         let kept = |most: usize| begun.min(most as u64);
         if (self.slowest.len() as u64, self.random.len() as u64) != (kept(SLOWEST), kept(RANDOM)) {
@@ -160,24 +159,24 @@ impl SampledSessions {
     }
 }
 
-/// The requests of a session that is under way, as far as they are kept. Its room is used again by the next one.
+/// The kept requests of a session in progress. The next session reuses the memory.
 #[derive(Clone, Default, Debug)]
 pub struct SessionTrail {
     intended_start_ns: u64,
-    /// No instant that follows is put before this one, whatever clocks say.
+    /// Lower bound of all later instants, in case clocks disagree.
     latest_ns: u64,
     left_out: u64,
     requests: Vec<SampledRequest>,
 }
 
 impl SessionTrail {
-    /// Another session begins.
+    /// Begins another session.
     pub fn restart(&mut self, intended_start_ns: u64) {
         (self.intended_start_ns, self.latest_ns, self.left_out) = (intended_start_ns, intended_start_ns, 0);
         self.requests.clear();
     }
 
-    /// Its next request, of this step, goes out, and was due at `due_ns`.
+    /// Adds the next request, of this step, which was due at `due_ns`.
     pub fn issue(&mut self, step: u32, due_ns: u64) {
         self.latest_ns = self.latest_ns.max(due_ns);
         if self.requests.len() == MAX_REQUESTS {
@@ -187,7 +186,7 @@ impl SessionTrail {
         self.requests.push(SampledRequest { step, due_ns: self.latest_ns, sent_ns: self.latest_ns, end_ns: None });
     }
 
-    /// Its request was sent, and ended; `None`: the run ended first.
+    /// Records when the last request was sent and ended. `None` if the run ended first.
     pub fn end(&mut self, sent_ns: u64, end_ns: Option<u64>) {
         let Some(last) = self.requests.last_mut() else { return };
         last.sent_ns = sent_ns.max(last.due_ns);

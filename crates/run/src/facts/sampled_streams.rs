@@ -1,4 +1,4 @@
-//! A few streams of a run in full: the slowest ones, and some that chance chose.
+//! A few streams of a run in full: the slowest ones, and random ones.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ use crate::limits::LONGEST_NS;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SampledStream {
-    /// When it should have started.
+    /// Intended start.
     pub intended_start_ns: u64,
     /// When it was sent.
     pub actual_start_ns: u64,
-    /// When it ended, or was given up.
+    /// When it ended or was given up.
     pub end_ns: u64,
     /// How it ended.
     pub ending: StreamEnding,
@@ -27,24 +27,23 @@ pub struct SampledStream {
 }
 
 impl SampledStream {
-    /// From the intended start to the end.
+    /// Returns the time from the intended start to the end.
     pub fn length_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.intended_start_ns)
     }
 
-    /// How many events came.
+    /// Returns the number of events.
     pub fn events(&self) -> u64 {
         self.marks.iter().fold(0, |sum: u64, mark| sum.saturating_add(mark.events))
     }
 
-    /// The last of its instants.
     fn latest_ns(&self) -> u64 {
         let marks = self.marks.iter().map(|mark| mark.to_ns);
         let instants = [self.intended_start_ns, self.actual_start_ns, self.end_ns, self.first_content_ns.unwrap_or(0)];
         marks.chain(instants).max().unwrap_or(0)
     }
 
-    /// Sent, ended, or with an event, before it should have started.
+    /// Returns true if it was sent, ended, or has an event before its intended start.
     fn is_early(&self) -> bool {
         let first_mark = self.marks.first().map(|mark| mark.from_ns);
         let instants = [Some(self.actual_start_ns), Some(self.end_ns), self.first_content_ns, first_mark];
@@ -79,12 +78,11 @@ impl Sampleable for SampledStream {
     }
 }
 
-/// Streams of a run that were sent: the slowest, from the intended start to the end, and some that chance chose.
+/// Streams of a run that were sent: the slowest, from the intended start to the end, and random ones.
 pub type SampledStreams = Sampled<SampledStream>;
 
 impl SampledStreams {
-    /// Takes in a stream that should have started, was sent, and ended at these instants, where it is one of those that are kept.
-    /// It is only made where it may be.
+    /// Offers a stream with these instants. `stream` is called only if the stream may be kept.
     pub fn offer_sent(
         &mut self,
         intended_start_ns: u64,
@@ -96,7 +94,7 @@ impl SampledStreams {
         self.offer_made(length_ns, [intended_start_ns, actual_start_ns, end_ns], stream);
     }
 
-    /// Why no run can have these; `None` where one can.
+    /// Returns the reason why no run can have these samples; `None` if they are possible.
     pub(super) fn problem(&self) -> Option<&'static str> {
         if self.is_too_large() {
             return Some("more streams are sampled than are kept");

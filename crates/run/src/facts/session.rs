@@ -1,4 +1,4 @@
-//! What became of sessions (`--flow`).
+//! Sessions of a run (`--flow`).
 
 use serde::{Deserialize, Serialize};
 
@@ -7,22 +7,22 @@ use super::session_books::{SessionTally, StepFacts};
 use super::session_part::SessionPart;
 use super::session_times::SessionTimes;
 
-/// The sessions of a run: how they ended, and how far they came. Sessions of the warm-up are in none of it.
+/// The sessions of a run (`--flow`): how they ended, and how far they came. Sessions of the warm-up are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SessionFacts {
-    /// What each session does: the name of the file. Of several flows, their names after each other.
+    /// Name of the flow's file. With several flows, all names.
     pub flow: String,
-    /// Where there are several flows, each of them. Their steps follow each other in `steps`.
+    /// Each flow, if there are several. Their steps follow each other in `steps`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowFacts>,
     /// How they ended.
     pub tally: SessionTally,
     /// Their steps, in order.
     pub steps: Vec<StepFacts>,
-    /// The times, which are saved in `histograms.hlog`.
+    /// Session times, saved in `histograms.hlog`.
     #[serde(skip)]
     pub times: SessionTimes,
-    /// A few in full, which are saved in `sessions.json`; `None` where a run was saved without them.
+    /// A few sessions in full, saved in `sessions.json`; `None` if a run was saved without them.
     #[serde(skip)]
     pub sampled: Option<SampledSessions>,
 }
@@ -30,21 +30,21 @@ pub struct SessionFacts {
 /// One of several flows, and its sessions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FlowFacts {
-    /// What it is called.
+    /// Name of the flow.
     pub name: String,
-    /// A session follows it with a chance of this, divided by the sum of all weights.
+    /// Weight. A session follows this flow with a chance of its weight divided by the sum of all weights.
     pub weight: u32,
-    /// How many of the steps are its own.
+    /// Number of steps.
     pub steps: usize,
     /// How its sessions ended.
     pub tally: SessionTally,
-    /// Their times, which are saved in `histograms.hlog`.
+    /// Times of its sessions, saved in `histograms.hlog`.
     #[serde(skip)]
     pub times: SessionTimes,
 }
 
 impl SessionFacts {
-    /// The sessions of several flows, each with its weight: one flow is what it was. `None` without any.
+    /// Combines several flows, each with its weight. A single flow is returned unchanged. `None` if there are no flows.
     pub fn together(mut flows: Vec<(u32, SessionFacts)>) -> Option<SessionFacts> {
         if flows.len() < 2 {
             return flows.pop().map(|(_, facts)| facts);
@@ -68,17 +68,17 @@ impl SessionFacts {
         Some(whole)
     }
 
-    /// All sessions.
+    /// Returns all sessions.
     pub fn whole(&self) -> SessionPart<'_> {
         SessionPart { tally: &self.tally, times: &self.times, first_step: 0, steps: &self.steps }
     }
 
-    /// The sessions of the flow with this name, where there are several.
+    /// Returns the sessions of the flow with this name, if there are several flows.
     pub fn of_flow(&self, name: &str) -> Option<SessionPart<'_>> {
         self.flows.iter().zip(self.parts()).find(|(flow, _)| flow.name == name).map(|(_, part)| part)
     }
 
-    /// The sessions of each flow; one flow is all of it.
+    /// Returns the sessions of each flow. With one flow, all sessions.
     pub fn parts<'a>(&'a self) -> Vec<SessionPart<'a>> {
         if self.flows.is_empty() {
             return vec![self.whole()];
@@ -92,7 +92,7 @@ impl SessionFacts {
         self.flows.iter().map(part).collect()
     }
 
-    /// The mean number of steps that a planned session has.
+    /// Returns the mean number of steps of a planned session.
     pub fn steps_per_session(&self) -> f64 {
         let of_part = |part: &SessionPart<'_>| {
             let steps: u64 = part.steps.iter().fold(0, |sum, step| sum.saturating_add(step.per_session));
@@ -100,7 +100,7 @@ impl SessionFacts {
         };
         self.parts().iter().map(of_part).sum::<f64>() / self.tally.planned.max(1) as f64
     }
-    /// Adds those of another part of the run. A file may hold any counts, so sums saturate.
+    /// Adds the sessions of another part of the run. Sums saturate, since files may hold any counts.
     pub fn merge(&mut self, other: &SessionFacts) {
         self.add(other);
         self.steps.iter_mut().zip(&other.steps).for_each(|(whole, part)| whole.merge(part));
@@ -110,11 +110,11 @@ impl SessionFacts {
         }
     }
 
-    /// Adds sessions, their steps apart.
+    /// Adds the sessions of another part, without their steps.
     fn add(&mut self, other: &SessionFacts) {
         self.tally.merge(&other.tally);
         self.times.merge(&other.times);
-        // What one part does not have is not known of the whole.
+        // The samples of the whole are known only if every part has samples.
         self.sampled = match (self.sampled.take(), &other.sampled) {
             (Some(mut sampled), Some(part)) => {
                 sampled.merge(part);
@@ -124,7 +124,7 @@ impl SessionFacts {
         };
     }
 
-    /// The sessions do the same, so that the two may be added.
+    /// Returns true if both have the same flows and steps, so that they can be added.
     pub fn is_alike(&self, other: &SessionFacts) -> bool {
         let steps = |facts: &SessionFacts| -> Vec<(String, u64)> {
             facts.steps.iter().map(|step| (step.name.clone(), step.per_session)).collect()
@@ -139,7 +139,7 @@ impl SessionFacts {
             && !pairs().any(|(mine, theirs)| mine.lacks_times_of(theirs) || theirs.lacks_times_of(mine))
     }
 
-    /// Why this is what no run can have: `None` where its books balance.
+    /// Returns the reason why no run can have these books; `None` if they balance.
     pub fn imbalance(&self) -> Option<String> {
         if self.flows.is_empty() {
             return self.whole().imbalance();
@@ -150,7 +150,7 @@ impl SessionFacts {
         self.flows.iter().zip(self.parts()).find_map(of_flow).or_else(|| self.imbalance_of_sum())
     }
 
-    /// The same of what several flows are together.
+    /// Returns the reason why the flows do not add up to the whole; `None` if they do.
     fn imbalance_of_sum(&self) -> Option<String> {
         let (mut tally, mut times, mut steps) = (SessionTally::default(), SessionTimes::default(), 0_usize);
         for flow in &self.flows {
@@ -172,7 +172,7 @@ impl SessionFacts {
         }
     }
 
-    /// Why the sampled sessions cannot be some of these; `None` where they can, or where there are none.
+    /// Returns the reason why the sampled sessions cannot belong to these books; `None` if they can or are absent.
     pub fn imbalance_of_sample(&self) -> Option<&'static str> {
         self.sampled.as_ref()?.problem(self.tally.begun, &self.parts())
     }

@@ -1,4 +1,4 @@
-//! The books of sessions: how they ended, and what became of each step.
+//! Books of sessions: how they ended, and the results of each step.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use super::session_times::SessionTimes;
 
-/// A file may hold any counts, so sums saturate.
+/// Returns the sum. It saturates, since files may hold any counts.
 pub(super) fn sum(parts: &[u64]) -> u64 {
     parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part))
 }
 
-/// The books of sessions: planned = begun + never begun, begun = completed + ended early + in flight at end.
+/// Counts of sessions: planned = begun + never begun, begun = completed + ended early + in flight at end.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct SessionTally {
-    /// Sessions that the schedule has.
+    /// Sessions of the schedule.
     pub planned: u64,
-    /// Their first request was issued.
+    /// Sessions whose first request was issued.
     pub begun: u64,
-    /// It was not.
+    /// Sessions whose first request was never issued.
     pub never_begun: u64,
-    /// Every step was answered as expected.
+    /// Sessions whose every step was answered as expected.
     pub completed: u64,
-    /// A step failed, and no other followed.
+    /// Sessions that a failed step ended.
     pub ended_early: u64,
-    /// The run ended before they did.
+    /// Sessions that were in progress when the run ended.
     pub in_flight_at_end: u64,
 }
 
@@ -42,37 +42,37 @@ impl SessionTally {
     }
 }
 
-/// One step of all sessions.
+/// One step in all sessions.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct StepFacts {
-    /// What it is called.
+    /// Name of the step.
     pub name: String,
-    /// The line of the flow that it stands in.
+    /// Line of the step in the flow's file.
     pub line: u64,
-    /// How often a session does it.
+    /// Number of times that a session does the step.
     pub per_session: u64,
-    /// How often it was begun: its first request was issued.
+    /// Number of times that the step's first request was issued.
     pub reached: u64,
-    /// How often it was not, and why.
+    /// Number of times that it was not issued, by cause.
     pub not_reached: NotReached,
-    /// Further requests in it, each of which followed a redirect.
+    /// Further requests in the step that follow a redirect.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hops: u64,
-    /// Further requests in it, each of which tried it again after it had failed.
+    /// Further requests in the step that try it again after a failure.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u64,
-    /// Further requests in it, in sessions that did it again of their own accord.
+    /// Further requests in the step, in sessions that repeated it at will.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeats: u64,
-    /// The most requests that a session made in it before it went on, or, where it does it again of its own accord, in all; 0
-    /// where it is always one request.
+    /// Highest number of requests that a session made in one pass through the step, or in all its passes if it repeats
+    /// the step at will. 0 if the step is always one request.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub most_requests: u64,
-    /// Sessions that it ended, by cause.
+    /// Sessions that the step ended, by cause.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ended_here: BTreeMap<EarlyEnd, u64>,
-    /// From when it was due to the end of its last answer. Empty where it is always one request: then this is the response time
-    /// of its target. Saved in `histograms.hlog`.
+    /// Time from when the step was due to the end of its last answer, saved in `histograms.hlog`. Empty if the step is
+    /// always one request: the response time of its target is then the same.
     #[serde(skip)]
     pub times: SessionTimes,
 }
@@ -81,27 +81,27 @@ pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Why requests of a step were not issued.
+/// Requests of a step that were not issued, by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct NotReached {
-    /// Their session was never begun.
+    /// The session was never begun.
     pub never_begun: u64,
-    /// Their session had ended early.
+    /// The session had ended early.
     pub ended_early: u64,
     /// The run ended before.
     pub run_ended: u64,
-    /// Their session was completed without it.
+    /// The session was completed without the step.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_asked: u64,
 }
 
 impl NotReached {
-    /// All of them.
+    /// Returns the sum over all causes.
     pub fn total(&self) -> u64 {
         sum(&[self.never_begun, self.ended_early, self.run_ended, self.not_asked])
     }
 
-    /// Adds others. A file may hold any counts, so sums saturate.
+    /// Adds other counts. Sums saturate, since files may hold any counts.
     pub fn add(&mut self, other: NotReached) {
         let sums = [
             (&mut self.never_begun, other.never_begun),
@@ -131,7 +131,7 @@ impl StepFacts {
         self.times.merge(&other.times);
     }
 
-    /// How many sessions it ended.
+    /// Returns the number of sessions that the step ended.
     pub fn ended(&self) -> u64 {
         sum(&self.ended_here.values().copied().collect::<Vec<_>>())
     }
@@ -152,22 +152,22 @@ impl StepFacts {
         self.imbalance_of_passes()
     }
 
-    /// It was reached without times of its own, which the other one has: that one is of another flow.
+    /// Returns true if only `other` has times although this step was reached: the steps belong to different flows.
     pub(super) fn lacks_times_of(&self, other: &StepFacts) -> bool {
         self.reached > 0 && self.times.count() == 0 && other.times.count() > 0
     }
 
-    /// The most requests that a session can have made in it.
+    /// Returns the highest number of requests that one session can have made in the step.
     pub(super) fn most_in_session(&self) -> u64 {
         self.per_session.saturating_mul(self.most_requests.max(1))
     }
 
-    /// Its requests beyond the first one of each pass, and of each session that did it again.
+    /// Returns the number of hops, retries and repeats.
     pub fn further(&self) -> u64 {
         sum(&[self.hops, self.retries, self.repeats])
     }
 
-    /// A step that was due and never begun has a time too: what was waited for it.
+    /// A step that was due but never begun has a time too: the time that its session waited for it.
     fn imbalance_of_passes(&self) -> Option<String> {
         let (name, reached, timed, further) = (&self.name, self.reached, self.times.count(), self.further());
         let due = sum(&[reached, self.not_reached.run_ended, self.not_reached.never_begun]);
@@ -181,7 +181,7 @@ impl StepFacts {
     }
 }
 
-/// Why a session ended before its last step was done.
+/// Reason why a session ended before its last step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EarlyEnd {
@@ -189,28 +189,28 @@ pub enum EarlyEnd {
     ConnectFailed,
     /// The connection broke before an answer.
     Reset,
-    /// What came was no whole answer.
+    /// The answer was malformed.
     Malformed,
-    /// The time limit was over.
+    /// The request timed out.
     TimedOut,
-    /// The status was another than the expected one.
+    /// The status was unexpected.
     Status,
     /// An assert failed.
     Assert,
     /// A capture found nothing.
     Capture,
-    /// The body was longer than what is kept for captures and asserts.
+    /// The body was too long to be kept for captures and asserts.
     BodyTooLong,
-    /// The next request could not be made from what was captured.
+    /// The next request could not be built from the captured values.
     Request,
-    /// A redirect led where the flow does not go, or to too many others.
+    /// A redirect led outside the flow's targets, or was one too many.
     Redirect,
-    /// The function that says what comes next raised an exception.
+    /// The Python function raised an exception.
     Raised,
 }
 
 impl EarlyEnd {
-    /// In words, for counts: `3 timed out`.
+    /// Returns a description for counts: `3 timed out`.
     pub const fn describe(self) -> &'static str {
         match self {
             EarlyEnd::ConnectFailed => "could not connect",

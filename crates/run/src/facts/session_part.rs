@@ -1,23 +1,23 @@
-//! The sessions of one flow, or of all, as far as their books balance alone.
+//! The sessions of one flow, or of all flows, and the check of their books.
 
 use super::session_books::{SessionTally, StepFacts, sum};
 use super::session_times::{SessionTime, SessionTimes};
 
-/// The sessions of one flow, or all of them.
+/// The sessions of one flow, or of all flows.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionPart<'a> {
     /// How they ended.
     pub tally: &'a SessionTally,
-    /// Their times.
+    /// Their session times.
     pub times: &'a SessionTimes,
-    /// The place of the first of their steps among all.
+    /// Index of their first step among the steps of all flows.
     pub first_step: usize,
     /// Their steps.
     pub steps: &'a [StepFacts],
 }
 
 impl<'a> SessionPart<'a> {
-    /// Step `nth` among those of all flows, where it is one of these.
+    /// Returns step `nth` of all flows, if it belongs to these sessions.
     pub fn step(&self, nth: u32) -> Option<&'a StepFacts> {
         self.steps.get((nth as usize).checked_sub(self.first_step)?)
     }

@@ -1,23 +1,23 @@
-//! The times of sessions, and of steps that may be several requests.
+//! Times of sessions, and of steps that may consist of several requests.
 
 use truetail_model::record::CompactHistogram;
 
-/// A time of sessions.
+/// A time of sessions, or of steps that may consist of several requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionTime {
-    /// From the intended arrival to the end, less the planned think time, of sessions that were completed.
+    /// From the intended arrival to the end, less the planned think time, of completed sessions.
     Completed,
-    /// The same of those that might have gone on: what was waited for them.
+    /// Like [`SessionTime::Completed`], of sessions that were given up and might have continued.
     Censored,
-    /// The same of those that ended early by an answer or a failure.
+    /// Like [`SessionTime::Completed`], of sessions that an answer or a failure ended early.
     Failed,
 }
 
 impl SessionTime {
-    /// All of them, in the order in which they are declared.
+    /// All times, in the order of their declaration.
     pub const ALL: [SessionTime; 3] = [SessionTime::Completed, SessionTime::Censored, SessionTime::Failed];
 
-    /// Its tag in `histograms.hlog`.
+    /// Returns the tag in `histograms.hlog`.
     pub const fn tag(self) -> &'static str {
         match self {
             SessionTime::Completed => "session_time",
@@ -26,12 +26,12 @@ impl SessionTime {
         }
     }
 
-    /// The tag of the same time of the sessions of flow `nth`, counted from 0.
+    /// Returns the tag of this time for the sessions of flow `nth`, from 0.
     pub fn flow_tag(self, nth: usize) -> String {
         format!("{}@{}", self.tag(), nth + 1)
     }
 
-    /// The tag of the same time of step `nth`, counted from 0.
+    /// Returns the tag of this time for step `nth`, from 0.
     pub fn step_tag(self, nth: usize) -> String {
         self.tag().replacen("session", "step", 1) + &format!("@{}", nth + 1)
     }
@@ -42,27 +42,27 @@ impl SessionTime {
 pub struct SessionTimes([CompactHistogram; SessionTime::ALL.len()]);
 
 impl SessionTimes {
-    /// The distribution of one.
+    /// Returns the distribution of one time.
     pub fn of(&self, time: SessionTime) -> &CompactHistogram {
         &self.0[time as usize]
     }
 
-    /// The same, to be added to.
+    /// Returns the distribution of one time, to add to.
     pub fn of_mut(&mut self, time: SessionTime) -> &mut CompactHistogram {
         &mut self.0[time as usize]
     }
 
-    /// Those with a value.
+    /// Returns the distributions that are not empty.
     pub fn recorded(&self) -> impl Iterator<Item = (SessionTime, &CompactHistogram)> {
         SessionTime::ALL.into_iter().map(|time| (time, self.of(time))).filter(|(_, times)| times.count() > 0)
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.0.iter().fold(0, |sum, times| sum.saturating_add(times.count()))
     }
 
-    /// Adds those of another part of the run.
+    /// Adds the times of another part of the run.
     pub fn merge(&mut self, other: &SessionTimes) {
         self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| mine.merge(theirs));
     }

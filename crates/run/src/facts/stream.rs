@@ -1,4 +1,4 @@
-//! What became of answers that come in pieces (`--stream`).
+//! Streamed answers of a run (`--stream`).
 
 use serde::{Deserialize, Serialize};
 
@@ -9,70 +9,70 @@ use super::stream_detail::StreamDetail;
 use super::stream_ending::StreamEnding;
 use super::stream_time::{StreamTime, StreamTimes};
 
-/// What the pieces of an answer are.
+/// Kind of event in a streamed answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamKind {
     /// Server-sent events.
     Sse,
-    /// Chunks of HTTP/1.1, frames of data of HTTP/2.
+    /// Chunks in HTTP/1.1, or DATA frames in HTTP/2.
     Chunks,
-    /// What an asynchronous generator yields.
+    /// Items that an asynchronous generator yields.
     Items,
 }
 
-/// How answers were read as streams.
+/// Settings for reading answers as streams.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StreamReading {
-    /// What an event is.
+    /// Kind of event.
     pub kind: StreamKind,
-    /// The steps of flows whose answers these are, by name; empty: all answers.
+    /// Names of the flow steps whose answers are streams. Empty if all answers are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of_steps: Vec<String>,
-    /// Gaps of at least this are stalls; `None`: none is.
+    /// Shortest gap that counts as a stall; `None` if no gap does.
     pub stall_ns: Option<u64>,
-    /// A stream that brings no byte for this long is given up; `None`: none is.
+    /// Idle timeout: the longest time without a byte before a stream is given up; `None` without this limit.
     pub idle_timeout_ns: Option<u64>,
-    /// The data of the event that has to come before the end; `None`: the end of the answer is enough.
+    /// Data of the event that must come before the end. `None` if the end of the answer is enough.
     pub end_mark: Option<String>,
 }
 
 impl StreamReading {
-    /// All answers, as streams of this kind, without stalls, idle timeout or end mark.
+    /// Returns settings that read all answers as streams of this kind, without stalls, idle timeout or end mark.
     pub fn of(kind: StreamKind) -> StreamReading {
         StreamReading { kind, of_steps: Vec::new(), stall_ns: None, idle_timeout_ns: None, end_mark: None }
     }
 }
 
-/// The streams of a run: how they ended, and their events. Arrivals of the warm-up are in none of it.
+/// The streams of a run (`--stream`): how they ended, and their events. Arrivals of the warm-up are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StreamFacts {
-    /// How answers were read.
+    /// Settings for reading the answers.
     #[serde(flatten)]
     pub reading: StreamReading,
     /// How they ended.
     pub tally: StreamTally,
     /// Events of all streams.
     pub events: u64,
-    /// Bytes of the bodies of all streams; `None` where nobody saw bytes: of items, and in the simulator.
+    /// Body bytes of all streams. `None` if no bytes were seen: for items, and in the simulator.
     pub bytes: Option<u64>,
-    /// Gaps between events that were read at once: how long they are is not known.
+    /// Gaps between events that were read at once. Their length is unknown.
     pub coalesced_gaps: u64,
-    /// Gaps that lasted for `stall_ns` or longer, those that no event ended among them.
+    /// Gaps of at least `stall_ns`, including gaps that no event ended.
     pub stalls: u64,
-    /// What language models sent; `None` where answers were not read as theirs.
+    /// Events and tokens of language models; `None` without `--llm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmFacts>,
-    /// The times, which are saved in `histograms.hlog`.
+    /// Stream times, saved in `histograms.hlog`.
     #[serde(skip)]
     pub times: StreamTimes,
-    /// What is drawn of them, which is saved in `streams.json`; `None` where a run was saved without it.
+    /// Data for pictures of the streams, saved in `streams.json`; `None` if a run was saved without it.
     #[serde(skip)]
     pub detail: Option<StreamDetail>,
 }
 
 impl StreamFacts {
-    /// Adds those of another part of the run. A file may hold any counts, so sums saturate.
+    /// Adds the streams of another part of the run. Sums saturate, since files may hold any counts.
     pub fn merge(&mut self, other: &StreamFacts) {
         self.tally.merge(&other.tally);
         let sums = [
@@ -84,7 +84,7 @@ impl StreamFacts {
         self.bytes = self.bytes.zip(other.bytes).map(|(sum, part)| sum.saturating_add(part));
         self.llm.iter_mut().zip(&other.llm).for_each(|(sum, part)| sum.merge(part));
         self.times.merge(&other.times);
-        // What one part does not have is not known of the whole.
+        // The detail of the whole is known only if every part has it.
         self.detail = match (self.detail.take(), &other.detail) {
             (Some(mut detail), Some(part)) => {
                 detail.merge(part);
@@ -94,7 +94,7 @@ impl StreamFacts {
         };
     }
 
-    /// What was asked for is the same, so that the two may be added.
+    /// Returns true if both were read with the same settings, so that they can be added.
     pub fn is_alike(&self, other: &StreamFacts) -> bool {
         let same_llm = match (&self.llm, &other.llm) {
             (Some(llm), Some(other)) => llm.is_alike(other),
@@ -103,8 +103,8 @@ impl StreamFacts {
         self.reading == other.reading && same_llm
     }
 
-    /// Of the `planned` arrivals of a run with these requests, how many asked for these streams, or were to; `None` where the
-    /// books of its targets are not there.
+    /// Returns how many of the `planned` arrivals asked for these streams, or should have. `None` if the books of the
+    /// targets are missing.
     pub(super) fn asked(&self, offered: &OfferedLoad, by_target: &[TargetBooks], planned: u64) -> Option<u64> {
         let targets = offered.mix.as_ref().map_or(&[][..], |mix| &mix.targets);
         if self.reading.of_steps.is_empty() || targets.is_empty() {
@@ -116,7 +116,7 @@ impl StreamFacts {
         (!by_target.is_empty()).then(|| tallies.fold(0, |sum: u64, (_, books)| sum.saturating_add(books.tally.planned)))
     }
 
-    /// Why this is what no run can have: `None` where its books balance with `asked` arrivals that asked for these streams, or were to.
+    /// Returns the reason why these books do not fit `asked` planned requests; `None` if they balance.
     pub fn imbalance(&self, asked: u64) -> Option<String> {
         let (ended, of) = (self.tally.ends(), |time: StreamTime| self.times.of(time).count());
         let begun = of(StreamTime::FirstEvent);
@@ -143,7 +143,7 @@ impl StreamFacts {
         self.llm.as_ref().and_then(|llm| self.imbalance_of_llm(llm, asked))
     }
 
-    /// The same for the books of language models.
+    /// Returns the reason why the books of language models do not balance; `None` if they do.
     fn imbalance_of_llm(&self, llm: &LlmFacts, asked: u64) -> Option<String> {
         let of = |time: StreamTime| self.times.of(time).count();
         let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
@@ -187,44 +187,44 @@ impl StreamFacts {
     }
 }
 
-/// The books of streams: `planned` is the sum of all others.
+/// Counts of streams by ending: `planned` is the sum of all others.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct StreamTally {
-    /// Measured arrivals, and what of a flow was not reached.
+    /// Measured arrivals, and steps of flows that were not reached.
     pub planned: u64,
-    /// The answer is whole, and so is its last event; where an end mark was asked for, it came.
+    /// The answer and its last event are whole, and the end mark came if one was required.
     pub complete: u64,
     /// The answer is whole by HTTP, but it ended inside an event or without its end mark.
     pub unfinished: u64,
-    /// The connection broke, or what came was no HTTP any more, after the head of the answer.
+    /// The connection broke, or the protocol was violated, after the head of the answer.
     pub cut: u64,
-    /// Nothing came for longer than the idle timeout.
+    /// No byte came for longer than the idle timeout.
     pub idle: u64,
-    /// The time limit of the request was over.
+    /// The request timed out.
     pub timed_out: u64,
     /// Still open at the end of the run.
     pub in_flight_at_end: u64,
-    /// The answer was none that is read as a stream: by its status, its content type or its content coding.
+    /// The answer was not read as a stream because of its status, content type or content coding.
     pub not_a_stream: u64,
     /// No answer began: connecting failed, or the connection broke before the head.
     pub failed: u64,
     /// Never issued.
     pub never_issued: u64,
-    /// The answer is whole, but an event in it says that the server failed.
+    /// The answer is whole, but contains an event that reports a failure of the server.
     #[serde(default, skip_serializing_if = "is_none_at_all")]
     pub server_error: u64,
-    /// Its session did not come so far, or was never begun: it had no intended start of its own.
+    /// The session never reached the step, or was never begun. The stream had no intended start.
     #[serde(default, skip_serializing_if = "is_none_at_all")]
     pub not_reached: u64,
 }
 
-/// Left out where it cannot be, without language models or without flows, or is not.
+/// Hides counts that are 0 in every run without language models or without flows.
 fn is_none_at_all(count: &u64) -> bool {
     *count == 0
 }
 
 impl StreamTally {
-    /// Counts a planned arrival that ended in this way.
+    /// Counts a planned arrival with this ending.
     pub fn count(&mut self, ending: StreamEnding) {
         self.planned += 1;
         *match ending {
@@ -258,18 +258,18 @@ impl StreamTally {
         ]
     }
 
-    /// Counts streams of a flow whose turn never came.
+    /// Counts streams of flow steps that were not reached.
     pub fn count_not_reached(&mut self, streams: u64) {
         self.planned += streams;
         self.not_reached += streams;
     }
 
-    /// How many ended, in whatever way.
+    /// Returns the sum over all endings.
     pub fn ends(mut self) -> u64 {
         self.each()[1..].iter().fold(0, |sum: u64, part| sum.saturating_add(**part))
     }
 
-    /// How each stream ended that was not complete, in words.
+    /// Returns the count and description of each ending other than complete.
     pub fn incomplete(&self) -> [(u64, &'static str); 10] {
         [
             (self.cut, "cut"),

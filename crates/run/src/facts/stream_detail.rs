@@ -1,4 +1,4 @@
-//! What is drawn of streams.
+//! Data for pictures of streams.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::gap_map::GapMap;
 use super::sampled_streams::SampledStreams;
 use super::stream_time::{StreamTime, StreamTimes};
 
-/// What is drawn of streams besides their distributions. Its size does not depend on the length of the run.
+/// Data for pictures of the streams, besides their distributions. Its size does not depend on the length of the run.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamDetail {
@@ -22,7 +22,7 @@ impl StreamDetail {
         self.sampled.merge(&other.sampled);
     }
 
-    /// Why this is not of a run with these distributions; `None` where it may be.
+    /// Returns the reason why this detail does not fit these distributions; `None` if it does.
     pub(crate) fn imbalance(&self, times: &StreamTimes) -> Option<String> {
         let of = |time: StreamTime| times.of(time).count();
         let (gaps, open) = (of(StreamTime::EventGap), of(StreamTime::EventGapCensored));

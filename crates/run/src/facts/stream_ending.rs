@@ -1,4 +1,4 @@
-//! How streams end.
+//! Endings of streams.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamEnding {
-    /// See the field of this name in [`StreamTally`](crate::StreamTally), as for all others.
+    /// See [`complete`](crate::StreamTally::complete).
     Complete,
     /// See [`unfinished`](crate::StreamTally::unfinished).
     Unfinished,
@@ -29,7 +29,7 @@ pub enum StreamEnding {
 }
 
 impl StreamEnding {
-    /// In words.
+    /// Returns a description in words.
     pub const fn describe(self) -> &'static str {
         match self {
             StreamEnding::Complete => "complete",

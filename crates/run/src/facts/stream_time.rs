@@ -1,4 +1,4 @@
-//! The times of streams.
+//! Times of streams.
 
 use truetail_model::record::CompactHistogram;
 
@@ -7,38 +7,38 @@ use truetail_model::record::CompactHistogram;
 pub enum StreamTime {
     /// From the intended start to the first event.
     FirstEvent,
-    /// What was waited for a first event that may have come later.
+    /// From the intended start to the end of a stream without an event, if one might still have come.
     FirstEventCensored,
-    /// What was waited until it was clear that no event would come.
+    /// From the intended start until it was certain that no event would come.
     FirstEventFailed,
     /// From the intended start to the last event, of complete streams.
     LastEvent,
     /// From one event to the next that was read later.
     EventGap,
-    /// From the last event to the end of a stream that was not complete.
+    /// From the last event to the end of an incomplete stream.
     EventGapCensored,
-    /// The longest gap of each stream that has one, where every gap ended.
+    /// The longest gap of a stream, if an event ended every gap.
     LongestGap,
-    /// The same, where the last one did not end.
+    /// The longest gap of a stream whose last gap no event ended.
     LongestGapCensored,
     /// From the intended start to the first content of a language model.
     FirstContent,
-    /// What was waited for content that may have come later.
+    /// From the intended start to the end of an answer without content, if content might still have come.
     FirstContentCensored,
-    /// What was waited until it was clear that no content would come.
+    /// From the intended start until it was certain that no content would come.
     FirstContentFailed,
-    /// From the actual start to the first content, of answers that have some.
+    /// From the actual start to the first content, of answers with content.
     FirstContentService,
     /// From one content event to the next that was read later.
     ContentGap,
-    /// From the last content event to the end of an answer that was not complete.
+    /// From the last content event to the end of an incomplete answer.
     ContentGapCensored,
     /// From the first content event to the last one, divided by the output tokens but one, of complete answers.
     TimePerOutputToken,
 }
 
 impl StreamTime {
-    /// All of them, in the order in which they are declared.
+    /// All times, in the order of their declaration.
     pub const ALL: [StreamTime; 15] = [
         StreamTime::FirstEvent,
         StreamTime::FirstEventCensored,
@@ -57,12 +57,12 @@ impl StreamTime {
         StreamTime::TimePerOutputToken,
     ];
 
-    /// Only answers of language models have it.
+    /// Returns true if only answers of language models have this time.
     pub const fn is_of_llm(self) -> bool {
         self as usize >= StreamTime::FirstContent as usize
     }
 
-    /// Its tag in `histograms.hlog`.
+    /// Returns the tag in `histograms.hlog`.
     pub const fn tag(self) -> &'static str {
         match self {
             StreamTime::FirstEvent => "first_event_time",
@@ -89,22 +89,22 @@ impl StreamTime {
 pub struct StreamTimes([CompactHistogram; StreamTime::ALL.len()]);
 
 impl StreamTimes {
-    /// The distribution of one.
+    /// Returns the distribution of one time.
     pub fn of(&self, time: StreamTime) -> &CompactHistogram {
         &self.0[time as usize]
     }
 
-    /// The same, to be added to.
+    /// Returns the distribution of one time, to add to.
     pub fn of_mut(&mut self, time: StreamTime) -> &mut CompactHistogram {
         &mut self.0[time as usize]
     }
 
-    /// Those with a value, with their tags.
+    /// Returns the distributions that are not empty, with their tags.
     pub fn tagged(&self) -> impl Iterator<Item = (&'static str, &CompactHistogram)> {
         StreamTime::ALL.into_iter().map(|time| (time.tag(), self.of(time))).filter(|(_, times)| times.count() > 0)
     }
 
-    /// Adds those of another part of the run.
+    /// Adds the times of another part of the run.
     pub fn merge(&mut self, other: &StreamTimes) {
         self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| mine.merge(theirs));
     }

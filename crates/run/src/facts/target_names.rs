@@ -1,4 +1,4 @@
-//! What targets are called.
+//! Names of targets.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,9 +6,9 @@ use super::mix::MixTarget;
 use super::offered::OfferedLoad;
 
 impl OfferedLoad {
-    /// The name of each target, by which gates and findings call it: its own, or method and path with its query, such as
-    /// `GET /items`; where they have several origins, with the whole URL. The second of the same name is `GET /items #2`. Empty
-    /// where nothing has a URL.
+    /// Returns the name of each target, which gates and findings use: its own name, or else method and path with query,
+    /// such as `GET /items`. If the targets have several origins, the name has the whole URL. The second target of the
+    /// same name is `GET /items #2`. Empty if no target has a URL.
     pub fn target_names(&self) -> Vec<String> {
         let by_path = |method: &str, url: &str| format!("{method} {}", split_origin(url).1);
         let called = |target: &MixTarget, has_one_origin: bool| match &target.name {
@@ -30,16 +30,16 @@ impl OfferedLoad {
     }
 }
 
-/// Gives each name once: the second `GET /items` is `GET /items #2`.
+/// Makes names unique: the second `GET /items` becomes `GET /items #2`.
 #[derive(Default, Debug)]
 pub struct UniqueNames {
     taken: HashSet<String>,
-    /// The number of the last of each name, so that many of one name take no time.
+    /// Last number of each name, so that many equal names take linear time.
     used: HashMap<String, usize>,
 }
 
 impl UniqueNames {
-    /// This name, or the next one of it that is not taken.
+    /// Returns `name`, or with the next number that makes it unique.
     pub fn unique(&mut self, name: String) -> String {
         let number = self.used.entry(name.clone()).or_insert(0);
         loop {
@@ -52,7 +52,7 @@ impl UniqueNames {
     }
 }
 
-/// The two parts of a URL, which may have placeholders: `http://host:8080` and `/items?page={{n}}`. Without a path it is `/`.
+/// Splits a URL, which may have placeholders, into origin and path: `http://host:8080` and `/items?page={{n}}`.
 pub fn split_origin(url: &str) -> (&str, &str) {
     let host = url.find("://").map_or(0, |at| at + 3);
     match url[host..].find('/') {
