@@ -99,7 +99,7 @@ pub struct Facts {
     /// Notes that belong to no number, such as a preflight that was answered with status 404.
     pub notes: Vec<String>,
     /// The command line of the run, quoted for a shell, without passwords, secret header values and long bodies. `None`
-    /// if the run has none, or is merged from parts with different ones.
+    /// if the run has no command line, or if its parts had different ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Statements of the other tool, in a run that was imported.

@@ -11,32 +11,32 @@ use truetail_model::record::{Metric, Presence};
 /// One quantile of a distribution.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Quantile {
-    /// In [0, 1].
+    /// The quantile, in [0, 1].
     pub q: f64,
-    /// The value, or a lower bound if `at_least`; `None` if there is none.
+    /// The value, or a lower bound if `at_least`; `None` if the distribution has no value.
     pub value_ns: Option<u64>,
-    /// 95 % confidence interval, lower end; `None` where none could be computed.
+    /// Lower end of the 95 % confidence interval; `None` if it could not be computed.
     pub low_ns: Option<u64>,
-    /// 95 % confidence interval, upper end; `None` where none could be computed or it has no upper end.
+    /// Upper end of the 95 % confidence interval; `None` if it could not be computed or is unbounded.
     pub high_ns: Option<u64>,
-    /// The quantile falls among arrivals without an answer: the truth is at least `value_ns`.
+    /// True if the quantile falls among arrivals without an answer: the truth is at least `value_ns`.
     pub at_least: bool,
-    /// The quantile falls among arrivals that failed: no answer would ever have come.
+    /// True if the quantile falls among failed arrivals: no answer would ever have come.
     #[serde(default)]
     pub no_answer: bool,
-    /// The sample is large enough for this quantile.
+    /// True if the sample is large enough for this quantile.
     pub supported: bool,
-    /// If it is not: how many arrivals it needs.
+    /// Number of arrivals that the quantile needs, if it is not supported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_n: Option<u64>,
-    /// How many independent arrivals would be as informative; `None` if that cannot be estimated.
+    /// Number of independent arrivals that would be as informative; `None` if that cannot be estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_n: Option<u64>,
-    /// The same quantile of each request's response time less what the generator itself added to that request; `None` where
-    /// that was not recorded, or the quantile is none of the response time.
+    /// The same quantile of each request's response time less the generator's own contribution. `None` if that was not
+    /// recorded, or for other metrics than the response time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without_generator_ns: Option<u64>,
-    /// The generator's own lag is too large a part of the value.
+    /// True if the generator's own lag is too large a part of the value.
     #[serde(default)]
     pub unresolved: bool,
 }
@@ -44,14 +44,14 @@ pub struct Quantile {
 /// Summary of a distribution.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Distribution {
-    /// Arrivals in it: all planned ones for response time, otherwise those that have the value.
+    /// Number of arrivals: all planned ones for response time, otherwise the arrivals that have the value.
     pub count: u64,
-    /// Arrivals in it for which only a lower bound is known.
+    /// Number of these arrivals with only a lower bound.
     pub censored: u64,
-    /// Arrivals in it that failed and so have no value.
+    /// Number of these arrivals that failed and so have no value.
     #[serde(default)]
     pub failed: u64,
-    /// Mean of the values that are known; `None` when there are none. Never the headline.
+    /// Mean of the known values, if any. Never the headline.
     pub mean_ns: Option<f64>,
     /// Smallest known value.
     #[serde(default)]
@@ -65,12 +65,12 @@ pub struct Distribution {
     pub exact: bool,
 }
 
-/// The distributions of the metrics that [stand alone](Metric::stands_alone). In files each is a field under its name, in
-/// the order of the table of metrics.
+/// The [distributions of metrics](Metric::stands_alone). In files, each is a field with the name of its metric, in the
+/// order of the table of metrics.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct MetricDistributions(BTreeMap<Metric, Distribution>);
 
-/// That of a metric of which nothing was recorded.
+/// Distribution of a metric without any record.
 static NOTHING_RECORDED: Distribution = Distribution {
     count: 0,
     censored: 0,
@@ -83,8 +83,7 @@ static NOTHING_RECORDED: Distribution = Distribution {
 };
 
 impl FromIterator<(Metric, Distribution)> for MetricDistributions {
-    /// Metrics that do not stand alone are left out, and so are those without a value that are written only where they
-    /// have one.
+    /// Omits metrics without their own distribution, and empty metrics that are written only if they have a value.
     fn from_iter<I: IntoIterator<Item = (Metric, Distribution)>>(all: I) -> MetricDistributions {
         let is_kept = |(metric, distribution): &(Metric, Distribution)| {
             metric.stands_alone() && metric.is_written(distribution.count)
@@ -114,7 +113,7 @@ impl Serialize for MetricDistributions {
 }
 
 impl<'de> Deserialize<'de> for MetricDistributions {
-    /// Passes over fields that name no metric.
+    /// Skips fields that name no metric.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MetricDistributions, D::Error> {
         struct Fields;
         impl<'de> Visitor<'de> for Fields {

@@ -1,43 +1,43 @@
-//! What was computed of the answers of language models.
+//! Findings about the answers of language models.
 
 use serde::{Deserialize, Serialize};
 
 use super::Distribution;
 
-/// The distributions of language models, and how many requests met the objectives.
+/// Distributions of language models, and the number of requests that met the objectives.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct LlmFindings {
     /// Time to first token (TTFT): from the intended start to the first content, over all planned arrivals.
     pub first_content_time: Distribution,
-    /// The same from the actual start, over answers with content.
+    /// Time from the actual start to the first content, over answers with content.
     pub first_content_service_time: Distribution,
-    /// Inter-token latency (ITL): from one content event to the next that was read later; gaps that did not end are censored.
+    /// Inter-token latency (ITL): from one content event to the next one read later. Unended gaps are censored.
     pub content_gap: Distribution,
-    /// Time per output token (TPOT), the first one left out, over complete answers whose tokens the server counted, or else the
-    /// tokenizer.
+    /// Time per output token (TPOT) without the first token, over complete answers whose tokens were counted by the
+    /// server or else by the tokenizer.
     pub time_per_output_token: Distribution,
-    /// Requests that met all objectives; `None` where none was set.
+    /// Requests that met all objectives; `None` if no objective was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput: Option<Goodput>,
 }
 
-/// Planned requests that met all objectives. Those of which that cannot be told make it a range.
+/// Planned requests that met all objectives. Undecided requests make it a range.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Goodput {
-    /// The objectives, as they were written.
+    /// The objectives as the user wrote them.
     pub slo: Vec<String>,
-    /// Planned requests.
+    /// Number of planned requests.
     pub planned: u64,
-    /// Those that met all objectives.
+    /// Requests that met all objectives.
     pub met: u64,
-    /// Those that missed none, where one cannot be told.
+    /// Requests that missed no objective, but with at least one undecided objective.
     pub cannot_tell: u64,
-    /// `met` of `planned`, in [0, 1]; `None` where nothing was planned.
+    /// `met` / `planned`, in [0, 1]; `None` if no request was planned.
     pub share: Option<f64>,
-    /// The same if all of `cannot_tell` met them.
+    /// Share if all of `cannot_tell` met the objectives.
     pub share_at_most: Option<f64>,
-    /// Those that met them, per second of the schedule; `None` where its length is not known.
+    /// `met` per second of the schedule; `None` if its length is unknown.
     pub per_second: Option<f64>,
-    /// The same if all of `cannot_tell` met them.
+    /// Rate if all of `cannot_tell` met the objectives.
     pub per_second_at_most: Option<f64>,
 }

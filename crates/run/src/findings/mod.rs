@@ -1,4 +1,4 @@
-//! What `truetail-analysis` computes from a run: the other half of `run.json`, version 1.
+//! Findings that `truetail-analysis` computes from a run: the other half of `run.json`, version 1.
 
 mod arrival_fidelity;
 mod closed_loop_shadow;
@@ -26,39 +26,39 @@ pub use targets::TargetFindings;
 pub use uncertainty::{Contribution, Uncertainty};
 pub use verdict::{Reason, Verdict, VerdictState};
 
-/// What was computed from a run.
+/// Findings that were computed from a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Findings {
-    /// Can the numbers be trusted?
+    /// Verdict on the run's own numbers.
     pub verdict: Verdict,
     /// The tally of the run, after its check.
     pub tally: Tally,
-    /// Over all planned arrivals.
+    /// Response time over all planned arrivals.
     pub response_time: Distribution,
-    /// Over answers with a status below 400; `None` when all or no answers are such.
+    /// Response time over answers with a status below 400; `None` if all answers have one, or none has.
     pub response_time_success: Option<Distribution>,
-    /// Over answers with a status from 400; `None` when there are none.
+    /// Response time over answers with a status of 400 or above; `None` without such answers.
     pub response_time_error_status: Option<Distribution>,
     /// Every other metric, over its own arrivals.
     pub metrics: MetricDistributions,
-    /// Answers per second of the schedule, or until the last answer where some came later; `None` for fewer than two arrivals.
+    /// Answers per second of the schedule, or until a later last answer; `None` for fewer than two arrivals.
     pub throughput_per_second: Option<f64>,
     /// Planned arrivals per second; `None` for fewer than two arrivals without a chosen duration.
     pub offered_per_second: Option<f64>,
-    /// The sources of the uncertainty of each response-time quantile that is a number.
+    /// Sources of the uncertainty of each response-time quantile that is a number.
     pub uncertainty: Vec<Uncertainty>,
-    /// Whether and where the response time settles.
+    /// Steadiness of the response time, and the end of the warm-up.
     pub settling: Settling,
-    /// How well the arrivals followed the schedule; `None` if none was issued, or fewer than two were planned.
+    /// Comparison of the arrivals with the schedule; `None` if no arrival was issued, or fewer than two were planned.
     pub arrival_fidelity: Option<ArrivalFidelity>,
-    /// What a closed-loop tool would have reported; `None` if that cannot be said.
+    /// Report that a closed-loop tool would have made; `None` if it cannot be computed.
     pub closed_loop_shadow: Option<ClosedLoopShadow>,
-    /// The response time of each target, where there are several.
+    /// Response time of each target, if there are several.
     pub targets: Vec<TargetFindings>,
-    /// The times of streams, where answers were read as such.
+    /// Times of streams, if answers were read as streams.
     pub stream: Option<StreamFindings>,
-    /// The times of sessions, where they followed a flow.
+    /// Times of sessions, if they followed a flow.
     pub sessions: Option<SessionFindings>,
-    /// The results of the gates, in the order in which they were set; empty until they are judged.
+    /// Results of the gates, in the user's order; empty until they are judged.
     pub gates: Vec<GateFinding>,
 }

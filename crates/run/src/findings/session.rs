@@ -1,37 +1,37 @@
-//! What was computed of sessions.
+//! Findings about sessions.
 
 use serde::{Deserialize, Serialize};
 
 use super::Distribution;
 
-/// The distributions of sessions. They have no confidence intervals: the order of the sessions is not kept.
+/// Distributions of sessions, without confidence intervals, because the order of the sessions is not kept.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct SessionFindings {
-    /// From the intended arrival to the end, less the planned think time, over all planned sessions. One that was not completed
-    /// is slower than every one that was.
+    /// Session response time over all planned sessions, less the planned think time. An incomplete session counts as
+    /// slower than every complete one.
     pub session_time: Distribution,
-    /// The same of each flow, where there are several.
+    /// Session response time of each flow, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow_times: Vec<FlowTime>,
-    /// Those of steps that may be several requests.
+    /// Response times of steps that may consist of several requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub step_times: Vec<StepTime>,
 }
 
-/// The session response time of one of several flows.
+/// Session response time of one of several flows.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FlowTime {
-    /// What the flow is called.
+    /// Name of the flow.
     pub flow: String,
-    /// Over all of its planned sessions.
+    /// Session response time over all planned sessions of the flow.
     pub session_time: Distribution,
 }
 
-/// The response time of a step that may be several requests.
+/// Response time of a step that may consist of several requests.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StepTime {
-    /// Which step it is, counted from 0.
+    /// Index of the step, from 0.
     pub step: u32,
-    /// From when the step was due to the end of its last answer.
+    /// Time from when the step was due to the end of its last answer.
     pub step_time: Distribution,
 }

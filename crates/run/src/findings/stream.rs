@@ -1,10 +1,10 @@
-//! What was computed of streams.
+//! Findings about streams.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Distribution, LlmFindings};
 
-/// The distributions of streams. They have no confidence intervals: how gaps of one stream depend on each other is not known.
+/// Distributions of streams, without confidence intervals, because the dependence of gaps in one stream is unknown.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct StreamFindings {
     /// From the intended start to the first event, over all planned arrivals.
@@ -13,9 +13,9 @@ pub struct StreamFindings {
     pub last_event_time: Distribution,
     /// From one event to the next that was read later; gaps that did not end are censored.
     pub event_gap: Distribution,
-    /// The longest gap of each stream that has one.
+    /// The longest gap of each stream that has a gap.
     pub longest_gap: Distribution,
-    /// What language models took; `None` where answers were not read as theirs.
+    /// Findings about language models; `None` without `--llm`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmFindings>,
 }

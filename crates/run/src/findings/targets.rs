@@ -1,17 +1,17 @@
-//! The response time of each target, where there are several.
+//! Findings about each target, if there are several.
 
 use serde::{Deserialize, Serialize};
 use truetail_model::record::Tally;
 
 use super::Distribution;
 
-/// The books and the response time of one target.
+/// Books and response time of one target.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TargetFindings {
-    /// `GET /items`, by which a gate names it.
+    /// Name that gates use, such as `GET /items`.
     pub name: String,
-    /// Its books; those of all targets together are those of the run.
+    /// Tally of the target. The tallies of all targets add up to that of the run.
     pub tally: Tally,
-    /// Over all its planned arrivals.
+    /// Response time over all planned arrivals of the target.
     pub response_time: Distribution,
 }

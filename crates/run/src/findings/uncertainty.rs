@@ -1,4 +1,4 @@
-//! The uncertainty of a quantile, by source.
+//! Uncertainty of a quantile, by source.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,31 +12,31 @@ pub enum Contribution {
     Histogram,
     /// The clock has a limited resolution, and takes time to read.
     Clock,
-    /// The generator began late.
+    /// The generator started requests late.
     GeneratorLag,
-    /// The generator read answers after they had come.
+    /// The generator read answers late.
     ReadLag,
 }
 
-/// The uncertainty budget of one quantile of the response time: by how much each source may have moved it, as half of
-/// a range that holds 95 %.
+/// Uncertainty budget of one quantile of the response time: how far each source may have moved it, as half of a range
+/// that holds 95 %.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Uncertainty {
-    /// In (0, 1).
+    /// The quantile, in (0, 1).
     pub q: f64,
-    /// The quantile itself.
+    /// Value of the quantile.
     pub value_ns: u64,
-    /// To the farther end of its confidence interval; `None` where it has no end on one side, which is more than any number.
+    /// Distance to the farther end of the confidence interval; `None` if one side is unbounded.
     pub sampling_ns: Option<u64>,
-    /// Half a bucket; 0 when computed from every single value.
+    /// Half a bucket; 0 if computed from every single value.
     pub histogram_ns: u64,
-    /// Two readings; 0 in virtual time.
+    /// Two clock readings; 0 in virtual time.
     pub clock_ns: u64,
-    /// What the generator added to it at most: the value less its lower partner; `None` where that is not known.
+    /// Upper bound of the generator's contribution: the value less its lower partner; `None` if unknown.
     pub generator_lag_ns: Option<u64>,
-    /// How long answers lay unread, as far as that is inside the response time; 0 where the kernel said of every answer
-    /// when it came, `None` where nobody knows.
+    /// Time that answers lay unread, as far as the response time includes it. 0 if the kernel stamped the arrival of
+    /// every answer, `None` if unknown.
     pub read_lag_ns: Option<u64>,
-    /// The largest of them; an interval without an end is larger than all. `None` where all are 0.
+    /// The largest source; an unbounded interval is larger than all. `None` if all are 0.
     pub largest: Option<Contribution>,
 }

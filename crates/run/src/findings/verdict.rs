@@ -1,21 +1,21 @@
-//! Can the numbers of a run be trusted?
+//! Verdict on the trustworthiness of a run's numbers.
 
 use serde::{Deserialize, Serialize};
 
-/// Whether the run's own numbers can be trusted.
+/// Trustworthiness of the run's own numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum VerdictState {
     /// No problem was found.
     Valid,
-    /// They can be used with the stated doubt.
+    /// The numbers can be used with the stated doubt.
     Suspect,
-    /// They do not mean what they seem to mean; do not use them.
+    /// The numbers do not mean what they seem to mean; do not use them.
     Invalid,
 }
 
 impl VerdictState {
-    /// `VALID`, `SUSPECT` or `INVALID`.
+    /// Returns `VALID`, `SUSPECT` or `INVALID`.
     pub const fn name(self) -> &'static str {
         match self {
             VerdictState::Valid => "VALID",
@@ -28,22 +28,22 @@ impl VerdictState {
 /// One reason for a verdict, with the numbers that triggered it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Reason {
-    /// Snake case, explained in `docs/honesty.md`.
+    /// Snake-case code, explained in `docs/honesty.md`.
     pub code: String,
-    /// The state that this reason alone would give.
+    /// State that this reason gives if it is the only one.
     pub state: VerdictState,
-    /// A sentence with its numbers, and what to do about it.
+    /// A sentence with its numbers and advice.
     pub message: String,
-    /// The numbers, by name; names end in their unit.
+    /// The numbers, by name. Each name ends in its unit.
     #[serde(flatten)]
     pub numbers: serde_json::Map<String, serde_json::Value>,
 }
 
-/// The worst state among the reasons, and the reasons.
+/// The reasons, and the worst state among them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Verdict {
-    /// VALID if there are no reasons.
+    /// VALID without reasons.
     pub state: VerdictState,
-    /// Worst first.
+    /// The reasons, worst first.
     pub reasons: Vec<Reason>,
 }

@@ -1,4 +1,4 @@
-//! What a run had until now, saved beside its place while it goes on: one file, so that a process that is killed leaves it whole.
+//! Checkpoint of a run in progress: one file, so that it stays whole if the process is killed.
 
 use std::fs;
 use std::io::Write;
@@ -13,8 +13,8 @@ use super::{CHECKPOINT, RUN, SaveError};
 use crate::input;
 use crate::{Findings, Run};
 
-/// Writes what is known of a run that goes on into `folder`, which is there, in place of what was written before. Single
-/// requests are left out.
+/// Writes the state of a run in progress to the existing `folder`, replacing the previous checkpoint. Single requests
+/// are omitted.
 ///
 /// # Errors
 /// [`SaveError::Io`].
@@ -26,13 +26,12 @@ pub fn save_checkpoint(folder: &Path, mut run: Run, findings: &Findings) -> Resu
     Partial::write(folder, CHECKPOINT, |out| out.write_all(text.as_bytes()))?.put_in_place()
 }
 
-/// True if there is a checkpoint in the folder.
 pub(super) fn is_there(folder: &Path) -> bool {
     let text = input::read(&folder.join(CHECKPOINT), input::LONGEST);
     text.is_ok_and(|text| is_packed(&String::from_utf8_lossy(&text)))
 }
 
-/// True if the run in the folder that was last under way never ended: its checkpoint is newer than any `run.json`.
+/// Returns true if the latest run in the folder never ended: its checkpoint is newer than any `run.json`.
 pub(super) fn is_newest(folder: &Path) -> bool {
     let changed = |name: &str| -> Option<SystemTime> { fs::metadata(folder.join(name)).ok()?.modified().ok() };
     changed(CHECKPOINT).is_some_and(|checkpoint| changed(RUN).is_none_or(|run| checkpoint > run))

@@ -1,4 +1,4 @@
-//! The files that a run consists of, wherever they are written.
+//! The files of a run, whether they go to a folder or into a text.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::{
 use crate::wire::v1::{self, RunFile};
 use crate::{Findings, Run, SampledSessions, StreamDetail};
 
-/// The files of a run, `run.json` last: where it is, the others are.
+/// The files of a run. `run.json` is last: if it exists, the others do too.
 pub(super) struct Contents<'a> {
     run: &'a Run,
     run_file: RunFile,
@@ -19,7 +19,7 @@ impl<'a> Contents<'a> {
         Contents { run, run_file: v1::run_file(run, findings) }
     }
 
-    /// The names of the files, in the order in which they are written.
+    /// Returns the names of the files, in the order of writing.
     pub(super) fn names(&self) -> Vec<&'static str> {
         let failed = (!self.run.facts.failed_answers.is_empty()).then_some(FAILED_ANSWERS);
         let streams = self.streams().map(|_| STREAMS);
@@ -35,7 +35,7 @@ impl<'a> Contents<'a> {
         self.run.facts.sessions.as_ref()?.sampled.as_ref()
     }
 
-    /// Writes the file of this name, which is one of [`Contents::names`].
+    /// Writes the file of this name, one of [`Contents::names`].
     pub(super) fn write(&self, name: &str, mut out: impl Write) -> io::Result<()> {
         let Run { facts, snapshot } = self.run;
         match name {

@@ -1,8 +1,8 @@
-//! A histogram of a log as text: base64 of a deflated HdrHistogram V2.
+//! A histogram of a log as text: Base64 of a deflated HdrHistogram V2.
 //!
-//! Inflated, it is a head of [`HEAD_BYTES`] and then the counts of all buckets from the lowest on, each a variable-length number:
-//! a count, or below zero how many buckets are empty. It is decoded here, and not into an `hdrhistogram::Histogram`, because
-//! that takes 250 kB for each of the hundreds of lines of a log, most of which hold a few values.
+//! Inflated, it is a head of [`HEAD_BYTES`] and then the counts of all buckets, lowest first. Each is a variable-length
+//! number: a count, or if negative, the number of empty buckets. It is decoded here because an
+//! `hdrhistogram::Histogram` takes 250 kB, and a log has hundreds of lines, most of them with a few values.
 
 use std::io::Read;
 
@@ -14,19 +14,19 @@ use truetail_model::time::Nanos;
 /// Significant decimal digits of every histogram.
 pub(super) const DIGITS: u8 = 3;
 
-/// The bytes with which a deflated histogram begins, and those with which it begins inflated.
+/// First bytes of a deflated histogram, and of an inflated one.
 const DEFLATED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
 const INFLATED: u32 = 0x1c84_9313;
-/// Bytes before the counts: kind, length of the counts, and what is the same in every histogram of a run.
+/// Bytes before the counts: kind, length of the counts, and fields that are equal in every histogram of a run.
 const HEAD_BYTES: usize = 40;
-/// Bytes of the longest number.
+/// Bytes of the longest variable-length number.
 const MAX_NUMBER_BYTES: usize = 9;
-/// No histogram of three digits takes more: each count is at most nine bytes.
+/// Upper bound of the inflated length of a histogram with three digits: each count has at most nine bytes.
 const MAX_INFLATED_BYTES: usize = 1 << 19;
 
 const _: () = assert!(HEAD_BYTES + BUCKETS * MAX_NUMBER_BYTES <= MAX_INFLATED_BYTES);
 
-/// The buckets in use of an encoded histogram: (lowest value, count), ascending.
+/// Returns the non-empty buckets of an encoded histogram: (lowest value, count), ascending.
 pub(super) fn buckets(text: &str) -> Result<Vec<(Nanos, u64)>, String> {
     let payload = base64::engine::general_purpose::STANDARD
         .decode(text)
@@ -41,7 +41,7 @@ fn cannot_be_decoded(problem: String) -> String {
     format!("the histogram cannot be decoded: {problem}")
 }
 
-/// The histogram, inflated. No more is read than a histogram can have, whatever it says of its own length.
+/// Inflates a histogram. It reads no more than a histogram can have, even if the head states a larger length.
 fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
     let is_deflated = |(head, _): &(&[u8; 8], &[u8])| head.starts_with(&DEFLATED);
     let Some((_, deflated)) = payload.split_first_chunk().filter(is_deflated) else {
@@ -61,7 +61,7 @@ fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-/// What an inflated histogram says of itself. The highest value that it was made for is of no interest.
+/// Head of an inflated histogram, without the highest trackable value, which is not needed.
 struct Head {
     kind: u32,
     /// Bytes of the counts.
@@ -103,14 +103,13 @@ impl Head {
     }
 }
 
-/// Reads the counts.
 fn counted(mut bytes: &[u8]) -> Result<Vec<(Nanos, u64)>, String> {
     let (mut buckets, mut bucket) = (Vec::new(), 0usize);
     while !bytes.is_empty() {
         let (number, rest) = number(bytes).ok_or("its last count is cut off")?;
         bytes = rest;
         let (here, count) = (bucket, u64::try_from(number).unwrap_or(0));
-        // Below zero, so many are empty.
+        // A negative number is a number of empty buckets.
         let passed = if number < 0 { number.unsigned_abs() } else { 1 };
         bucket = usize::try_from(passed).ok().and_then(|passed| bucket.checked_add(passed)).unwrap_or(usize::MAX);
         if bucket > BUCKETS {
@@ -123,8 +122,8 @@ fn counted(mut bytes: &[u8]) -> Result<Vec<(Nanos, u64)>, String> {
     Ok(buckets)
 }
 
-/// The first number, and what follows it; `None` where it is cut off. Seven bits a byte, the lowest first, with the eighth where
-/// there are more; of the ninth byte all eight. The lowest bit of all is the sign.
+/// Splits off the first variable-length number; `None` if it is cut off. Each byte has seven bits, lowest first, and an
+/// eighth bit if more bytes follow. The ninth byte has eight bits. The lowest bit of the number is the sign.
 fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let mut number = 0u64;
     for (i, byte) in bytes.iter().take(MAX_NUMBER_BYTES).enumerate() {
@@ -152,7 +151,7 @@ mod tests {
         base64::engine::general_purpose::STANDARD.encode(bytes)
     }
 
-    /// Values of every magnitude, and counts from 1 to what a signed number holds.
+    /// Values of every magnitude, and counts from 1 to the largest signed number.
     fn counted() -> impl Strategy<Value = Vec<(u64, u64)>> {
         let value = (0u32..62, any::<u64>()).prop_map(|(bits, value)| value & ((1 << (bits + 1)) - 1));
         let count = (0u32..55, any::<u64>()).prop_map(|(bits, count)| (count & ((1 << (bits + 1)) - 1)).max(1));

@@ -1,44 +1,44 @@
-//! Why a run folder could not be written or read.
+//! Errors of writing or reading a run folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::wire::WireError;
 
-/// Why a run could not be saved.
+/// Reason why a run could not be saved.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// The path is taken by something that is no folder.
+    /// The path is not a folder.
     #[error("cannot save a run in {}: it is not a folder", .0.display())]
     NotAFolder(PathBuf),
-    /// The folder holds something that is no run.
+    /// The folder is not empty and has no run.
     #[error("cannot save a run in {}: it contains '{found}' but no run; give an empty or a new folder", .folder.display())]
     Occupied {
         /// The folder.
         folder: PathBuf,
-        /// The first thing in it, by name.
+        /// Name of the first entry in it.
         found: String,
     },
-    /// The system said no.
+    /// An operation of the file system failed.
     #[error("cannot write {}: {source}", .path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The run is saved without a file that it can do without.
+    /// The run was saved, but without an optional file.
     #[error("cannot write {}: {source}; the rest of the run is saved", .path.display())]
     Lacking {
-        /// The first file that is missing.
+        /// The first missing file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
 impl SaveError {
-    /// The same about a file that a saved run can do without.
+    /// Turns an I/O error into one about an optional file of a saved run.
     pub(super) fn of_a_saved_run(self) -> SaveError {
         match self {
             SaveError::Io { path, source } => SaveError::Lacking { path, source },
@@ -47,86 +47,85 @@ impl SaveError {
     }
 }
 
-/// Why a run folder could not be read.
+/// Reason why a run folder could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// There is no `run.json` there.
+    /// The folder has no `run.json`.
     #[error("{} is not a run: it has no run.json; give a folder that truetail saved", .0.display())]
     NotARun(PathBuf),
-    /// The system said no.
+    /// An operation of the file system failed.
     #[error("cannot read {}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
-    /// It is a file, and what is packed in it cannot be read.
+    /// The path is a file, but the packed run in it cannot be read.
     #[error("{}: {source}", .path.display())]
     Packed {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: PackError,
     },
-    /// `run.json` cannot be understood.
+    /// `run.json` cannot be parsed.
     #[error("{}: {source}", .path.display())]
     RunFile {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: WireError,
     },
-    /// A line that cannot be understood.
+    /// A line cannot be parsed.
     #[error("{}, line {line}: {problem}", .path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Counted from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
-    /// Two files of the folder do not tell the same run.
+    /// Two files of the folder contradict each other.
     #[error("{}: {problem}; one of the files in this folder was changed or belongs to another run", .path.display())]
     Disagree {
         /// The file that differs from `run.json`.
         path: PathBuf,
-        /// Where they differ.
+        /// Description of the contradiction.
         problem: String,
     },
 }
 
-/// Why a text holds no run.
+/// Reason why a text has no readable packed run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PackError {
-    /// Nothing in it was packed.
+    /// It has no packed run.
     #[error("it holds no packed run")]
     None,
-    /// There are several.
+    /// It has several packed runs.
     #[error("it holds {0} packed runs; give each in a file of its own")]
     Several(usize),
-    /// The end is missing, or the beginning, as after a log was rotated.
+    /// The end or the beginning is missing, for example because a log was rotated.
     #[error(
         "the packed run in it is cut off ({found} of {said} bytes); a log that was rotated or read too early looks like this"
     )]
     Cut {
-        /// Bytes that are there.
+        /// Bytes that exist.
         found: usize,
-        /// Bytes that there should be.
+        /// Bytes that should exist.
         said: usize,
     },
-    /// Some line is not what was printed.
+    /// A line was changed after packing.
     #[error("the packed run in it is damaged: {0}")]
     Damaged(String),
 }
 
-/// What is wrong with a line of a file. The caller adds the path.
+/// A problem in a line of a file. The caller adds the path.
 #[derive(Debug)]
 pub(super) struct LineError {
-    /// Counted from 1.
+    /// Number of the line, from 1.
     pub(super) line: u64,
-    /// What is wrong with it.
     pub(super) problem: String,
 }
 
@@ -141,7 +140,7 @@ impl LineError {
     }
 }
 
-/// The problem without its position.
+/// Returns the problem without its position.
 fn problem_of(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => err.to_string(),

@@ -1,5 +1,5 @@
-//! `failed-answers.jsonl`: the first few answers that failed a check, a JSON object a line, in the order of their arrivals.
-//! There is no such file where none failed.
+//! `failed-answers.jsonl`: the first answers that failed a check, one JSON object per line, in the order of their
+//! arrivals. The file exists only if an answer failed.
 
 use std::io::{self, BufRead, Write};
 

@@ -1,9 +1,9 @@
 //! `histograms.hlog`: an HdrHistogram interval log, V2 with deflate, that any HdrHistogram log tool opens.
 //!
-//! There is a line for each interval and tag with a value. An interval is a second, or some seconds in a long run, and holds
-//! the arrivals *intended* in it. Timestamps are seconds from the origin of the run, which is both StartTime and BaseTime
-//! (1970 in virtual time). Values are nanoseconds. The third field, the largest value, is in milliseconds, as Java's
-//! `HistogramLogWriter` has it.
+//! Each line is one interval and tag with a value. An interval is a second, or several seconds in a long run, and
+//! contains the arrivals *intended* in it. Timestamps are seconds from the origin of the run, which is both StartTime
+//! and BaseTime (1970 in virtual time). Values are nanoseconds. The third field, the largest value, is in milliseconds,
+//! as in Java's `HistogramLogWriter`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -26,46 +26,41 @@ use crate::{Facts, StreamFacts};
 
 /// Every line can hold at least an hour, so that intervals add up in tools that do not resize.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
-/// Nanoseconds in the unit of the largest value of a line.
+/// Nanoseconds per unit of the third field.
 const MAX_UNIT_NS: f64 = 1e6;
 
-/// The beginning of every log. The first line is what the Java tools write.
+/// Beginning of every log. The first line is what the Java tools write.
 const BEGINNING: &str = "[Histogram log format version 1.3]
 A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. Intervals go by intended start.
 ";
 
-/// What the tags are followed by.
+/// Text after the tags.
 const ALL_TOGETHER: &str = "\
 All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
 every arrival without an answer.";
 
-/// What is said of [`v1::ERROR_STATUS_TIME`], which is no metric.
 const ERROR_STATUS: &str = "the part of response_time with a status of 400 and above; one line for the whole run";
 
-/// What is said of the distributions of targets, where there are some.
 const BY_TARGET: &str = "
 A tag with @1 holds the arrivals of the first target of scenario.mix in run.json; one line for the whole run.";
 
-/// What is said of the distributions of streams, where there are some.
 const BY_STREAM: &str = "
 first_event_time, last_event_time, event_gap and longest_gap are times of streams, one line for the whole run each; with
 _censored what was waited for an event that did not come, with _failed until it was clear that none would.";
 
-/// What is said of the distributions of language models, where there are some.
 const BY_LLM: &str = "
 first_content_time (TTFT), first_content_service_time, content_gap (ITL) and time_per_output_token (TPOT) are the same for
 events with content of a language model.";
-/// What is said of the distributions of sessions, where there are some.
 const BY_SESSION: &str = "
 session_time is over sessions that were completed, from their intended arrival to their end, less the planned think time; with
 _censored what was waited for those that might have gone on, with _failed until a step ended them. One line for the whole run.
 Where there are several flows, session_time@1 and its like are of the sessions of the first.
 step_time@1 and its like are of the first step, from when it was due to the end of its last answer, where it may be several requests.";
 
-/// The column in which descriptions begin.
+/// Width of the column of tags, before their descriptions.
 const TAG_WIDTH: usize = 19;
 
-/// The comment at the head of a log: what its tags mean.
+/// Returns the comment at the head of a log, which explains the tags.
 fn comment(snapshot: &Snapshot, streams: Option<&StreamFacts>, has_sessions: bool) -> String {
     let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
     let metrics = Metric::with_parts().into_iter().filter(is_written);
@@ -123,7 +118,7 @@ fn head(facts: &Facts, comment: &str) -> IntervalLogWriterBuilder {
 
 type Scratch = hdrhistogram::Histogram<u64>;
 
-/// An empty histogram that holds every value of the run.
+/// Returns an empty histogram with room for every value of the run.
 fn scratch(facts: &Facts, snapshot: &Snapshot) -> Scratch {
     let of_targets = v1::tagged_by_target(snapshot).filter_map(|(_, histogram)| histogram.max());
     let of_streams = v1::tagged_by_observer(facts).filter_map(|(_, times)| times.max());
@@ -133,7 +128,6 @@ fn scratch(facts: &Facts, snapshot: &Snapshot) -> Scratch {
     Scratch::new_with_bounds(1, highest, DIGITS).expect("1 and 3 digits are within bounds, and the highest is above 2")
 }
 
-/// From when, for how long.
 #[derive(Clone, Copy)]
 struct Interval {
     start: Duration,
@@ -146,7 +140,7 @@ impl Interval {
         Interval { start, length: Duration::from_secs(intervals.width_s()) }
     }
 
-    /// Whole seconds, from the first measured one to the last end.
+    /// Returns the interval of whole seconds from the first measured one to the last end.
     fn whole(snapshot: &Snapshot) -> Interval {
         let start = snapshot.measure_from.second() as u64;
         let end = snapshot.last_end.second() as u64 + 1;
@@ -160,7 +154,7 @@ struct Lines<'a, 'b, W: Write> {
 }
 
 impl<W: Write> Lines<'_, '_, W> {
-    /// Writes one line, or none where there is nothing to write.
+    /// Writes one line, or nothing if there are no values.
     fn write(&mut self, interval: Interval, tag: &str, counts: impl Iterator<Item = (Nanos, u64)>) -> io::Result<()> {
         self.scratch.reset();
         for (value, count) in counts {
@@ -181,17 +175,17 @@ impl<W: Write> Lines<'_, '_, W> {
 /// The distributions of a log.
 #[derive(Default)]
 pub(super) struct Log {
-    /// Of the whole run, by tag: those that [are known](is_known).
+    /// Distributions of the whole run, by tag, if the tag [is known](is_known).
     pub(super) whole: BTreeMap<String, Histogram>,
-    /// Those of other tags: of streams, of sessions, and such as a later version may write.
+    /// Distributions with other tags: of streams and sessions, and tags that a later version may write.
     pub(super) unknown: BTreeMap<String, CompactHistogram>,
-    /// Those with a value, by their first second; none for [`IntervalWidth::WholeRun`].
+    /// Non-empty distributions by the first second of their interval; empty for [`IntervalWidth::WholeRun`].
     pub(super) intervals: BTreeMap<usize, Distributions>,
-    /// Those of targets.
+    /// Distributions of targets.
     pub(super) targets: BTreeMap<TargetTag, CompactHistogram>,
 }
 
-/// Does a run have a distribution of this tag, apart from those of targets?
+/// Returns true if the tag names a distribution of the whole run rather than of a target.
 pub(super) fn is_known(tag: &str) -> bool {
     tag == v1::ERROR_STATUS_TIME || Metric::from_name(tag).is_some()
 }
@@ -210,16 +204,15 @@ pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineErro
     Ok(log)
 }
 
-/// One line.
 struct Line {
     tag: String,
     second: usize,
-    /// The buckets in use: (lowest value, count), ascending.
+    /// The non-empty buckets: (lowest value, count), ascending.
     buckets: Vec<(Nanos, u64)>,
 }
 
 impl Line {
-    /// `None` for a line that holds no histogram.
+    /// Returns `None` if the line has no histogram.
     fn read(line: &str) -> Result<Option<Line>, String> {
         if !line.ends_with('\n') {
             return Err("the line is cut off".to_owned());
@@ -270,7 +263,7 @@ fn add_compact(to: &mut CompactHistogram, line: &Line, values: u64) -> Result<()
     add_to(to.count(), values, line, |value, count| to.record_n(value, count))
 }
 
-/// Records the buckets of a line of so many `values` where `held` are already.
+/// Records the buckets of a line with `values` values into a histogram that already has `held` values.
 fn add_to(held: u64, values: u64, line: &Line, mut record: impl FnMut(Nanos, u64)) -> Result<(), String> {
     if held.saturating_add(values) > MAX_ARRIVALS {
         return Err(format!(

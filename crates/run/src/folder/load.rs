@@ -1,4 +1,4 @@
-//! Reading a run folder.
+//! Reading of a run folder.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,28 +27,28 @@ use crate::{
     StreamTimes, Verdict, wire,
 };
 
-/// No program writes longer intervals than this (two years).
+/// Upper bound of the intervals that any program writes: two years.
 const LONGEST_INTERVAL_S: u64 = 1 << 26;
 
-/// A run that was read, and the files that are missing.
+/// A run that was read, and its missing files.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The run.
     pub run: Run,
-    /// The verdict that was given when it was saved.
+    /// Verdict of the run when it was saved.
     pub verdict: Verdict,
-    /// The gates that were judged when it was saved.
+    /// Gates that were judged when the run was saved.
     pub gates: Vec<GateFinding>,
-    /// The files that are not there.
+    /// Optional files that are missing.
     pub missing: Vec<MissingFile>,
 }
 
-/// A file that a run can do without.
+/// An optional file of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MissingFile {
-    /// `timeline.csv`: the run has no seconds, not even their distributions.
+    /// `timeline.csv`: without it, the run has no seconds and no distributions by second.
     Timeline,
-    /// `samples.csv`: the run has no single requests.
+    /// `samples.csv`: without it, the run has no single requests.
     Samples,
 }
 
@@ -61,12 +61,12 @@ impl fmt::Display for MissingFile {
     }
 }
 
-/// Reads the run in `folder`, or the packed run in the file of that name, as it was before it was saved. `timeline.csv` and
-/// `samples.csv` may be missing.
+/// Reads the run in `folder`, or the packed run in the file of that name, as it was before it was saved. `timeline.csv`
+/// and `samples.csv` may be missing.
 ///
 /// # Errors
-/// [`LoadError`], which names the file, and the line where there is one. The counts of all files must agree, the books
-/// must balance, and no number may be larger than that of a run can be.
+/// [`LoadError`] with the file, and the line if known. The counts of all files must agree, the books must balance, and
+/// no number may be too large for a run.
 pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let source = &Source::at(folder)?;
     let run_file = run_file_of(source)?;
@@ -110,7 +110,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     Ok(Loaded { run: Run { facts, snapshot }, verdict, gates, missing: lacking })
 }
 
-/// Reads `run.json` alone.
+/// Reads only `run.json`.
 ///
 /// # Errors
 /// [`LoadError::NotARun`], [`LoadError::Io`], [`LoadError::RunFile`].
@@ -157,14 +157,13 @@ fn facts_of(run_file: RunFile) -> Facts {
     }
 }
 
-/// The answers that failed a check; none where there is no file of them.
 fn load_failed_answers(source: &Source) -> Result<Vec<FailedAnswer>, LoadError> {
     let path = source.path_of(FAILED_ANSWERS);
     let file = source.open(FAILED_ANSWERS)?.map(BufReader::new);
     file.map_or(Ok(Vec::new()), |file| failed_answers::read(file).map_err(|error| error.at(&path)))
 }
 
-/// What is drawn of streams with these times; `None` where there is no file of it.
+/// Reads the detail of streams with these times; `None` if its file does not exist.
 fn load_streams(source: &Source, times: &StreamTimes) -> Result<Option<StreamDetail>, LoadError> {
     let Some(text) = source.text_of(STREAMS)? else { return Ok(None) };
     let read = serde_json::from_str::<StreamDetail>(&text).map_err(|error| error.to_string());
@@ -172,7 +171,7 @@ fn load_streams(source: &Source, times: &StreamTimes) -> Result<Option<StreamDet
     checked.map(Some).map_err(|problem| LoadError::Disagree { path: source.path_of(STREAMS), problem })
 }
 
-/// Adds a few of these sessions in full, where there is a file of them.
+/// Reads the sampled sessions into `sessions` if their file exists.
 fn load_sessions(source: &Source, sessions: &mut SessionFacts) -> Result<(), LoadError> {
     let Some(text) = source.text_of(SESSIONS)? else { return Ok(()) };
     let read = serde_json::from_str(&text).map_err(|error| error.to_string());
@@ -199,7 +198,6 @@ fn load_samples(source: &Source, run_file: &RunFile, lacking: &mut Vec<MissingFi
     Ok(samples)
 }
 
-/// The tally of the even part.
 fn tally_of(samples: &Samples) -> Tally {
     let mut tally = Tally::default();
     tally.plan(samples.even().len() as u64);
@@ -207,8 +205,7 @@ fn tally_of(samples: &Samples) -> Tally {
     tally
 }
 
-/// The distributions of the run, and of its seconds and intervals where there is a timeline, all else empty; those of streams;
-/// and the others.
+/// Reads all distributions into a snapshot that is otherwise empty, with seconds and intervals if there is a timeline.
 fn load_times(
     source: &Source,
     run_file: &RunFile,
@@ -247,10 +244,10 @@ fn load_times(
     Ok((snapshot, of_streams, log.unknown))
 }
 
-/// Distributions by their tags, which are those of sessions and such as a later version may write.
+/// Distributions by tag: of sessions, and tags that a later version may write.
 type OtherTimes = BTreeMap<String, CompactHistogram>;
 
-/// Takes out those that have these tags.
+/// Removes the distributions with these tags from `others` and returns them.
 fn session_times(others: &mut OtherTimes, tag: impl Fn(SessionTime) -> String) -> SessionTimes {
     let mut times = SessionTimes::default();
     for time in SessionTime::ALL {
@@ -280,7 +277,6 @@ fn load_log(source: &Source, path: &Path, recorded: &Recorded) -> Result<Log, Lo
     Ok(log)
 }
 
-/// The times of answers with an error status are a part of the response times.
 fn check_part(path: &Path, log: &Log) -> Result<(), LoadError> {
     let name = Metric::ResponseTime.name();
     let (Some(part), whole) = (log.whole.get(v1::ERROR_STATUS_TIME), log.whole.get(name)) else { return Ok(()) };
@@ -304,7 +300,7 @@ fn check_width(path: &Path, intervals: IntervalWidth) -> Result<(), LoadError> {
     }
 }
 
-/// The rows by interval, from rows by their first second, in a run of so many `seconds`.
+/// Converts rows by first second into rows by interval, in a run of `seconds` seconds.
 fn by_interval(
     rows: BTreeMap<usize, Distributions>,
     intervals: IntervalWidth,
@@ -321,7 +317,7 @@ fn by_interval(
     Ok(ByInterval::from_rows(width_s, by_interval).expect("checked before the log was read"))
 }
 
-/// Checks that a file holds what `run.json` says of it under `recorded`.
+/// Checks that a file agrees with `recorded` in `run.json`.
 fn same<T: PartialEq + Serialize>(path: &Path, field: &str, found: &T, said: &T) -> Result<(), LoadError> {
     if found == said {
         return Ok(());

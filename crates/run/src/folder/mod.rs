@@ -1,5 +1,5 @@
-//! The run folder, or the same as text ([`pack`](fn@pack)): `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`; `failed-answers.jsonl`
-//! where there are any, `streams.json` where answers were read as streams, and `sessions.json` where sessions followed a flow.
+//! The run folder, also as text ([`pack`](fn@pack)). It has `run.json`, `histograms.hlog`, `timeline.csv` and
+//! `samples.csv`. `failed-answers.jsonl`, `streams.json` and `sessions.json` exist if the run has such data.
 
 mod checkpoint;
 mod contents;
@@ -25,24 +25,24 @@ pub use load::{Loaded, MissingFile, load, load_run_file};
 pub use pack::{is_packed, pack};
 pub use save::{check_free, check_writable, has_files_of_a_run, save, save_page};
 
-/// What is known and what was found, as [`wire::v1::RunFile`](crate::wire::v1::RunFile). Written last: a folder without
-/// it is no run.
+/// Facts and findings, as [`wire::v1::RunFile`](crate::wire::v1::RunFile). Written last: without it, a folder is not a
+/// run.
 pub const RUN: &str = "run.json";
 /// The distributions, as an HdrHistogram interval log.
 pub const HISTOGRAMS: &str = "histograms.hlog";
-/// A run that goes on, or that never ended, as text ([`pack`](fn@pack)). [`save`] removes it.
+/// A run in progress, or one that never ended, as text ([`pack`](fn@pack)). [`save`] removes it.
 pub const CHECKPOINT: &str = "checkpoint.pack";
-/// A row a second.
+/// One row per second.
 pub const TIMELINE: &str = "timeline.csv";
 /// Single requests.
 pub const SAMPLES: &str = "samples.csv";
-/// The first few answers that failed a check; not there where none did.
+/// The first answers that failed a check. Missing if no answer failed.
 pub const FAILED_ANSWERS: &str = "failed-answers.jsonl";
-/// What is drawn of streams; not there where answers were not read as such.
+/// Detail of streams. Missing if answers were not read as streams.
 pub const STREAMS: &str = "streams.json";
-/// A few sessions in full; not there where none followed a flow.
+/// A few sessions in full. Missing if no session followed a flow.
 pub const SESSIONS: &str = "sessions.json";
-/// The page of the run, which [`save_page`] writes. [`save`] removes that of the run that it replaces.
+/// Page of the run, written by [`save_page`]. [`save`] removes the page of the run that it replaces.
 pub const REPORT: &str = "report.html";
-/// The percentile spectrum that `truetail-report` draws of the run; treated as the report is.
+/// Percentile spectrum that `truetail-report` draws of the run. [`save`] removes the old ones like the page.
 pub const PICTURES: [&str; 2] = ["percentiles.svg", "percentiles.png"];

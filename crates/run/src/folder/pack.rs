@@ -1,4 +1,4 @@
-//! A run folder as text, for engines that keep what a process prints and nothing else: `kubectl logs`, a CI log.
+//! A run folder as text, for environments that keep only the output of a process: `kubectl logs`, a CI log.
 //!
 //! ```text
 //! truetail.pack/1 name=stripe-2 bytes=48213 sha256=9f86d0…
@@ -6,9 +6,9 @@
 //! truetail.pack/1 end
 //! ```
 //!
-//! Between the two lines stands a gzipped tar archive of the files in Base64, so that it can be read without truetail:
-//! `sed '1,/^truetail.pack/d;/^truetail.pack/,$d' LOG | base64 -d | tar xz`. Lines that other parts of a program print before
-//! and after it do no harm.
+//! Between the first and the last line is a gzipped tar archive of the files in Base64. It can be read without
+//! truetail: `sed '1,/^truetail.pack/d;/^truetail.pack/,$d' LOG | base64 -d | tar xz`. Other output before and after it
+//! does no harm.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,19 +27,19 @@ use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SESSIONS, STREAMS, TIMELIN
 use crate::input::AtMost;
 use crate::{Findings, Run};
 
-/// What the first and the last line begin with.
+/// Prefix of the first and the last line.
 const MARK: &str = "truetail.pack/1 ";
-/// What the last line is.
+/// The last line.
 const END: &str = "truetail.pack/1 end";
-/// Bytes of the archive in a line: a multiple of 3, so that only the last line is padded.
+/// Bytes of the archive per line: a multiple of 3, so that only the last line is padded.
 const BYTES_A_LINE: usize = 720;
-/// An archive that unpacks to more is refused: no run is so large, and a small text must not fill the memory.
+/// Size limit of an unpacked archive, bytes. No run is larger, and a small text must not fill the memory.
 const MAX_UNPACKED: u64 = 256 << 20;
 
-/// The run as text. Where that takes more than `most_bytes`, single requests are left out; `false` says so.
+/// Returns the run as text. If that would take more than `most_bytes`, it omits single requests and returns `false`.
 ///
 /// # Errors
-/// If the archive cannot be written, or is too large without them.
+/// Fails if the archive cannot be written, or is too large without single requests.
 pub fn pack(run: &Run, findings: &Findings, name: &str, most_bytes: usize) -> io::Result<(String, bool)> {
     let contents = Contents::of(run, findings);
     let whole = text_of(&archive(&contents, |_| true)?, name);
@@ -82,10 +82,7 @@ fn hex_sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// The files of the run that `text` holds, by name.
-///
-/// # Errors
-/// [`PackError`].
+/// Returns the files of the packed run in `text`, by name.
 pub(super) fn unpack(text: &str) -> Result<BTreeMap<String, Vec<u8>>, PackError> {
     let archive = archive_in(text)?;
     let damaged = |error: io::Error| PackError::Damaged(error.to_string());
@@ -110,12 +107,12 @@ pub(super) fn unpack(text: &str) -> Result<BTreeMap<String, Vec<u8>>, PackError>
     Ok(files)
 }
 
-/// True if `text` holds the beginning or the end of a packed run.
+/// Returns true if `text` has the beginning or the end of a packed run.
 pub fn is_packed(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(MARK))
 }
 
-/// The archive, checked against what was said of it.
+/// Returns the archive after checking its length and hash.
 fn archive_in(text: &str) -> Result<Vec<u8>, PackError> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with(MARK)).peekable();
     let head = lines.next().ok_or(PackError::None)?;

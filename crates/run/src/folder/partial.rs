@@ -1,4 +1,4 @@
-//! A file that is written beside its place and renamed, so that no file is ever half written.
+//! A file that is written under another name and renamed, so that no file is ever half written.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -6,22 +6,21 @@ use std::path::{Path, PathBuf};
 
 use super::SaveError;
 
-/// A part of the name of a file that is being written. Such files do not count as contents of a folder.
+/// Part of the name of a file in progress. Such files do not count as contents of a folder.
 pub(super) const PARTIAL: &str = ".partial-";
 
-/// An error of this file or folder.
 pub(super) fn io_error(path: &Path) -> impl Fn(io::Error) -> SaveError {
     move |source| SaveError::Io { path: path.to_owned(), source }
 }
 
-/// A file that is written and not yet in its place. Removed when dropped before it got there.
+/// A complete file that is not yet renamed. Dropping it removes it.
 pub(super) struct Partial {
     from: PathBuf,
     to: PathBuf,
 }
 
 impl Partial {
-    /// Writes a file of `folder` beside its place, to the disk.
+    /// Writes a file of `folder` under a temporary name, and flushes it to the disk.
     pub(super) fn write(
         folder: &Path,
         name: &str,
@@ -37,7 +36,7 @@ impl Partial {
         written.map(|()| partial).map_err(io_error(&folder.join(name)))
     }
 
-    /// Renames it.
+    /// Renames the file to its final name.
     pub(super) fn put_in_place(self) -> Result<(), SaveError> {
         fs::rename(&self.from, &self.to).map_err(io_error(&self.to))
     }
@@ -45,7 +44,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After a rename there is nothing to remove, and where removing fails there is nobody to tell.
+        // After a rename, the file is already gone. A failed removal cannot be reported.
         let _ = fs::remove_file(&self.from);
     }
 }

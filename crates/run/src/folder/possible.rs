@@ -1,7 +1,7 @@
-//! Whether a `run.json` says what a run can be: its parts agree, and its numbers are no larger than those of a run.
+//! Checks that a `run.json` describes a possible run: its parts agree, and no number is too large.
 //!
-//! Everything that is computed from a run that was read relies on this: sums of counts and of times do not overflow, and no
-//! part is larger than the whole.
+//! All computations on a loaded run rely on this check: sums of counts and times do not overflow, and no part is larger
+//! than the whole.
 
 use truetail_model::record::{Metric, MetricPopulation, Tally, Unbalanced};
 
@@ -9,7 +9,7 @@ use crate::limits::{LONGEST_NS, MAX_ARRIVALS};
 use crate::wire::v1::{Exact, RunFile};
 use crate::{GeneratorStats, LONGEST_PAUSES, TargetBooks};
 
-/// What `run.json` says that no run can be.
+/// Returns the first impossible statement of `run.json` as an error.
 pub(super) fn check(run_file: &RunFile) -> Result<(), String> {
     check_tally("tally", &run_file.tally)?;
     check_tally("warmup_tally", &run_file.warmup_tally)?;
@@ -26,7 +26,6 @@ pub(super) fn check(run_file: &RunFile) -> Result<(), String> {
     run_file.generator.as_ref().map_or(Ok(()), check_generator)
 }
 
-/// Every planned arrival has one outcome.
 fn check_tally(name: &str, tally: &Tally) -> Result<(), String> {
     tally.check().map_err(|Unbalanced { planned, accounted }| {
         format!(
@@ -39,7 +38,7 @@ fn check_tally(name: &str, tally: &Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// Which arrivals a metric is about, in words, and how many the tally has.
+/// Returns the population of a metric, in words, and its size in the tally.
 pub(super) fn population(metric: Metric, tally: &Tally) -> (&'static str, u64) {
     match metric.definition().population {
         MetricPopulation::Answered => ("answered", tally.responses),
@@ -49,7 +48,7 @@ pub(super) fn population(metric: Metric, tally: &Tally) -> (&'static str, u64) {
     }
 }
 
-/// Has every arrival of its population a value of this metric?
+/// Returns true if every arrival of the population has a value of this metric.
 pub(super) const fn has_each(metric: Metric) -> bool {
     match metric {
         Metric::ResponseTime
@@ -68,11 +67,11 @@ pub(super) const fn has_each(metric: Metric) -> bool {
     }
 }
 
-/// The distribution of a metric holds no more arrivals than the tally, and as many where each has a value.
+/// Checks that a distribution holds no more arrivals than the tally, and exactly as many if each has a value.
 fn check_count(metric: Metric, run_file: &RunFile) -> Result<(), String> {
     let (kind, arrivals) = population(metric, &run_file.tally);
     let recorded = run_file.recorded.exact.get(metric.name()).map_or(0, |exact| exact.count);
-    // Of what was in flight at a checkpoint, nothing is known but how long it had waited.
+    // Of a request in flight at a checkpoint, only its waiting time is known.
     let is_known_later = run_file.checkpoint.is_some() && metric.definition().population == MetricPopulation::Issued;
     let unknown = if is_known_later { run_file.tally.in_flight_at_end } else { 0 };
     if recorded > arrivals || (has_each(metric) && recorded.saturating_add(unknown) < arrivals) {
@@ -91,7 +90,6 @@ fn check_exact(tag: &str, exact: &Exact) -> Result<(), String> {
     not_longer(&format!("recorded.exact.{tag}.max_ns"), exact.max_ns)
 }
 
-/// Counts by kind add up to those of the tally.
 fn check_sum<'a>(name: &str, counts: impl Iterator<Item = &'a u64>, what: &str, arrivals: u64) -> Result<(), String> {
     let sum: u128 = counts.map(|count| u128::from(*count)).sum();
     if sum == u128::from(arrivals) {
@@ -100,7 +98,7 @@ fn check_sum<'a>(name: &str, counts: impl Iterator<Item = &'a u64>, what: &str, 
     Err(format!("its {name} add up to {sum}, but its tally says that {arrivals} arrivals {what}"))
 }
 
-/// Each target has books that balance, and together they are those of the run.
+/// Checks that the books of each target balance, and add up to the books of the run.
 fn check_targets(targets: &[TargetBooks], whole: &Tally) -> Result<(), String> {
     let mut sum = Tally::default();
     for (number, target) in targets.iter().enumerate() {
@@ -122,14 +120,14 @@ fn check_targets(targets: &[TargetBooks], whole: &Tally) -> Result<(), String> {
     ))
 }
 
-/// The times of the whole are possible, and no count has more arrivals than were planned.
+/// Checks that the times of the whole are possible, and that no count exceeds the planned arrivals.
 fn check_sizes(run_file: &RunFile) -> Result<(), String> {
     let recorded = &run_file.recorded;
     not_longer("elapsed_ns", run_file.elapsed_ns)?;
     not_longer("recorded.measure_from_ns", recorded.measure_from_ns)?;
     not_longer("recorded.last_end_ns", recorded.last_end_ns)?;
     let (timeline, planned) = (&recorded.timeline, run_file.tally.planned);
-    // Of a warm-up that was cut off afterwards, some rows still hold arrivals.
+    // If a warm-up was cut off afterwards, some rows still hold its arrivals.
     let with_warmup = planned + run_file.warmup_tally.planned;
     for (name, count, most) in [
         ("samples.seen", recorded.samples.seen, planned),

@@ -1,24 +1,25 @@
-//! `samples.csv`: a row an arrival, in order of intended start.
+//! `samples.csv`: one row per arrival, in order of intended start.
 //!
 //! | column | meaning |
 //! |---|---|
-//! | `kept` | why it is here: `all` (every measured arrival is), `one-in-N` (an even part, chosen by a hash of `index`), `slowest` (one of the slowest, and not in the even part) |
-//! | `index` | its place in the whole schedule, from 0 |
+//! | `kept` | `all` (all measured arrivals), `one-in-N` (an even part, by hash of `index`), `slowest` (others, slow) |
+//! | `index` | place in the whole schedule, from 0 |
 //! | `intended_start_ns`, `actual_start_ns`, `end_ns` | from the origin |
 //! | `generator_lag_ns`, `connection_wait_ns`, `connect_ns` | the parts of the start delay |
-//! | `connected` | a connection was opened for it |
-//! | `tls_handshake_ns` | the part of `connect_ns` that the TLS handshake took; blank where there was none |
-//! | `read_lag_ns` | from `end_ns` to the reading of the answer; blank where the system does not say when it arrived |
+//! | `connected` | true if a connection was opened for it |
+//! | `tls_handshake_ns` | the part of `connect_ns` in the TLS handshake; blank without a handshake |
+//! | `read_lag_ns` | from `end_ns` until truetail read the answer; blank if its arrival is unknown |
 //! | `outcome` | `response`, `connect_failed`, `reset`, `malformed`, `timed_out`, `in_flight_at_end`, `never_issued` |
-//! | `status` | of a response; 0 where the protocol has none; blank where there was no response |
-//! | `cause` | of a failure; blank elsewhere |
+//! | `status` | of a response; 0 if the protocol has no status; blank without a response |
+//! | `cause` | of a failure; otherwise blank |
 //! | `bytes_in` | bytes of the answer that were read |
-//! | `first_byte_ns` | when the first byte of the answer had reached the host, from the origin; blank where that is not known, left out where it is known of none |
-//! | `send_wait_ns` | from the first byte of the request to the taking of its last one; blank where all of it was taken at once, left out where that is so of all |
-//! | `knock_on_ns` | what the generator may have added to the response time beyond `generator_lag_ns`, at most; blank where nothing, left out where nothing was added to any |
+//! | `first_byte_ns` | when the first byte of the answer reached the host, from the origin; blank if unknown |
+//! | `send_wait_ns` | from the first byte of the request until its last byte was accepted; blank if all were at once |
+//! | `knock_on_ns` | most that the generator may have added beyond `generator_lag_ns`; blank if 0 |
 //!
-//! Response time is `end_ns - intended_start_ns`, service time `end_ns - actual_start_ns`. For statistics take `all` or
-//! `one-in-N`; the `slowest` are there to look at the tail.
+//! The last three columns are omitted if every row would be blank. Response time is `end_ns - intended_start_ns`,
+//! service time `end_ns - actual_start_ns`. For statistics, use `all` or `one-in-N`; `slowest` is for inspecting the
+//! tail.
 
 use std::io::{self, Read, Write};
 
@@ -57,7 +58,7 @@ struct Row<'a> {
     bytes_in: u64,
 }
 
-/// The columns, in order: those of [`Row`].
+/// The columns, in order: the fields of [`Row`].
 const HEADER: [&str; 15] = [
     "kept",
     "index",
@@ -76,7 +77,7 @@ const HEADER: [&str; 15] = [
     "bytes_in",
 ];
 
-/// A column that is there only where some request has a value, after all others.
+/// A column that is written only if some request has a value, after all other columns.
 struct OptionalColumn {
     name: &'static str,
     get: fn(&RequestRecord) -> Option<u64>,
@@ -101,13 +102,12 @@ const OPTIONAL: [OptionalColumn; 3] = [
     },
 ];
 
-/// Writes what was kept.
 pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
     let even = if samples.is_complete() { ALL.to_owned() } else { format!("{ONE_IN}{}", samples.one_in()) };
     let mut rows: Vec<(&str, &RequestRecord)> = samples.even().iter().map(|record| (even.as_str(), record)).collect();
     rows.extend(samples.only_slow().map(|record| (SLOWEST, record)));
     rows.sort_by_key(|(_, record)| (record.intended_start, record.index));
-    // Written apart from the rows, so that it is there where there are none.
+    // The header is written separately, so that it exists even without rows.
     let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(out);
     let has_value = |column: &&OptionalColumn| rows.iter().any(|(_, record)| (column.get)(record).is_some());
     let optional: Vec<&OptionalColumn> = OPTIONAL.iter().filter(has_value).collect();
@@ -119,7 +119,6 @@ pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
     csv.flush()
 }
 
-/// Reads what was kept.
 pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, LineError> {
     let mut csv = csv::Reader::from_reader(input);
     let headers = csv.headers().map_err(LineError::of_csv)?.clone();
@@ -145,7 +144,7 @@ pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, Lin
     Ok(Samples::from_parts(options, even, facts.one_in, &slow, facts.seen))
 }
 
-/// Checks that a request, and the bytes up to it, are such that a run can have them.
+/// Checks that the times of a request, and the bytes up to it, are possible.
 fn check_sizes(record: &RequestRecord, bytes_in: u64) -> Result<(), String> {
     let delay = &record.delay;
     let times = [

@@ -1,4 +1,4 @@
-//! Writing a run folder.
+//! Writing of a run folder.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,32 +12,32 @@ use super::{
 use crate::input;
 use crate::{Findings, Run, wire};
 
-/// The files that a run can do without.
+/// Files that a run can do without.
 const OPTIONAL: [&str; 3] = [FAILED_ANSWERS, TIMELINE, SAMPLES];
 
-/// Writes a run and what was found to `folder`, which is created where it is missing. A run that is there already is
-/// replaced, with its report and pictures.
+/// Writes a run and its findings to `folder`, which is created if missing. It replaces an existing run, with its report
+/// and pictures.
 ///
-/// Each file is written beside its place, flushed to the disk and then renamed, `run.json` last. So no file is ever half
-/// written, and a new folder with a `run.json` is complete.
+/// Each file is written under a temporary name, flushed to the disk and then renamed, `run.json` last. So no file is
+/// ever half written, and a new folder with a `run.json` is complete.
 ///
 /// # Errors
-/// As [`check_writable`], and [`SaveError::Io`] when the system refuses to write, such as on a full disk; then the
-/// files that were there are as they were, unless renaming itself failed. [`SaveError::Lacking`] if the run is saved, but not all
-/// that it can do without.
+/// Fails like [`check_writable`], and with [`SaveError::Io`] if the system refuses to write, such as on a full disk.
+/// The old files are then unchanged, unless a rename failed. [`SaveError::Lacking`] if only optional files could not be
+/// written.
 pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveError> {
     prepare(folder)?;
     let contents = Contents::of(run, findings);
     let names = contents.names();
     let write = |name: &str| Partial::write(folder, name, |out| contents.write(name, out));
-    // On a disk that is nearly full, what a run cannot do without comes first.
+    // On a nearly full disk, the files that a run needs come first.
     let (optional, needed): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| OPTIONAL.contains(name));
     let mut written = needed.into_iter().map(write).collect::<Result<Vec<_>, _>>()?;
     let mut lacking = Vec::new();
     let mut error = None;
     for name in optional {
         match write(name) {
-            // `run.json` stays the last one.
+            // `run.json` stays the last file.
             Ok(file) => written.insert(0, file),
             Err(failed) => {
                 lacking.push(name);
@@ -49,25 +49,25 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
     let known = [REPORT, STREAMS, SESSIONS].iter().chain(&OPTIONAL).chain(&PICTURES);
     remove_stale(folder, known.filter(|name| !has(name)))?;
     written.into_iter().try_for_each(Partial::put_in_place)?;
-    // What it had until then is no longer of use. It is older than `run.json`, so nobody reads it where it stays.
+    // The checkpoint is obsolete. If it cannot be removed, it is still ignored, because it is older than `run.json`.
     let _ = fs::remove_file(folder.join(CHECKPOINT));
     error.map_or(Ok(()), |error| Err(error.of_a_saved_run()))
 }
 
-/// Writes `html`, the page of the run that was saved in `folder`, beside it.
+/// Writes `html`, the page of the run in `folder`, to that folder.
 ///
 /// # Errors
-/// [`SaveError::Io`] when the system refuses to write; then there is no page that is half written.
+/// [`SaveError::Io`] if the system refuses to write. No half-written page remains.
 pub fn save_page(folder: &Path, html: &str) -> Result<(), SaveError> {
     Partial::write(folder, REPORT, |out| out.write_all(html.as_bytes()))?.put_in_place()
 }
 
-/// Makes sure, before any load is sent, that a run can be saved in `folder`: creates it where it is missing, and writes
-/// and removes a file in it.
+/// Ensures, before any load is sent, that a run can be saved in `folder`. It creates a missing folder, and writes and
+/// removes a file in it.
 ///
 /// # Errors
-/// [`SaveError::NotAFolder`], [`SaveError::Occupied`] when it holds something and no run, [`SaveError::Io`] when the
-/// system refuses.
+/// [`SaveError::NotAFolder`], [`SaveError::Occupied`] if it has other files and no run, [`SaveError::Io`] if the system
+/// refuses.
 pub fn check_writable(folder: &Path) -> Result<(), SaveError> {
     prepare(folder)?;
     Partial::write(folder, "probe", |_| Ok(())).map(drop)
@@ -78,10 +78,10 @@ fn prepare(folder: &Path) -> Result<(), SaveError> {
     fs::create_dir_all(folder).map_err(io_error(folder))
 }
 
-/// Checks that `folder` holds nothing but a run, where it exists. Creates nothing.
+/// Checks that `folder` is missing, empty, or has a run. Creates nothing.
 ///
 /// # Errors
-/// As [`check_writable`].
+/// [`SaveError::NotAFolder`], [`SaveError::Occupied`], [`SaveError::Io`].
 pub fn check_free(folder: &Path) -> Result<(), SaveError> {
     if !folder.exists() {
         return Ok(());
@@ -95,7 +95,7 @@ pub fn check_free(folder: &Path) -> Result<(), SaveError> {
     }
 }
 
-/// The first name in the folder, in order of names, leftovers of an interrupted save apart.
+/// Returns the first name in the folder, in alphabetical order, ignoring leftovers of an interrupted save.
 fn first_entry(folder: &Path) -> io::Result<Option<String>> {
     let mut first = None;
     for entry in fs::read_dir(folder)? {
@@ -107,12 +107,12 @@ fn first_entry(folder: &Path) -> io::Result<Option<String>> {
     Ok(first)
 }
 
-/// Is there a run in the folder, or what is left of one?
+/// Returns true if the folder has a run or a checkpoint.
 pub fn has_files_of_a_run(folder: &Path) -> bool {
     [RUN, CHECKPOINT].iter().any(|name| folder.join(name).exists())
 }
 
-/// Is there a `run.json` of ours, of whatever version, or a checkpoint?
+/// Returns true if the folder has a `run.json` of any version of truetail, or a checkpoint.
 fn holds_a_run(folder: &Path) -> bool {
     if checkpoint::is_there(folder) {
         return true;
@@ -120,7 +120,7 @@ fn holds_a_run(folder: &Path) -> bool {
     input::read(&folder.join(RUN), input::LONGEST).is_ok_and(|text| wire::is_a_run(&String::from_utf8_lossy(&text)))
 }
 
-/// Removes files of the run that is replaced, which the new one does not have.
+/// Removes files of the replaced run that the new run does not have.
 fn remove_stale<'a>(folder: &Path, mut names: impl Iterator<Item = &'a &'a str>) -> Result<(), SaveError> {
     names.try_for_each(|name| {
         let stale = folder.join(name);

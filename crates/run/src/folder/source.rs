@@ -1,4 +1,4 @@
-//! The place of the files of a run that is read: a folder, or a text that a process printed or left as its checkpoint.
+//! Source of a run's files: a folder, or a text that a process printed or left as its checkpoint.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -8,16 +8,14 @@ use super::error::{LoadError, PackError};
 use super::{CHECKPOINT, checkpoint, pack};
 use crate::input;
 
-/// The files of a run that is read.
 pub(super) struct Source {
     /// The folder, or the file with the text.
     path: PathBuf,
-    /// The files of the text.
     packed: Option<BTreeMap<String, Vec<u8>>>,
 }
 
 impl Source {
-    /// The folder at `path`, or the run that the file there holds.
+    /// Opens the folder at `path`, or the packed run in the file at `path`.
     pub(super) fn at(path: &Path) -> Result<Source, LoadError> {
         let packed = match path {
             file if file.is_file() => unpacked(file)?,
@@ -27,12 +25,12 @@ impl Source {
         Ok(Source { path: path.to_owned(), packed })
     }
 
-    /// What a file is called in messages.
+    /// Returns the path of a file, for messages.
     pub(super) fn path_of(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// `None` where there is no such file.
+    /// Opens a file; `None` if it does not exist.
     pub(super) fn open(&self, name: &str) -> Result<Option<Box<dyn Read + '_>>, LoadError> {
         let Some(packed) = &self.packed else {
             let path = self.path_of(name);
@@ -47,7 +45,7 @@ impl Source {
         Ok(packed.get(name).map(|bytes| Box::new(bytes.as_slice()) as Box<dyn Read>))
     }
 
-    /// The whole of a file; `None` where there is no such file.
+    /// Reads a file; `None` if it does not exist.
     pub(super) fn text_of(&self, name: &str) -> Result<Option<String>, LoadError> {
         let Some(mut file) = self.open(name)? else { return Ok(None) };
         let mut text = String::new();
@@ -60,7 +58,7 @@ impl Source {
     }
 }
 
-/// `None` if the file holds nothing of a packed run.
+/// Returns the files of a packed run; `None` if the file has no packed run.
 fn unpacked(path: &Path) -> Result<Option<BTreeMap<String, Vec<u8>>>, LoadError> {
     let io_error = |source| LoadError::Io { path: path.to_owned(), source };
     let file = input::open(path).map_err(io_error)?;

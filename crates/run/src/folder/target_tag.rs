@@ -1,4 +1,4 @@
-//! The tags of a target's distributions in `histograms.hlog`: `response_time@1` is that of the first target.
+//! Tags of a target's distributions in `histograms.hlog`: `response_time@1` belongs to the first target.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use truetail_model::record::{Metric, TargetTimes};
 /// A metric of a target.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct TargetTag {
-    /// The number of the target, from 0.
+    /// Index of the target, from 0.
     pub(crate) target: usize,
     /// One of [`TargetTimes::METRICS`].
     pub(crate) metric: Metric,
@@ -20,14 +20,14 @@ impl fmt::Display for TargetTag {
     }
 }
 
-/// Not the tag of a target.
+/// Error: not the tag of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NoTargetTag;
 
 impl FromStr for TargetTag {
     type Err = NoTargetTag;
 
-    /// Reads back what is displayed, and nothing else.
+    /// Accepts only text that `Display` writes.
     fn from_str(text: &str) -> Result<TargetTag, NoTargetTag> {
         let (name, number) = text.split_once('@').ok_or(NoTargetTag)?;
         let metric = Metric::from_name(name).filter(|metric| TargetTimes::METRICS.contains(metric));

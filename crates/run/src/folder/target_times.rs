@@ -1,4 +1,4 @@
-//! The distributions of targets, read back.
+//! Reading of the distributions of targets.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,8 @@ use super::target_tag::TargetTag;
 use crate::TargetBooks;
 use crate::wire::v1::Exact;
 
-/// The distributions of each target, in the order of the targets; none where they were not saved.
-///
-/// # Errors
-/// What does not agree with `run.json`.
+/// Returns the distributions of each target, in the order of the targets. Empty if they were not saved. Fails if they
+/// contradict `run.json`.
 pub(super) fn target_times(
     mut found: BTreeMap<TargetTag, CompactHistogram>,
     exact: &BTreeMap<String, Exact>,
@@ -44,7 +42,7 @@ pub(super) fn target_times(
     Ok(all)
 }
 
-/// Checks that the distributions of a target hold as many arrivals as its books, and no more where not each has a value.
+/// Checks that the distributions of a target hold as many arrivals as its books, or fewer if some have no value.
 fn check(number: usize, times: &TargetTimes, books: &TargetBooks) -> Result<(), String> {
     for metric in TargetTimes::METRICS {
         let (_, said) = possible::population(metric, &books.tally);

@@ -1,8 +1,8 @@
-//! `timeline.csv`: a row a second. In a long run the distributions are those of intervals of some seconds. The first row of
-//! an interval says how long it is; in its other rows the columns of the distributions are blank.
+//! `timeline.csv`: one row per second. In a long run, the distributions cover intervals of several seconds. The first
+//! row of an interval states its length; the columns of the distributions are blank in its other rows.
 //!
-//! Three axes, never mixed: `planned`, `unanswered` and every time go by intended start, `sent` by actual start,
-//! `completed`, `failed` and `error_status` by end.
+//! The columns follow three different times. `planned`, `unanswered` and all quantiles go by intended start, `sent` by
+//! actual start, and `completed`, `failed` and `error_status` by end.
 //!
 //! | column | meaning |
 //! |---|---|
@@ -12,15 +12,15 @@
 //! | `completed` | whole answers that ended in it |
 //! | `failed` | requests that failed or timed out in it |
 //! | `error_status` | the part of `completed` with a status of 400 and above |
-//! | `in_flight` | sent and not ended when the second was over; in the last row: in flight at the end of the run |
-//! | `backlog` | planned and not sent when the second was over; in the last row: never issued |
-//! | `interval_s` | how many seconds, from this one on, the columns after this one are about; blank within an interval |
+//! | `in_flight` | sent and not ended at the end of the second; in the last row: at the end of the run |
+//! | `backlog` | planned and not sent at the end of the second; in the last row: never issued |
+//! | `interval_s` | length of the interval that begins here, for the columns after this one; blank within an interval |
 //! | `unanswered` | arrivals intended in the interval that never got an answer |
-//! | `…_p99_ns` | quantile, named in the table of metrics, of the arrivals intended in the interval, as the highest value of its histogram bucket |
+//! | `…_p99_ns` | quantile, named in the table of metrics, over the interval: the highest value of its bucket |
 //!
-//! A field is blank where there is no value. A quantile of the response time is over **all** arrivals intended in the
-//! interval, and an arrival without an answer is slower than every answer: where the quantile falls among those, the field
-//! is blank, and `unanswered` says why.
+//! A field is blank if it has no value. A quantile of the response time is over **all** arrivals intended in the
+//! interval, and an arrival without an answer is slower than every answer. If the quantile falls among unanswered
+//! arrivals, the field is blank.
 
 use std::io::{self, Read, Write};
 
@@ -32,26 +32,25 @@ use super::LineError;
 use crate::limits::MAX_ARRIVALS;
 use crate::wire::v1::IntervalWidth;
 
-/// The counts of a row, in order.
+/// Columns of a row's counts, in order.
 const COUNTS: [&str; 8] = ["second", "planned", "sent", "completed", "failed", "error_status", "in_flight", "backlog"];
 
-/// The columns of an interval before its quantiles.
+/// Columns of an interval before its quantiles.
 const INTERVAL: [&str; 2] = ["interval_s", "unanswered"];
 
-/// The quantiles of an interval, in order: the metric, the quantile, and the name of the column.
+/// Returns the quantiles of an interval, in order: metric, quantile, and name of the column.
 fn quantiles(snapshot: &Snapshot) -> Vec<(Metric, f64, String)> {
     let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
     let of = |metric: Metric| metric.definition().timeline.iter().map(move |q| (metric, *q, column(metric, *q)));
     Metric::ALL.into_iter().filter(is_written).flat_map(of).collect()
 }
 
-/// Such as `response_time_p99_9_ns`; the largest value is `max`.
+/// Returns a column name such as `response_time_p99_9_ns`. The largest value is `max`.
 fn column(metric: Metric, q: f64) -> String {
     let quantile = if q >= 1.0 { "max".to_owned() } else { format!("p{}", q * 100.0).replace('.', "_") };
     format!("{}_{quantile}_ns", metric.name())
 }
 
-/// Writes the seconds of a snapshot.
 pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     let quantiles = quantiles(snapshot);
@@ -67,8 +66,8 @@ pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
     csv.flush()
 }
 
-/// The values of the interval that begins with second `number`, in the order of [`INTERVAL`] and `quantiles`; blank where
-/// none begins.
+/// Returns the values of the interval that begins with second `number`, in the order of [`INTERVAL`] and `quantiles`.
+/// They are blank if no interval begins.
 fn of_interval(
     snapshot: &Snapshot,
     intervals: IntervalWidth,
@@ -88,7 +87,7 @@ fn field(value: Option<u64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-/// In the order of [`COUNTS`].
+/// Returns the values in the order of [`COUNTS`].
 fn counts(number: usize, second: &SecondCounts, running: &Running) -> [Option<u64>; COUNTS.len()] {
     [
         Some(number as u64),
@@ -106,7 +105,7 @@ fn unanswered(row: &Distributions) -> u64 {
     row.metric(Metric::Censored).count() + row.metric(Metric::Failed).count()
 }
 
-/// A quantile of one interval, at most the largest value of the run.
+/// Returns a quantile of one interval, at most the largest value of the run.
 fn quantile(snapshot: &Snapshot, row: &Distributions, metric: Metric, q: f64) -> Option<Nanos> {
     let values = row.metric(metric);
     let beyond = if metric == Metric::ResponseTime { unanswered(row) } else { 0 };
@@ -138,7 +137,7 @@ impl Running {
     }
 }
 
-/// The columns that are read back. All others follow from them or from other files.
+/// The columns that are read. All other columns follow from them or from other files.
 #[derive(Deserialize)]
 struct Counts {
     second: usize,
@@ -149,7 +148,7 @@ struct Counts {
     error_status: u64,
 }
 
-/// Reads the counts of the seconds back. Their sums are such that a run can have them.
+/// Reads the counts of the seconds. It refuses sums that no run can have.
 pub(super) fn read(input: impl Read) -> Result<Vec<SecondCounts>, LineError> {
     let mut seconds: Vec<SecondCounts> = Vec::new();
     let mut sums = [0; 4];
@@ -166,7 +165,7 @@ pub(super) fn read(input: impl Read) -> Result<Vec<SecondCounts>, LineError> {
 }
 
 impl Counts {
-    /// What is wrong with the row of second `expected`. `sums` are those of the rows before it, and then with it.
+    /// Returns the problem of this row, if any. `expected` is its second. `sums` includes the row afterwards.
     fn problem(&self, expected: usize, sums: &mut [u64; 4]) -> Option<String> {
         if self.second != expected {
             return Some(format!("second {} where second {expected} was expected", self.second));

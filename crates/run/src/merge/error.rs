@@ -1,10 +1,10 @@
-//! Why runs cannot be merged.
+//! Errors of a merge.
 
 use truetail_model::driver::Stripe;
 
 use crate::limits::{MAX_ARRIVALS, MAX_BYTES};
 
-/// Why runs cannot be merged.
+/// Reason why runs cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
     /// No run was given.
@@ -15,51 +15,51 @@ pub enum MergeError {
         "these runs cannot be merged: {field} is {first} in run 1 and {other} in run {run}; merge only runs of the same workload"
     )]
     Different {
-        /// Which run, counted from 1.
+        /// Number of the other run, from 1.
         run: usize,
-        /// What differs, by its name in `run.json`.
+        /// Name in `run.json` of the field that differs.
         field: &'static str,
         /// Its value in the first run.
         first: String,
-        /// Its value in the other.
+        /// Its value in the other run.
         other: String,
     },
     /// One run was given twice.
     #[error("run {first} and run {second} are the same run; give each run once")]
     Twice {
-        /// Counted from 1.
+        /// Number of a run, from 1.
         first: usize,
-        /// Counted from 1.
+        /// Number of a run, from 1.
         second: usize,
     },
-    /// One is a stripe of a load, and another is a whole one.
+    /// Some runs are stripes of a load, but this one is not, or the reverse.
     #[error(
         "these runs cannot be merged: run 1 and run {run} are not both stripes of a load; give only runs with --stripe, or none"
     )]
     NotAllStripes {
-        /// Counted from 1.
+        /// Number of the run, from 1.
         run: usize,
     },
-    /// Its file names a stripe that there cannot be.
+    /// A run's file names an impossible stripe.
     #[error("run {run} says that it is stripe {index} of {of}; stripes count from 1 to their number, which is at most {most}", most = Stripe::MOST)]
     NoSuchStripe {
-        /// Counted from 1.
+        /// Number of the run, from 1.
         run: usize,
-        /// Which stripe.
+        /// Number of the stripe.
         index: u32,
-        /// Of how many.
+        /// Number of all stripes.
         of: u32,
     },
-    /// Two runs had the same stripe.
+    /// Two runs have the same stripe.
     #[error("run {first} and run {second} are both stripe {index}/{of}; give each stripe once")]
     StripeTwice {
-        /// Which stripe, counted from 1.
+        /// Number of the stripe, from 1.
         index: u32,
-        /// Of how many.
+        /// Number of all stripes.
         of: u32,
-        /// Counted from 1.
+        /// Number of a run, from 1.
         first: usize,
-        /// Counted from 1.
+        /// Number of a run, from 1.
         second: usize,
     },
     /// Stripes are missing.
@@ -69,60 +69,60 @@ pub enum MergeError {
         ranges(missing)
     )]
     Holes {
-        /// Which, counted from 1, ascending.
+        /// Numbers of the missing stripes, from 1, ascending.
         missing: Vec<u32>,
-        /// Of how many.
+        /// Number of all stripes.
         of: u32,
     },
-    /// Stripes are missing, and what they held cannot be computed.
+    /// Stripes are missing, and their arrivals cannot be computed.
     #[error(
         "what the missing stripes held is not known, because run.json does not hold the recorded instants of a trace: give all stripes, or the recording (merge --partial --trace FILE)"
     )]
     UnknownHoles,
-    /// Stripes are missing, and what they held is not what this version would offer.
+    /// Stripes are missing, and this version would plan other arrivals for them.
     #[error(
         "what the missing stripes held is not known, because this version of truetail makes another schedule of the same \
          options: give all stripes, or merge with the version that ran them"
     )]
     HolesOfAnotherVersion,
-    /// Stripes are missing, and the recording that was given is not the one that they were a part of.
+    /// Stripes are missing, and the given recording is not the one that the runs replayed.
     #[error("the recording is not the one that these runs were dealt out of: another file, or another --speed")]
     AnotherRecording,
-    /// Stripes are missing, a recording was given, and theirs is computed.
+    /// Stripes are missing, and a recording was given although the runs replayed none.
     #[error("these runs replayed no recording: leave it out")]
     NotRecorded,
-    /// Stripes are missing, and the others were stopped before the end of their schedule.
+    /// Stripes are missing, and the other runs were stopped before the end of their schedule.
     #[error(
         "the runs were stopped early, so what the missing stripes would have held by then is not known: give all stripes"
     )]
     HolesOfStopped,
-    /// It is a merged run of stripes already.
+    /// The run is already a merged run of stripes.
     #[error("run {run} is the merged run of stripes; give the stripes themselves")]
     MergedAlready {
-        /// Counted from 1.
+        /// Number of the run, from 1.
         run: usize,
     },
-    /// Together they have more arrivals than a run can have.
+    /// The runs together exceed the limit on arrivals.
     #[error("these runs cannot be merged: together they plan {planned} arrivals, and a run has at most {MAX_ARRIVALS}")]
     TooMany {
-        /// How many, warm-up included.
+        /// Number of arrivals, warm-up included.
         planned: u128,
     },
-    /// Together their answers have more bytes than those of a run can have.
+    /// The answers of the runs together exceed the limit on bytes.
     #[error(
         "these runs cannot be merged: together their answers have {bytes} bytes, and those of a run have at most {MAX_BYTES}"
     )]
     TooManyBytes {
-        /// How many.
+        /// Number of bytes.
         bytes: u128,
     },
-    /// Together they have a number that is larger than any that a run can have.
+    /// A sum over the runs exceeds the limit on numbers.
     #[error("these runs cannot be merged: together their {0}")]
     TooLarge(String),
 }
 
 impl MergeError {
-    /// The runs that it speaks of, counted from 1.
+    /// Returns the numbers of the runs that the error is about, from 1.
     pub fn runs(&self) -> Vec<usize> {
         match *self {
             MergeError::Different { run, .. } | MergeError::NotAllStripes { run } => vec![1, run],
@@ -142,7 +142,7 @@ impl MergeError {
     }
 }
 
-/// `3, 5-7 and 12` of ascending numbers.
+/// Formats ascending numbers like `3, 5-7 and 12`.
 pub fn ranges(numbers: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for number in numbers {

@@ -1,8 +1,8 @@
-//! What is known of several runs as one.
+//! Merging of facts.
 
 use crate::{CheckpointFacts, Facts, SessionFacts, StartFacts, StreamFacts, first_failed};
 
-/// Adds what is known of a further part.
+/// Adds the facts of a further part.
 pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     whole.started_at_unix_ns = earlier(whole.started_at_unix_ns, part.started_at_unix_ns);
     whole.elapsed_ns = whole.elapsed_ns.max(part.elapsed_ns);
@@ -29,7 +29,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     {
         whole.seed = None;
     }
-    // Books by target that one part does not have are not known of the whole.
+    // Books by target are known of the whole only if every part has them.
     if whole.by_target.len() != part.by_target.len() {
         add_note(&mut whole.notes, "not every run has books of each target: they are left out of the whole".to_owned());
         whole.by_target.clear();
@@ -93,7 +93,7 @@ pub(super) fn add_note(notes: &mut Vec<String>, note: String) {
     }
 }
 
-/// True where either is; else known only where both are.
+/// Returns true if either is true. Otherwise the result is known only if both are.
 fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(true), _) | (_, Some(true)) => Some(true),
@@ -101,7 +101,6 @@ fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
-/// The smaller of two that are known.
 fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     [a, b].into_iter().flatten().min()
 }

@@ -1,4 +1,4 @@
-//! What stripes that nobody ran held.
+//! Arrivals of stripes without a run.
 
 use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Spacing, Trace};
 use truetail_model::driver::{Driver, Stripe, WorkerShare};
@@ -10,8 +10,8 @@ use super::error::MergeError;
 use crate::wire::v1::IntervalWidth;
 use crate::{OfferedLoad, Run, StripeFacts};
 
-/// The arrivals of the stripes `missing` of `of`, each as one that was never issued. Of a load in which answers decide what
-/// comes next, these are the arrivals that wait for no answer.
+/// Returns the arrivals of the stripes `missing` of `of`, each as never issued. If answers decide what is sent next,
+/// these are the arrivals that wait for no answer.
 ///
 /// # Errors
 /// [`MergeError::UnknownHoles`], [`MergeError::HolesOfAnotherVersion`], [`MergeError::AnotherRecording`] and
@@ -56,7 +56,7 @@ fn of_one(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot {
     recorder.finish(driver.schedule_hash())
 }
 
-/// The workload that was offered; `None` where `run.json` does not hold all of it, as of recorded instants that are not
+/// Returns the offered workload. `None` if `run.json` lacks a part of it, such as recorded instants that were not
 /// given.
 fn workload_of(offered: &OfferedLoad, recording: Option<Trace>) -> Option<Workload> {
     let horizon = Horizon { duration: offered.duration_ns.map(Nanos), requests: offered.requests };
@@ -82,7 +82,7 @@ fn workload_of(offered: &OfferedLoad, recording: Option<Trace>) -> Option<Worklo
     Some(Workload { model, limits, warmup: Nanos(offered.warmup_ns) })
 }
 
-/// The profile; an error where it is a recording, of which `run.json` has no instants.
+/// Returns the profile, or an error if it is a recording: `run.json` does not contain its instants.
 fn profile_of(offered: &OfferedLoad) -> Option<Result<Profile, ProfileError>> {
     Some(offered.profile.as_deref()?.parse())
 }

@@ -1,9 +1,9 @@
-//! Several runs of one workload as one: stripes that machines shared, or repetitions.
+//! Merging of several runs of one workload: stripes that machines shared, or repetitions.
 //!
-//! Counts are added, second by second and bucket by bucket; no quantile is ever averaged. The runs must have been offered
-//! the same load. Whether the services behind them were the same cannot be told from the numbers.
+//! Counts are added, second by second and bucket by bucket; no quantile is ever averaged. The runs must have offered
+//! the same load. The numbers cannot tell whether the services behind them were the same.
 //!
-//! Runs are added one by one, so that the memory of a merge does not grow with their number, but for a line of each.
+//! Runs are added one by one. The memory of a merge grows only by a line for each run.
 
 mod error;
 mod facts;
@@ -26,35 +26,34 @@ use notes::Notes;
 use same_load::difference;
 use stripes::Stripes;
 
-/// What a merge does where stripes of the load are missing.
+/// Treatment of missing stripes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Holes {
-    /// It is refused.
+    /// The merge is refused.
     Refused,
-    /// They are named, and what is known of their arrivals counts as never issued.
+    /// The result names them, and their arrivals count as never issued, as far as they are known.
     NeverIssued {
-        /// The recording that the load is, where it is one: `run.json` does not hold it.
+        /// The recording that the runs replayed, if any: `run.json` does not contain it.
         recording: Option<Trace>,
     },
 }
 
-/// Merges several runs of the same workload into one. Only the seeds of runs that are no stripes may differ; then the merged
-/// run has no seed.
+/// Merges several runs of the same workload into one. Only the seeds may differ, and only if the runs are not stripes.
+/// The merged run then has no seed.
 ///
-/// If several runs have the same arrivals, they are repetitions and not stripes: the rates of the merged run are then
-/// sums over the repetitions, and a note says so. If the runs kept intervals of different lengths, the merged run has
-/// the longest. If a run kept no distributions by second, or no single requests, the merged run has none either, and a
-/// note says so.
+/// If several runs have the same arrivals, they are repetitions and not stripes: the rates of the merged run are sums
+/// over the repetitions, and a note says so. The merged run has the longest intervals of all runs. If a run lacks
+/// distributions by second, or single requests, the merged run lacks them too, and a note says so.
 ///
 /// # Errors
-/// [`MergeError`]. It numbers the runs; the caller says which number is which run.
+/// [`MergeError`]. It numbers the runs from 1 in the given order.
 pub fn merge(runs: Vec<Run>) -> Result<Run, MergeError> {
     let mut merger = Merger::default();
     runs.into_iter().try_for_each(|run| merger.add(run, None))?;
     merger.finish(Holes::Refused)
 }
 
-/// A merge under way. It keeps the sum of the runs that were added, and some two hundred bytes of each.
+/// A merge in progress. It keeps the sum of the added runs, and about two hundred bytes for each.
 #[derive(Default, Debug)]
 pub struct Merger {
     whole: Option<Run>,
@@ -63,19 +62,16 @@ pub struct Merger {
     notes: Notes,
     planned: u128,
     sample_bytes: u128,
-    /// A run had no distributions by second.
     lacks_seconds: bool,
-    /// A run had no single requests.
     lacks_samples: bool,
-    /// A run had no distributions of its targets.
     lacks_targets: bool,
 }
 
 impl Merger {
-    /// Adds a run, with the verdict that was given on it alone.
+    /// Adds a run with its own verdict.
     ///
     /// # Errors
-    /// [`MergeError`]. The runs count from 1 in the order in which they are added. After an error the sum is as it was.
+    /// [`MergeError`]. It numbers the runs from 1 in the order of addition. After an error, the sum is unchanged.
     pub fn add(&mut self, part: Run, verdict: Option<&Verdict>) -> Result<(), MergeError> {
         let number = self.added.len() + 1;
         let identity = Identity::of(&part);
@@ -98,11 +94,11 @@ impl Merger {
         Ok(())
     }
 
-    /// The whole.
+    /// Returns the merged run.
     ///
     /// # Errors
-    /// [`MergeError::Nothing`], [`MergeError::TooLarge`] and, for stripes, [`MergeError::Holes`], [`MergeError::UnknownHoles`],
-    /// [`MergeError::HolesOfAnotherVersion`], [`MergeError::AnotherRecording`], [`MergeError::NotRecorded`] and [`MergeError::HolesOfStopped`].
+    /// [`MergeError::Nothing`], [`MergeError::TooLarge`], and for stripes every error about missing stripes or
+    /// recordings.
     pub fn finish(mut self, holes: Holes) -> Result<Run, MergeError> {
         let mut whole = self.whole.take().ok_or(MergeError::Nothing)?;
         if let Some(stripes) = self.stripes.take() {
@@ -129,7 +125,7 @@ impl Merger {
         }
     }
 
-    /// Refuses a run that is no part of the same load, or was added before.
+    /// Refuses a run of another load, and a run that was added before.
     fn check(&self, part: &Run, identity: &Identity, number: usize) -> Result<(), MergeError> {
         let Some(whole) = &self.whole else { return Ok(()) };
         if let Some(run) = [(&whole.facts, 1), (&part.facts, number)].iter().find(|(facts, _)| facts.shards.is_some()) {
@@ -158,8 +154,7 @@ impl Merger {
         }
     }
 
-    /// The arrivals, and the bytes of single answers, with those of `part`; refuses more than one run can have
-    /// together.
+    /// Returns the arrivals, and the bytes of single answers, including `part`. Refuses more than one run can have.
     fn sizes_with(&self, part: &Run) -> Result<(u128, u128), MergeError> {
         let (tally, warmup) = (&part.snapshot.tally, &part.snapshot.warmup);
         let planned = self.planned + u128::from(tally.planned) + u128::from(warmup.planned);
@@ -206,7 +201,6 @@ impl Merger {
     }
 }
 
-/// Bytes of the answers that were kept one by one.
 fn bytes_of_samples(samples: &Samples) -> u128 {
     samples.even().iter().chain(samples.only_slow()).map(|record| u128::from(record.bytes_in)).sum()
 }
@@ -215,7 +209,7 @@ fn has_samples(samples: &Samples) -> bool {
     samples.seen() == 0 || samples.options().capacity > 0
 }
 
-/// What tells a run from another one.
+/// Values that identify a run.
 #[derive(Clone, Copy, Debug)]
 struct Identity {
     started_at_unix_ns: Option<u64>,
@@ -237,8 +231,8 @@ impl Identity {
         }
     }
 
-    /// Are these one run? Two different runs never begin in the same nanosecond with the same arrivals and outcomes. Runs
-    /// without arrivals may; counting them twice changes nothing.
+    /// Returns true if both are the same run. Two different runs never begin in the same nanosecond with the same
+    /// arrivals and outcomes. Runs without arrivals may, but counting them twice changes nothing.
     fn is_same(&self, other: &Identity) -> bool {
         self.arrivals > 0
             && matches!((self.started_at_unix_ns, other.started_at_unix_ns), (Some(a), Some(b)) if a == b)

@@ -1,4 +1,4 @@
-//! What is to be said of a merged run.
+//! Notes on a merged run.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -7,17 +7,17 @@ use truetail_model::record::Samples;
 
 use crate::{HostInfo, Run};
 
-/// What was seen of the runs that were added.
+/// Properties of the added runs.
 #[derive(Default, Debug)]
 pub(super) struct Notes {
-    /// Every version, in the order in which they came, with the number of its runs.
+    /// Every version in order of appearance, with the number of its runs.
     versions: Vec<(String, usize)>,
-    /// Every machine.
+    /// Every machine in order of appearance, with the number of its runs.
     hosts: Vec<(Option<HostInfo>, usize)>,
     seeds: Option<(Seeds, bool)>,
 }
 
-/// Of the spacing, and of the choice of requests.
+/// Seeds of the spacing, and of the choice of requests.
 type Seeds = (Option<u64>, Option<u64>);
 
 impl Notes {
@@ -29,7 +29,7 @@ impl Notes {
         self.seeds = Some((first, differ || seeds != first));
     }
 
-    /// The notes on the whole, in order. `lacks`: some run had no seconds, or no samples.
+    /// Returns the notes on the merged run, in order. `lacks`: some run had no seconds, or no samples.
     pub(super) fn texts(&self, runs: usize, whole: &Run, lacks: [bool; 2]) -> Vec<String> {
         let mut notes = Vec::new();
         let mut note = |applies: bool, text: String| notes.extend(applies.then_some(text));
@@ -58,7 +58,6 @@ impl Notes {
     }
 }
 
-/// Counts one more of `value`.
 fn count<T: Clone + PartialEq>(counts: &mut Vec<(T, usize)>, value: &T) {
     match counts.iter_mut().find(|(known, _)| known == value) {
         Some((_, runs)) => *runs += 1,
@@ -70,7 +69,7 @@ fn described(host: &HostInfo) -> String {
     format!("{} {} with {} CPUs", host.os, host.arch, host.cpus)
 }
 
-/// At most so many of them are named.
+/// Limit on the names in a list.
 const MAX_LISTED: usize = 8;
 
 fn listed<T>(counts: &[(T, usize)], text: impl Fn(&T) -> String) -> String {
@@ -87,8 +86,8 @@ fn listed<T>(counts: &[(T, usize)], text: impl Fn(&T) -> String) -> String {
     all
 }
 
-/// Whether an arrival is there twice, judged by the single requests that were kept: whether one is kept depends on its place
-/// in the schedule alone.
+/// Returns true if an arrival exists twice, judging by the kept single requests. The place in the schedule decides
+/// whether a request is kept.
 fn overlaps(samples: &Samples) -> bool {
     let mut seen = HashSet::with_capacity(samples.even().len());
     samples.even().iter().any(|record| !seen.insert((record.index, record.intended_start)))

@@ -1,10 +1,10 @@
-//! Whether two runs were offered the same load.
+//! Comparison of the loads of two runs.
 
 use serde::Serialize;
 
 use crate::{Facts, Mix, OfferedLoad};
 
-/// The first thing in which two runs differ so that they cannot be parts of one: its name and both values.
+/// Returns the first difference that prevents merging two runs: name and both values.
 pub(super) fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
     let (x, y) = (&a.offered, &b.offered);
     None.or_else(|| differ("source", &a.source, &b.source))
@@ -30,7 +30,7 @@ pub(super) fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, 
         .or_else(|| of_stripes(a, b))
 }
 
-/// Stripes are parts of one run and not repetitions: they have one seed, one version, and one schedule.
+/// Compares stripes, which are parts of one run: they must have the same seed, version and schedule.
 fn of_stripes(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
     let (Some(x), Some(y)) = (&a.stripe, &b.stripe) else { return None };
     let mix_seed = |facts: &Facts| facts.offered.mix.as_ref().and_then(|mix| mix.seed);
@@ -45,7 +45,7 @@ fn hash_of_requests(offered: &OfferedLoad) -> Option<&str> {
     offered.mix.as_ref().map(|mix| mix.hash.as_str())
 }
 
-/// All that must be equal, for fields that [`difference`] does not name.
+/// Returns everything that must be equal, for fields that [`difference`] does not name.
 fn without_seed(offered: &OfferedLoad) -> OfferedLoad {
     let mix = offered.mix.clone().map(|mix| Mix { seed: None, ..mix });
     OfferedLoad { seed: None, mix, ..offered.clone() }

@@ -1,20 +1,20 @@
-//! Which stripes of a load were added, and what became of each.
+//! The added stripes of a load, and the result of each.
 
 use truetail_model::record::Metric;
 
 use super::error::MergeError;
 use crate::{Run, Shard, Shards, StripeFacts, Verdict};
 
-/// The stripes that were added so far.
+/// The stripes that have been added.
 #[derive(Debug)]
 pub(super) struct Stripes {
     of: u32,
-    /// Of each, the number of its run and what became of it.
+    /// Number of the run, and its result, by stripe.
     added: Vec<(usize, Shard)>,
 }
 
 impl Stripes {
-    /// None yet of those that `first` is one of.
+    /// Returns an empty set of stripes, for the load that `first` is a stripe of.
     pub(super) fn of(first: &StripeFacts) -> Stripes {
         Stripes { of: first.of, added: Vec::new() }
     }
@@ -23,7 +23,6 @@ impl Stripes {
         self.of
     }
 
-    /// Adds run `number`.
     pub(super) fn add(
         &mut self,
         run: &Run,
@@ -44,7 +43,7 @@ impl Stripes {
         }
     }
 
-    /// Those that were not added, ascending.
+    /// Returns the stripes that were not added, ascending.
     pub(super) fn missing(&self) -> Vec<u32> {
         let mut added = self.added.iter().map(|(_, shard)| shard.index).peekable();
         (1..=self.of).filter(|index| added.next_if_eq(index).is_none()).collect()

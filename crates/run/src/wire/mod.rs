@@ -1,5 +1,5 @@
-//! The wire types of `run.json`, a module for each version. A version never changes its meaning. Fields may be added to it,
-//! and further forms of a value, which an older program refuses.
+//! Wire types of `run.json`, one module per version. A version never changes its meaning. It may gain fields, and
+//! further forms of a value, which older programs refuse.
 
 mod session;
 mod stream;
@@ -9,19 +9,19 @@ pub use session::SessionFile;
 
 use serde::Deserialize;
 
-/// The prefix of every version of the schema.
+/// Prefix of every version of the schema.
 const FAMILY: &str = "truetail.run/";
 
-/// Why a text is no `run.json` that can be read.
+/// Reason why a text is not a readable `run.json`.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// Not JSON, or a field that is missing or of the wrong kind.
+    /// Not JSON, or a field is missing or of the wrong kind.
     #[error("{0}")]
     Json(serde_json::Error),
-    /// JSON without a `schema` of ours.
+    /// JSON without a `schema` of truetail.
     #[error("its schema is {}, not {:?}, so it is not a truetail run", quoted(.found), v1::SCHEMA)]
     NotARun {
-        /// The schema found.
+        /// The schema that was found.
         found: Option<String>,
     },
     /// A version that this program does not know.
@@ -30,7 +30,7 @@ pub enum WireError {
         v1::SCHEMA
     )]
     UnknownVersion {
-        /// What stands there.
+        /// The schema that was found.
         found: String,
     },
 }
@@ -39,10 +39,10 @@ fn quoted(found: &Option<String>) -> String {
     found.as_ref().map_or("missing".to_owned(), |found| format!("{found:?}"))
 }
 
-/// Reads a `run.json` of any version that is known.
+/// Reads a `run.json` of any known version.
 ///
 /// # Errors
-/// [`WireError`] when it is not JSON, not a run, of an unknown version, or lacks a field.
+/// [`WireError`] if it is not JSON, not a run, of an unknown version, or lacks a field.
 pub fn parse(text: &str) -> Result<v1::RunFile, WireError> {
     match schema_of(text)? {
         Some(schema) if schema == v1::SCHEMA => serde_json::from_str(text).map_err(WireError::Json),
@@ -51,7 +51,7 @@ pub fn parse(text: &str) -> Result<v1::RunFile, WireError> {
     }
 }
 
-/// The `schema` of a JSON object, where it has one that is a text.
+/// Returns the `schema` of a JSON object, if it is a string.
 fn schema_of(text: &str) -> Result<Option<String>, WireError> {
     #[derive(Deserialize)]
     struct Head {
@@ -60,7 +60,7 @@ fn schema_of(text: &str) -> Result<Option<String>, WireError> {
     serde_json::from_str::<Head>(text).map(|head| head.schema).map_err(WireError::Json)
 }
 
-/// Is this a `run.json` of any version, known or not?
+/// Returns true if the text is a `run.json` of any version, known or not.
 pub(crate) fn is_a_run(text: &str) -> bool {
     matches!(schema_of(text), Ok(Some(schema)) if schema.starts_with(FAMILY))
 }

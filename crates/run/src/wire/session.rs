@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Findings, SessionFacts, SessionFindings};
 
-/// What `run.json` says of sessions.
+/// Sessions as `run.json` describes them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SessionFile {
-    /// What they do, the books, and their steps.
+    /// Flows, books and steps.
     #[serde(flatten)]
     pub facts: SessionFacts,
     /// The times.
@@ -16,7 +16,7 @@ pub struct SessionFile {
 }
 
 impl SessionFile {
-    /// What is said of these sessions.
+    /// Combines facts and findings about sessions.
     pub fn of(facts: &SessionFacts, findings: &Findings) -> SessionFile {
         SessionFile { facts: facts.clone(), times: findings.sessions.clone().unwrap_or_default() }
     }

@@ -5,26 +5,26 @@ use serde::{Deserialize, Serialize};
 use crate::{Distribution, Findings, StreamFacts, StreamFindings};
 use truetail_model::record::Metric;
 
-/// What `run.json` says of streams.
+/// Streams as `run.json` describes them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StreamFile {
-    /// What was asked for, the books, and counts.
+    /// Settings, books and counts.
     #[serde(flatten)]
     pub facts: StreamFacts,
     /// Streams that broke off, as in their tally.
     pub cut: u64,
-    /// The same as beside `response_time`; left out where no first byte is known.
+    /// Copy of the time to first byte beside `response_time`; omitted if no first byte is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte_time: Option<Distribution>,
     /// The times.
     #[serde(flatten)]
     pub times: StreamFindings,
-    /// Output tokens of complete answers of language models; null where the server did not count those of each.
+    /// Output tokens of complete answers of language models; null if the server did not count every answer.
     pub tokens: Option<u64>,
 }
 
 impl StreamFile {
-    /// What is said of these streams.
+    /// Combines facts and findings about streams.
     pub fn of(facts: &StreamFacts, findings: &Findings) -> StreamFile {
         let first_byte_time = Some(findings.metrics[Metric::FirstByteTime].clone()).filter(|times| times.count > 0);
         StreamFile {

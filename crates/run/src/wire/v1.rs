@@ -17,142 +17,142 @@ use crate::{
     StartFacts, StripeFacts, TargetBooks, TargetFindings, Uncertainty, Verdict,
 };
 
-/// What `schema` says.
+/// Value of the field `schema`.
 pub const SCHEMA: &str = "truetail.run/1";
 
-/// The whole of `run.json`.
+/// The whole `run.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunFile {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Can the numbers be trusted?
+    /// Verdict on the run's own numbers.
     pub verdict: Verdict,
-    /// What became of the gates; left out where none was set.
+    /// Results of the gates; omitted without gates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<GateFinding>,
-    /// What became of the checks of answers; left out where none was set.
+    /// Results of the checks of answers; omitted without checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckCounts>,
-    /// What was offered.
+    /// The offered load.
     pub scenario: OfferedLoad,
-    /// Seed of the spacing; null where nothing is drawn.
+    /// Seed of the spacing; null if nothing is random.
     pub seed: Option<u64>,
     /// Hash of all arrivals, warm-up included: 16 hexadecimal digits.
     pub schedule_hash: String,
     /// The machine; null in virtual time.
     pub host: Option<HostInfo>,
-    /// The version of truetail.
+    /// Version of truetail.
     pub version: String,
-    /// How the run was obtained.
+    /// Origin of the run.
     pub source: RunSource,
-    /// When the origin was, nanoseconds since 1970 UTC; null in virtual time.
+    /// The run's time origin, nanoseconds since 1970 UTC; null in virtual time.
     pub started_at_unix_ns: Option<u64>,
-    /// From the origin to the end of the drain.
+    /// Time from the origin to the end of the drain.
     pub elapsed_ns: u64,
-    /// Ended before its time, by the user or by a rule.
+    /// True if the user or a stop condition ended the run early.
     pub interrupted: bool,
-    /// Arrivals that were still to come were not planned because of that; left out where that is not known.
+    /// True if the early end removed arrivals; omitted if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<bool>,
-    /// It was saved while it went on, and never ended; left out of a run that did.
+    /// Set if the run was saved while in progress and never ended; omitted otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointFacts>,
-    /// Things to say that belong to no number.
+    /// Notes that belong to no number.
     pub notes: Vec<String>,
-    /// The command line that made it, without secrets; left out where there was none.
+    /// Command line of the run, without secrets; omitted if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Which part of the load it had; left out where it had all of it.
+    /// The run's part of a shared load; omitted if it had all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe: Option<StripeFacts>,
-    /// When it was to begin; left out where that was not asked for.
+    /// Start time that was requested; omitted without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<StartFacts>,
-    /// The machines whose stripes were merged into it; left out where there were none.
+    /// The machines whose stripes were merged into this run; omitted otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shards: Option<Shards>,
-    /// The books of the measured arrivals.
+    /// Tally of the measured arrivals.
     pub tally: Tally,
-    /// The books of the warm-up, which is in nothing else.
+    /// Tally of the warm-up, which no other field includes.
     pub warmup_tally: Tally,
     /// Answers by HTTP status.
     pub statuses: BTreeMap<u16, u64>,
-    /// The books and the statuses of each target, where there are several.
+    /// Tally and statuses of each target, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_target: Vec<TargetBooks>,
-    /// The books and the response time of each target, where there are several.
+    /// Tally and response time of each target, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetFindings>,
-    /// What became of answers as streams; left out where they were not read as such.
+    /// Streamed answers; omitted if answers were not read as streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamFile>,
-    /// What became of sessions; left out where there was no flow.
+    /// Sessions; omitted without a flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionFile>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
-    /// Answers per second of the schedule, or until the last answer where some came later; null where there is none.
+    /// Answers per second of the schedule, or until the last answer if some came later; null if unknown.
     pub throughput_per_second: Option<f64>,
-    /// Planned arrivals per second of the schedule; null where there is none.
+    /// Planned arrivals per second of the schedule; null if unknown.
     pub offered_per_second: Option<f64>,
-    /// Over all planned arrivals.
+    /// Response time over all planned arrivals.
     pub response_time: Distribution,
-    /// Over answers with a status below 400; null when all or no answers are such.
+    /// Response time over answers with a status below 400; null if all answers have one, or none has.
     pub response_time_success: Option<Distribution>,
-    /// Over answers with a status from 400; null when there are none.
+    /// Response time over answers with a status of 400 or above; null without such answers.
     pub response_time_error_status: Option<Distribution>,
     /// Every other metric, each a field under its name: see [`Metric::ALL`].
     #[serde(flatten)]
     pub metrics: MetricDistributions,
-    /// Where the response time settles; null in files that were written before it was looked for.
+    /// Steadiness of the response time; null in files of versions that did not compute it.
     #[serde(default)]
     pub settling: Option<Settling>,
-    /// How far the arrivals were those that were planned; null where none was issued.
+    /// Comparison of the arrivals with the schedule; null if no arrival was issued.
     #[serde(default)]
     pub arrival_fidelity: Option<ArrivalFidelity>,
-    /// What a closed-loop tool would have reported; null where that cannot be said.
+    /// Report that a closed-loop tool would have made; null if it cannot be computed.
     #[serde(default)]
     pub closed_loop_shadow: Option<ClosedLoopShadow>,
-    /// Where the uncertainty of the response time comes from, for each quantile that is a number.
+    /// Sources of the uncertainty of each response-time quantile that is a number.
     #[serde(default)]
     pub uncertainty: Vec<Uncertainty>,
-    /// What the generator knows of itself; null in virtual time.
+    /// Statistics of the generator about itself; null in virtual time.
     pub generator: Option<GeneratorStats>,
-    /// Bytes of answers that were read, warm-up included where the generator counts it.
+    /// Bytes of answers that were read, including the warm-up if the generator counts it.
     pub bytes_in: u64,
-    /// What the tool itself said, where the run is another tool's.
+    /// Statements of the other tool, in a run that was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<Claims>,
-    /// What the other files of the folder need to be read back without loss.
+    /// Values needed to read the other files of the folder without loss.
     pub recorded: Recorded,
 }
 
-/// What was recorded and is not in the other files of the folder.
+/// Recorded values that the other files of the folder lack.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Recorded {
-    /// Arrivals intended before this, counted from the origin, were warm-up.
+    /// End of the warm-up, from the origin. Arrivals intended before it are not measured.
     pub measure_from_ns: u64,
-    /// When the last measured arrival ended, counted from the origin.
+    /// End of the last measured arrival, from the origin.
     pub last_end_ns: u64,
     /// Bytes of answers of the measured arrivals.
     pub bytes_in: u64,
-    /// What one line of `histograms.hlog` covers.
+    /// Arrivals that one line of `histograms.hlog` covers.
     pub intervals: IntervalWidth,
-    /// Exact figures of the distributions in `histograms.hlog`, by tag. Empty ones are left out.
+    /// Exact figures of the non-empty distributions in `histograms.hlog`, by tag.
     pub exact: BTreeMap<String, Exact>,
-    /// What `timeline.csv` holds.
+    /// Size and sums of `timeline.csv`.
     pub timeline: TimelineFacts,
-    /// What `samples.csv` holds.
+    /// Contents of `samples.csv`.
     pub samples: SampleFacts,
 }
 
-/// What one line of `histograms.hlog` covers. The tag `error_status_time` always has one line for the whole run.
+/// Arrivals that one line of `histograms.hlog` covers. Tag `error_status_time` always has one line for the whole run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalWidth {
     /// The arrivals intended in one second.
     Second,
-    /// The arrivals intended in so many seconds, a power of two: the run was so long that its seconds were put together.
+    /// The arrivals intended in this many seconds, a power of two: a long run joins its seconds.
     Seconds(u64),
     /// All arrivals: the run did not keep distributions by second.
     WholeRun,
@@ -161,60 +161,60 @@ pub enum IntervalWidth {
 /// Figures of a distribution that buckets do not keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Exact {
-    /// How many values.
+    /// Number of values.
     pub count: u64,
-    /// Their sum.
+    /// Sum of the values.
     pub sum_ns: u128,
-    /// The smallest.
+    /// Smallest value.
     pub min_ns: u64,
-    /// The largest.
+    /// Largest value.
     pub max_ns: u64,
 }
 
-/// What `timeline.csv` holds: the number of its rows, and the sums of its columns.
+/// Number of rows in `timeline.csv`, and the sums of its columns.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct TimelineFacts {
-    /// Rows.
+    /// Number of rows.
     pub seconds: u64,
-    /// Arrivals planned.
+    /// Planned arrivals.
     pub planned: u64,
-    /// Arrivals sent.
+    /// Sent arrivals.
     pub sent: u64,
     /// Whole answers.
     pub completed: u64,
-    /// Failed or timed out.
+    /// Requests that failed or timed out.
     pub failed: u64,
 }
 
-/// What `samples.csv` holds.
+/// Contents of `samples.csv`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SampleFacts {
-    /// Every measured arrival is there.
+    /// True if it has every measured arrival.
     pub complete: bool,
     /// Arrivals in the even part.
     pub even: u64,
-    /// The even part holds one arrival in this many.
+    /// The even part has one arrival in this many.
     pub one_in: u64,
-    /// Arrivals that are there only because they are slow.
+    /// Arrivals that are kept only because they are slow.
     pub only_slow: u64,
-    /// How many arrivals there were to keep.
+    /// Number of arrivals that could have been kept.
     pub seen: u64,
-    /// At most this many in the even part.
+    /// Size limit of the even part.
     pub capacity: usize,
-    /// If not all fit, this many of the slowest are kept in addition.
+    /// Number of slowest arrivals that are kept in addition if not all fit.
     pub slowest: usize,
 }
 
-/// The tag of the response times of answers with an error status, beside the names of [`Metric`].
+/// Tag of the response times of answers with an error status, beside the names of [`Metric`].
 pub const ERROR_STATUS_TIME: &str = "error_status_time";
 
-/// Every distribution of a snapshot with its tag.
+/// Returns every distribution of a snapshot with its tag.
 pub fn tagged(snapshot: &Snapshot) -> impl Iterator<Item = (&'static str, &Histogram)> {
     let metrics = Metric::ALL.into_iter().map(|metric| (metric.name(), snapshot.metric(metric)));
     metrics.chain([(ERROR_STATUS_TIME, &snapshot.error_status_time)])
 }
 
-/// Every distribution of a target that has a value, with its tag.
+/// Returns every non-empty distribution of a target with its tag.
 pub(crate) fn tagged_by_target(snapshot: &Snapshot) -> impl Iterator<Item = (TargetTag, &CompactHistogram)> {
     snapshot.targets.iter().enumerate().flat_map(|(target, times)| {
         let of = move |metric| Some((TargetTag { target, metric }, times.metric(metric)?));
@@ -222,7 +222,7 @@ pub(crate) fn tagged_by_target(snapshot: &Snapshot) -> impl Iterator<Item = (Tar
     })
 }
 
-/// Every distribution of streams, of sessions and of their steps that has a value, with its tag.
+/// Returns every non-empty distribution of streams, sessions and their steps with its tag.
 pub(crate) fn tagged_by_observer(facts: &Facts) -> impl Iterator<Item = (String, &CompactHistogram)> {
     let of_streams = facts.stream.iter().flat_map(|streams| streams.times.tagged());
     let of_sessions = facts.sessions.iter().flat_map(|sessions| sessions.times.recorded());
@@ -236,7 +236,7 @@ pub(crate) fn tagged_by_observer(facts: &Facts) -> impl Iterator<Item = (String,
     of_streams.chain(of_sessions).map(|(tag, times)| (tag.to_owned(), times)).chain(of_flows).chain(of_steps)
 }
 
-/// What `run.json` says of a run.
+/// Returns the `run.json` of a run.
 pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
     let Run { facts, snapshot } = run;
     let finite = |number: Option<f64>| number.filter(|number| number.is_finite());
@@ -287,7 +287,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
 }
 
 impl RunFile {
-    /// The text of `run.json`, for people too: one field a line, and a line break at the end.
+    /// Returns the text of `run.json`, readable for people: one field per line, and a line break at the end.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("every key is a text and every value has a JSON form");
         text.push('\n');
@@ -310,7 +310,7 @@ impl Recorded {
     }
 }
 
-/// The exact figures of each distribution that has a value, by tag.
+/// Returns the exact figures of each non-empty distribution, by tag.
 fn exact(Run { facts, snapshot }: &Run) -> BTreeMap<String, Exact> {
     let whole = tagged(snapshot).filter_map(|(tag, histogram)| Some((tag.to_owned(), Exact::of(histogram)?)));
     let targets =
@@ -320,7 +320,7 @@ fn exact(Run { facts, snapshot }: &Run) -> BTreeMap<String, Exact> {
 }
 
 impl IntervalWidth {
-    /// Those of the snapshot where their distributions add up to those of the run, for every metric.
+    /// Returns the width of the intervals, if for every metric they add up to the distribution of the run.
     pub fn of(snapshot: &Snapshot) -> IntervalWidth {
         let rows = snapshot.intervals.rows();
         let in_rows = |metric| rows.iter().map(|row| row.metric(metric).count()).sum::<u64>();
@@ -332,7 +332,7 @@ impl IntervalWidth {
         }
     }
 
-    /// How long each interval is, in seconds; `None` where there is but one, of the whole run.
+    /// Returns the length of an interval in seconds; `None` if the only interval is the whole run.
     pub fn width_s(self) -> Option<u64> {
         match self {
             IntervalWidth::Second => Some(1),
@@ -343,7 +343,7 @@ impl IntervalWidth {
 }
 
 impl Exact {
-    /// The figures of a histogram; `None` when it is empty.
+    /// Returns the figures of a histogram; `None` if it is empty.
     pub fn of(histogram: &Histogram) -> Option<Exact> {
         let (Some(Nanos(min_ns)), Some(Nanos(max_ns))) = (histogram.min(), histogram.max()) else { return None };
         Some(Exact { count: histogram.count(), sum_ns: histogram.sum_ns(), min_ns, max_ns })
@@ -351,7 +351,7 @@ impl Exact {
 }
 
 impl Exact {
-    /// The figures of a distribution of a target or of streams; `None` when it is empty.
+    /// Returns the figures of a compact histogram; `None` if it is empty.
     pub fn of_target(histogram: &CompactHistogram) -> Option<Exact> {
         let (Nanos(min_ns), Nanos(max_ns)) = (histogram.min()?, histogram.max()?);
         Some(Exact { count: histogram.count(), sum_ns: histogram.sum_ns(), min_ns, max_ns })
@@ -359,7 +359,7 @@ impl Exact {
 }
 
 impl TimelineFacts {
-    /// What the rows of these seconds say.
+    /// Returns the number of rows and the sums over these seconds.
     pub fn of(seconds: &[SecondCounts]) -> TimelineFacts {
         seconds.iter().fold(TimelineFacts::default(), |sums, second| TimelineFacts {
             seconds: sums.seconds + 1,
@@ -372,7 +372,7 @@ impl TimelineFacts {
 }
 
 impl SampleFacts {
-    /// What the rows of these samples say.
+    /// Returns a description of these samples.
     pub fn of(samples: &Samples) -> SampleFacts {
         let SamplesOptions { capacity, slowest } = samples.options();
         SampleFacts {
