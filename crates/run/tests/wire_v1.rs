@@ -1,8 +1,8 @@
-//! `run.json`, version 1, may gain fields and must never change them. The schema is declared a second time, in `mirror`,
-//! with every unknown field refused, so that no change goes by unseen.
+//! Test that fields of `run.json`, version 1, never change: new fields are allowed. The schema is declared a second
+//! time in `mirror`, and unknown fields are refused, so that every change shows.
 //!
-//! Where the change is meant and only adds: add the field there, and refresh the stored sample with
-//! `TRUETAIL_REFRESH=1 cargo test -p truetail-run --test wire_v1`.
+//! After an intended addition, add the field to `mirror`, and refresh the stored sample with `TRUETAIL_REFRESH=1 cargo
+//! test -p truetail-run --test wire_v1`.
 
 mod mirror;
 mod support;
@@ -17,7 +17,7 @@ use truetail_model::record::{Metric, RecorderOptions, SamplesOptions};
 use truetail_run::wire::{self, v1};
 use truetail_run::{CheckpointFacts, Findings, Run, Shard, Shards, StartFacts, StripeFacts, VerdictState, folder};
 
-/// A run of which every part of the file has something to say.
+/// Returns a run that uses every part of the file.
 fn example() -> Run {
     let options = RecorderOptions {
         measure_from: truetail_model::time::Timestamp(1_000_000_000),
@@ -27,12 +27,12 @@ fn example() -> Run {
     run(options, &steady(3))
 }
 
-/// A run so long that its intervals are of some seconds.
+/// Returns a run so long that its intervals have several seconds.
 fn long_example() -> Run {
     run(RecorderOptions { samples: SamplesOptions::NONE, ..RecorderOptions::default() }, &slow(1_500))
 }
 
-/// A run of what only runs of several machines have.
+/// Returns a run with the fields that only runs of several machines have.
 fn shards_example() -> Run {
     let options = RecorderOptions { samples: SamplesOptions::NONE, per_second: false, ..RecorderOptions::default() };
     let mut run = run(options, &steady(1));

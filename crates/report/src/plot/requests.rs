@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_could_tell_apart_is_drawn_once_and_the_rest_is_not_lost() {
+    fn overlapping_marks_are_drawn_once() {
         let same = plot((0..60_000).map(|n| (n * 1_000_000, 10_000_000)).collect());
         let picture = requests(&same);
         let dots = picture.svg().matches("h.01").count();

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn an_optional_column_is_there_where_it_has_a_value_and_is_read_back() {
+    fn an_optional_column_is_written_if_it_has_a_value() {
         let arrival = |index| Arrival { index, intended_start: Timestamp(index) };
         let answered = Outcome::Response { status: 200 };
         let bare = |index| RequestRecord::new(arrival(index), Timestamp(5), Timestamp(9), answered);

@@ -1,5 +1,5 @@
-//! The schema of `run.json`, version 1, declared a second time.
-#![allow(dead_code)] // Most fields are declared and not read.
+//! A second declaration of the schema of `run.json`, version 1.
+#![allow(dead_code)] // Most fields are declared and never read.
 
 use std::collections::BTreeMap;
 
@@ -135,7 +135,7 @@ pub struct MirrorTarget {
 #[serde(deny_unknown_fields)]
 pub struct MirrorVerdict {
     pub state: String,
-    /// `code`, `state`, `message`, and numbers by whatever name.
+    /// `code`, `state`, `message`, and numbers under any name.
     pub reasons: Vec<Map<String, Value>>,
 }
 

@@ -1,4 +1,4 @@
-//! Folders that cannot be written, and folders that cannot be read, each with one clear line.
+//! Folders that cannot be written or read: each gives one clear error line.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn a_new_folder_holds_the_files_of_a_run_and_nothing_else() {
 }
 
 #[test]
-fn a_run_is_replaced_with_its_report_and_what_is_not_ours_stays() {
+fn a_run_is_replaced_and_foreign_files_stay() {
     let folder = tempdir().unwrap();
     save(folder.path()).unwrap();
     fs::write(folder.path().join(folder::REPORT), "of the old run").unwrap();
@@ -84,14 +84,13 @@ fn a_file_is_no_folder() {
     assert!(matches!(failure(&parent.path().join("nowhere")), LoadError::NotARun(_)));
 }
 
-/// Why a folder cannot be loaded.
 #[track_caller]
 pub fn failure(folder: &Path) -> LoadError {
     let Err(error) = folder::load(folder) else { panic!("this folder must not load") };
     error
 }
 
-/// A folder in which one file was changed.
+/// Returns a saved run with one changed file.
 fn changed(name: &str, change: impl Fn(String) -> String) -> TempDir {
     let folder = tempdir().unwrap();
     save(folder.path()).unwrap();
@@ -100,7 +99,7 @@ fn changed(name: &str, change: impl Fn(String) -> String) -> TempDir {
     folder
 }
 
-/// What loading a folder in which one file was changed says, without the path of the folder.
+/// Returns the error of loading a run with one changed file, without the path of the folder.
 #[track_caller]
 pub fn complaint(name: &str, change: impl Fn(String) -> String) -> String {
     let folder = changed(name, change);
@@ -156,7 +155,7 @@ fn complaints_about_the_log_name_the_line() {
 /// Found by fuzzing.
 #[test]
 fn a_count_that_has_no_negative_is_refused() {
-    // One histogram whose only count is -2⁶³.
+    // A histogram whose only count is -2⁶³.
     const LOWEST: &str = "HISTFAAAACR42pNpmSzMwMDAyQABzFCaEch0M9ixgMH+A0TgPwwAAKMpDUs=";
     let complaint = complaint(folder::HISTOGRAMS, |text| format!("{text}Tag=x,0.000,1.000,0.0,{LOWEST}\n"));
     assert!(complaint.contains("the histogram cannot be decoded"), "{complaint}");
@@ -176,7 +175,7 @@ fn files_of_different_runs_are_told_apart() {
 
 #[test]
 fn books_that_do_not_balance_are_refused() {
-    // 2000 arrivals, of which 4 each time out and are reset.
+    // 2000 arrivals: 4 time out, and 4 are reset.
     for (from, to, says) in [
         (
             "\"planned\": 2000",
@@ -201,7 +200,7 @@ fn books_that_do_not_balance_are_refused() {
         });
         assert!(complaint.starts_with("run.json: ") && complaint.contains(says), "{complaint}");
     }
-    // The books of the run, then of its warm-up: their sums do not fit in 64 bits, or they do and those of several would not.
+    // Sums that overflow 64 bits in one run, or only in several runs: first in the run's books, then in the warm-up's.
     let counted = |books: &str, planned: u64, issued: [(&str, u64); 2]| {
         complaint(folder::RUN, |text| {
             let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -264,7 +263,7 @@ fn a_log_that_is_missing_is_said_to_be() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// Whatever is done to a file: an answer, and never a panic.
+    /// Any damage to a file gives an answer and never a panic.
     #[test]
     fn no_damage_makes_loading_panic(
         name in proptest::sample::select(vec![folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES]),
@@ -300,7 +299,7 @@ fn a_file_that_is_no_regular_file_is_refused_at_once() {
     }
 }
 
-/// As on a disk that is full by then: its file cannot be created, because a folder has its name.
+/// Imitates a full disk: the file cannot be created, because a folder has its name.
 #[test]
 fn what_a_run_can_do_without_does_not_cost_the_rest() {
     for (name, missing) in

@@ -1,8 +1,8 @@
-//! `histograms.hlog` as another implementation reads it: the `hdrhistogram` package for Python finds the same buckets
-//! and the same quantiles, over the whole run and over one interval.
+//! Test that another implementation reads `histograms.hlog` alike: the `hdrhistogram` package for Python finds the same
+//! buckets and quantiles, over the whole run and over one interval.
 //!
-//! Needs `TRUETAIL_TEST_PYTHON`, the path of a Python that has what `tests/requirements.txt` names, as `make test`
-//! prepares it. Without it the tests are SKIPPED.
+//! Needs `TRUETAIL_TEST_PYTHON`, the path of a Python with the packages of `tests/requirements.txt`, as `make test`
+//! prepares it. Otherwise the tests are SKIPPED.
 
 use crate::missing::missing;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ fn python() -> Option<PathBuf> {
     python
 }
 
-/// What Python sees in the log of a run, and in its intervals that begin in `range`, in seconds after the start.
+/// Returns what Python reads in the log of a run, and in intervals that begin in `range`, in seconds after the start.
 fn seen_by(python: &Path, run: &Run, range: (u64, u64)) -> Seen {
     let folder = tempdir().unwrap();
     folder::save(folder.path(), run, &findings(run)).unwrap();
@@ -79,7 +79,7 @@ fn assert_same(tag: &str, seen: Option<&Distribution>, ours: &Histogram) {
     let buckets: Vec<_> = ours.buckets().map(|(_, highest, count)| (highest.0, count)).collect();
     assert_eq!(seen.buckets, buckets, "{tag}");
     for &(rank, value) in &seen.ranks {
-        // Python does not know the exact maximum, and answers with the end of its bucket.
+        // Python does not know the exact maximum, and returns the end of its bucket.
         let ours = ours.value_at_rank(rank).unwrap().0;
         let highest = buckets.iter().find(|(highest, _)| *highest >= ours).unwrap().0;
         assert_eq!(value, highest, "{tag}, rank {rank}");

@@ -1,4 +1,4 @@
-//! Folders that say what no run can be: each is refused with one line, before anything is computed from it.
+//! Folders with impossible values: each is refused with one line, before anything is computed from it.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ use truetail_run::{Facts, MergeError, folder, merge};
 use crate::broken::{complaint, failure};
 use crate::support::{findings, run, steady};
 
-/// A field of a log that holds this value so often.
+/// Returns a field of a log: a histogram with `count` times this value.
 fn payload(value: u64, count: u64) -> String {
     let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
     histogram.record_n(value, count).unwrap();
@@ -27,7 +27,7 @@ fn payload(value: u64, count: u64) -> String {
     STANDARD.encode(bytes)
 }
 
-/// A field of a log: these bytes, deflated.
+/// Returns a field of a log: these bytes, deflated.
 fn deflated(bytes: &[u8]) -> String {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes).unwrap();
@@ -40,7 +40,6 @@ fn log_line(tag: &str, payload: &str) -> String {
     format!("Tag={tag},0.000,1.000,0.0,{payload}\n")
 }
 
-/// Changes `run.json` as a value.
 fn in_json(change: impl Fn(&mut Value)) -> impl Fn(String) -> String {
     move |text| {
         let mut file: Value = serde_json::from_str(&text).unwrap();
@@ -53,7 +52,7 @@ fn set(place: &'static str, value: Value) -> impl Fn(&mut Value) {
     move |file| *file.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = value.clone()
 }
 
-/// A folder of a run of which not every request was kept.
+/// Returns the folder of a run that kept only some of its requests.
 fn sampled() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let samples = SamplesOptions { capacity: 100, slowest: 10 };
@@ -69,7 +68,7 @@ fn edit(folder: &Path, name: &str, change: impl FnOnce(String) -> String) {
 }
 
 #[test]
-fn error_status_times_that_are_no_part_of_the_response_times_are_refused() {
+fn error_status_times_outside_the_response_times_are_refused() {
     let folder = sampled();
     let slower_than_all = payload(3_000_000_000_000, 4);
     edit(folder.path(), folder::HISTOGRAMS, |text| {
@@ -82,7 +81,7 @@ fn error_status_times_that_are_no_part_of_the_response_times_are_refused() {
         folder::RUN,
         in_json(|file| {
             let ns = 3_000_000_000_000_u64;
-            // What the buckets of the log can hold.
+            // Buckets of the log can hold this value.
             file["recorded"]["exact"]["error_status_time"] =
                 json!({"count": 4, "sum_ns": ns * 4, "min_ns": ns, "max_ns": ns});
         }),
@@ -139,9 +138,9 @@ fn lines_of_a_log_that_add_up_to_too_many_are_refused() {
     }
 }
 
-/// Found by reading: the deserializer reserves what a line says that it needs.
+/// Found by reading: the deserializer reserved as much memory as the line asked for.
 #[test]
-fn a_line_of_a_log_cannot_ask_for_more_than_a_histogram_takes() {
+fn a_log_line_cannot_reserve_more_than_a_histogram() {
     let mut histogram = Vec::new();
     V2Serializer::new().serialize(&Histogram::<u64>::new_with_bounds(1, 1 << 40, 3).unwrap(), &mut histogram).unwrap();
     let mut greedy = histogram.clone();
@@ -260,7 +259,7 @@ fn requests_that_no_run_has_are_refused() {
         complaint_about_bytes.contains("line 3: up to this line bytes_in adds up to more"),
         "{complaint_about_bytes}"
     );
-    // A reset in place of an answer.
+    // A timeout in place of an answer.
     let changed = complaint(folder::SAMPLES, |text| text.replacen("response,200,", "timed_out,,", 1));
     assert!(changed.contains("its requests have other outcomes than the tally in run.json counts"), "{changed}");
 }
@@ -278,7 +277,7 @@ fn runs_that_are_too_many_together_are_not_merged() {
     assert!(error.to_string().contains("together they plan 562949953421312 arrivals"), "{error}");
 }
 
-/// The sum saturates, and is refused before anybody adds to it.
+/// The sum saturates, and is refused before anything is added to it.
 #[test]
 fn numbers_that_are_too_large_together_are_not_merged() {
     type Enlarge = fn(&mut Facts);

@@ -1,4 +1,4 @@
-//! The run folder: what is written, read, merged, and refused.
+//! Tests of writing, reading, merging and refusing run folders.
 
 mod broken;
 mod hlog_in_python;

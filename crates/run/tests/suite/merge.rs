@@ -1,4 +1,4 @@
-//! Parts of a run, recorded apart, merge into what one recorder would have recorded.
+//! Tests that parts of a run, recorded separately, merge into what one recorder would have recorded.
 
 use crate::support::{
     assert_same_counts, assert_same_snapshot, facts, failed_answer, findings, options, run, schedules, slow, steady,
@@ -8,7 +8,7 @@ use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, Ticks, Timing, folder, merge};
 
-/// Those of worker `i` of `n`.
+/// Returns the records of worker `i` of `n`.
 fn stripe(records: &[RequestRecord], i: usize, n: usize) -> Vec<RequestRecord> {
     records.iter().skip(i).step_by(n).copied().collect()
 }
@@ -44,7 +44,7 @@ proptest! {
 
 /// Parts of different length have intervals of different length; the whole has the longest.
 #[test]
-fn a_short_part_and_a_long_one_have_the_longer_intervals_in_common() {
+fn merged_parts_share_the_longest_intervals() {
     let records = slow(1_100);
     let (begin, rest) = records.split_at(400);
     let (short, long) = (run(RecorderOptions::default(), begin), run(RecorderOptions::default(), rest));
@@ -90,7 +90,7 @@ fn facts_of_two_machines_add_up() {
     assert_eq!((generator.threads, generator.pause_count, generator.paused_ns), (4, 101, 14_000_000));
     assert_eq!((generator.pauses.len(), generator.peak_memory_bytes), (LONGEST_PAUSES, None));
     assert_eq!(generator.pauses[0], Pause { worker: 2, at_ns: 100, length_ns: 100_000_000 });
-    // No more precise than the least precise part, which is that of `support::generator`.
+    // The timing of `support::generator` is less precise, so the whole has it.
     assert_eq!(
         (generator.timing, generator.realtime, generator.connections_available),
         (Timing::Auto, false, Some(1010))
@@ -137,7 +137,7 @@ fn different_seeds_leave_no_seed() {
 }
 
 #[test]
-fn books_by_target_add_up_and_are_left_out_where_a_part_has_none() {
+fn books_by_target_add_up_or_are_left_out() {
     let (a, b) = stripes_of_steady();
     let merged = merge(vec![a.clone(), b.clone()]).unwrap();
     assert_eq!(merged.facts.by_target[0].tally, merged.snapshot.tally);

@@ -1,4 +1,4 @@
-//! What is saved is what is loaded.
+//! Tests that a loaded run equals the saved one.
 
 use std::fs;
 

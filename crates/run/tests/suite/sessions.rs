@@ -1,4 +1,4 @@
-//! Sessions in a run folder: they come back as they were, are merged, and are refused where their books do not balance.
+//! Sessions in a run folder: loaded as saved, merged, and refused if their books do not balance.
 
 use truetail_model::record::RecorderOptions;
 use truetail_model::time::Nanos;
@@ -76,7 +76,7 @@ fn a_folder_without_sampled_sessions_has_the_rest() {
     assert_eq!(whole.sampled, None, "half of it is not that of the whole");
 }
 
-/// Of a session with more requests than are kept, those at the beginning and the last one are.
+/// If a session has too many requests, the first ones and the last are kept.
 #[test]
 fn the_end_of_a_long_session_is_kept() {
     let (mut trail, mut sampled) = (SessionTrail::default(), SampledSessions::default());
@@ -103,7 +103,7 @@ fn sessions_of_a_whole_are_those_of_its_parts() {
     assert_eq!((sampled.slowest.len(), sampled.random.len()), (4, 20));
     let list = &merged.steps[1];
     assert_eq!((list.hops, list.retries, list.most_requests, list.times.count()), (24, 4, 3, 184));
-    // Before the flow was edited, this step was always one request, and had no times of its own.
+    // Before the flow was edited, this step was always one request, and had no times.
     let (mut edited, step) =
         (a.clone(), |run: &mut Run| std::mem::take(&mut run.facts.sessions.as_mut().unwrap().steps[1].times));
     step(&mut edited);
@@ -138,7 +138,7 @@ fn books_of_sessions_that_do_not_balance_are_refused() {
     }
 }
 
-/// Sessions that choose their steps: of the completed ones, ten left `list` out, and others did it again.
+/// Sessions that choose their steps: ten of the completed ones left `list` out, and others repeated it.
 fn chosen() -> SessionFacts {
     let mut sessions = sessions();
     let list = &mut sessions.steps[1];
@@ -192,7 +192,7 @@ fn books_of_sessions_that_choose_their_steps_have_to_balance() {
     }
 }
 
-/// The sessions of two flows: those of the support, called `shop`, and as many that are called `other`.
+/// Returns the sessions of two flows: those of the support as `shop`, and again as `other`.
 fn of_two_flows() -> SessionFacts {
     let mut other = sessions();
     other.flow = "other".to_owned();

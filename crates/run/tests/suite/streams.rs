@@ -1,4 +1,4 @@
-//! Streams in a run folder: they come back as they were, are merged, and are refused where their books do not balance.
+//! Streams in a run folder: loaded as saved, merged, and refused if their books do not balance.
 
 use truetail_model::record::RecorderOptions;
 use truetail_model::time::{Nanos, Timestamp};
@@ -37,7 +37,8 @@ fn streams_come_back_as_they_were() {
     assert_eq!((&stream["tally"]["idle"], &stream["event_gap"]["count"]), (&3.into(), &3.into()));
 }
 
-/// The same of a language model: one token an event, and the server counted those of all complete answers but one.
+/// Turns the streams into answers of a language model: one token per event, counted by the server in all complete
+/// answers but one.
 fn with_llm(mut run: Run) -> Run {
     let streams = run.facts.stream.as_mut().unwrap();
     let (planned, complete) = (streams.tally.planned, streams.tally.complete);

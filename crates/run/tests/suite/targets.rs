@@ -1,4 +1,4 @@
-//! The distributions of targets in a run folder.
+//! Distributions of targets in a run folder.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn saved(run: &Run) -> TempDir {
     folder
 }
 
-/// Changes `run.json` as JSON, and the lines of the log.
+/// Changes `run.json` as JSON, and drops lines of the log.
 fn edit(folder: &Path, json: impl Fn(&mut Value), keep: impl Fn(&str) -> bool) {
     let path = folder.join(folder::RUN);
     let mut run: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
@@ -125,6 +125,6 @@ fn many_targets_of_one_name_are_numbered() {
         names(&["http://a/x", "http://b/x", "http://b/x"]),
         ["GET http://a/x", "GET http://b/x", "GET http://b/x #2"]
     );
-    // In no time, however many there are.
+    // It takes linear time in the number of targets.
     assert_eq!(names(&vec!["/x"; 100_000]).last().map(String::as_str), Some("GET /x #100000"));
 }

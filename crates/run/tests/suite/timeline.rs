@@ -1,4 +1,4 @@
-//! `timeline.csv` as a reader of it sees it.
+//! Tests of `timeline.csv` through a CSV reader.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use truetail_model::record::{Outcome, RecorderOptions, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{Run, folder};
 
-/// The rows by column; `None` where a field is blank.
+/// Returns the rows by column; `None` if a field is blank.
 fn rows(run: &Run) -> Vec<HashMap<String, Option<u64>>> {
     let folder = tempdir().unwrap();
     folder::save(folder.path(), run, &findings(run)).unwrap();
@@ -21,7 +21,7 @@ fn column(rows: &[HashMap<String, Option<u64>>], name: &str) -> Vec<Option<u64>>
     rows.iter().map(|row| row[name]).collect()
 }
 
-/// An arrival intended at `intended_ms`, sent `delay_ms` later, and ended `service_ms` after that.
+/// Returns an arrival intended at `intended_ms`, sent `delay_ms` later, and ended `service_ms` after that.
 fn arrival(intended_ms: u64, delay_ms: u64, service_ms: u64, outcome: Outcome) -> RequestRecord {
     let intended_start = Timestamp(intended_ms * 1_000_000);
     let actual_start = intended_start + Nanos::from_millis(delay_ms);
@@ -85,7 +85,7 @@ fn a_quantile_among_the_unanswered_is_blank() {
     assert!(rows[1].iter().filter(|(name, _)| name.contains("time")).all(|(_, value)| value.is_none()));
 }
 
-/// In a long run the first row of an interval speaks for it; counts are those of each second.
+/// In a long run, only the first row of an interval has its quantiles; counts are per second.
 #[test]
 fn an_interval_says_how_long_it_is_and_is_said_once() {
     let rows = rows(&run(RecorderOptions::default(), &slow(700)));

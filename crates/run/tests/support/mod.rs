@@ -1,5 +1,5 @@
-//! Runs to test with, and what it means that two are the same.
-#![allow(dead_code)] // Each test binary uses its part.
+//! Example runs, and comparisons of runs.
+#![allow(dead_code)] // Each test binary uses a part of it.
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, ScheduleHash};
@@ -16,7 +16,6 @@ use truetail_run::{
     ShadowQuantile, Shift, TargetBooks, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 
-/// What a recorder makes of these records.
 pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot {
     let (mut recorder, mut hash) = (Recorder::new(options), ScheduleHash::default());
     for record in records {
@@ -27,7 +26,7 @@ pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot
     recorder.finish(hash)
 }
 
-/// An answer to this arrival that failed a check.
+/// Returns an answer to this arrival that failed a check.
 pub fn failed_answer(arrival: u64) -> FailedAnswer {
     FailedAnswer {
         arrival,
@@ -41,7 +40,7 @@ pub fn failed_answer(arrival: u64) -> FailedAnswer {
     }
 }
 
-/// A run of these records, which all ask for one target.
+/// Returns a run of these records, all for one target.
 pub fn run(options: RecorderOptions, records: &[RequestRecord]) -> Run {
     let mut snapshot = snapshot(options, records);
     let mut times = TargetTimes::default();
@@ -161,7 +160,7 @@ pub fn generator() -> GeneratorStats {
     }
 }
 
-/// Findings with every field in use. Their numbers belong to no run: they are only carried.
+/// Findings with every field in use. The numbers belong to no run.
 pub fn findings(run: &Run) -> Findings {
     let distribution = Distribution {
         count: 1000,
@@ -306,7 +305,7 @@ fn quantile(q: f64, value_ns: Option<u64>, needs_n: Option<u64>) -> Quantile {
     }
 }
 
-/// Every outcome there is, and every cause.
+/// Every outcome and every cause.
 fn outcomes() -> impl Strategy<Value = Outcome> {
     let cause = || proptest::sample::select(Cause::ALL);
     prop_oneof![
@@ -325,7 +324,7 @@ fn times() -> impl Strategy<Value = Nanos> {
     (27u32..64, any::<u64>()).prop_map(|(shift, bits)| Nanos(bits >> shift))
 }
 
-/// One arrival within the first 20 s; its index is given later.
+/// One arrival within the first 20 s; `schedules` sets its index.
 fn arrivals() -> impl Strategy<Value = RequestRecord> {
     let delay = (times(), times(), times());
     (0u64..20_000_000_000, delay, times(), any::<bool>(), outcomes(), 0u64..1 << 40).prop_map(
@@ -358,7 +357,7 @@ pub fn schedules(most: usize) -> impl Strategy<Value = Vec<RequestRecord>> {
     })
 }
 
-/// What a recorder may be told, with samples that do and do not all fit.
+/// Options of a recorder, with samples that do and do not all fit.
 pub fn options() -> impl Strategy<Value = RecorderOptions> {
     let samples = prop_oneof![
         Just(SamplesOptions { capacity: 1024, slowest: 1024 }),
@@ -375,7 +374,7 @@ pub fn options() -> impl Strategy<Value = RecorderOptions> {
     )
 }
 
-/// A thousand answers a second, 10 ms each, for `seconds`, with a stall, a fast refusal and arrivals without an answer.
+/// A thousand answers per second for `seconds`, 10 ms each, with a stall, 503 answers, and arrivals without an answer.
 pub fn steady(seconds: u64) -> Vec<RequestRecord> {
     let record = |index: u64| {
         let intended = index * 1_000_000;
@@ -402,7 +401,7 @@ pub fn steady(seconds: u64) -> Vec<RequestRecord> {
     (0..seconds * 1000).map(record).collect()
 }
 
-/// An arrival a second for `seconds`, each answered within it but for every tenth.
+/// One arrival per second for `seconds`. All are answered within a second, except every tenth.
 pub fn slow(seconds: u64) -> Vec<RequestRecord> {
     let moved = |(index, record): (u64, RequestRecord)| {
         let by = index * 1_000_000_000 - record.intended_start.0;
@@ -417,7 +416,7 @@ pub fn slow(seconds: u64) -> Vec<RequestRecord> {
     (0..seconds).zip(steady(seconds.div_ceil(1000))).map(moved).collect()
 }
 
-/// Asserts that two histograms hold the same, whatever room they have.
+/// Asserts that two histograms have the same contents, regardless of their capacity.
 #[track_caller]
 pub fn assert_same_histogram(name: &str, a: &Histogram, b: &Histogram) {
     let figures = |h: &Histogram| (h.count(), h.sum_ns(), h.min(), h.max());
@@ -425,7 +424,7 @@ pub fn assert_same_histogram(name: &str, a: &Histogram, b: &Histogram) {
     assert!(a.buckets().eq(b.buckets()), "buckets of {name} differ");
 }
 
-/// Asserts that two samples hold the same, in whatever order.
+/// Asserts that two samples have the same contents, in any order.
 #[track_caller]
 pub fn assert_same_samples(a: &Samples, b: &Samples) {
     let sorted = |mut records: Vec<RequestRecord>| {
@@ -439,7 +438,7 @@ pub fn assert_same_samples(a: &Samples, b: &Samples) {
     assert_eq!(parts(a), parts(b));
 }
 
-/// Asserts that two snapshots hold the same but for their samples.
+/// Asserts that two snapshots are equal except for their samples.
 #[track_caller]
 pub fn assert_same_counts(a: &Snapshot, b: &Snapshot) {
     assert_eq!((a.tally, a.warmup, &a.statuses, &a.causes), (b.tally, b.warmup, &b.statuses, &b.causes));
@@ -454,7 +453,6 @@ pub fn assert_same_counts(a: &Snapshot, b: &Snapshot) {
     assert_eq!(a.targets, b.targets);
 }
 
-/// Asserts that two snapshots hold the same.
 #[track_caller]
 pub fn assert_same_snapshot(a: &Snapshot, b: &Snapshot) {
     assert_same_counts(a, b);

@@ -1,4 +1,4 @@
-//! Sessions that a run may have.
+//! Example sessions.
 
 use truetail_model::time::Nanos;
 use truetail_run::{
@@ -6,7 +6,7 @@ use truetail_run::{
     StepFacts,
 };
 
-/// The sessions that were begun: each is due a millisecond after the one before it.
+/// The begun sessions: each is due a millisecond after the one before it.
 fn sampled() -> SampledSessions {
     let (mut sampled, mut trail) = (SampledSessions::default(), SessionTrail::default());
     for number in 0..96 {
@@ -30,8 +30,8 @@ fn sampled() -> SampledSessions {
     sampled
 }
 
-/// A hundred sessions of two steps: three failed at the first, one timed out at the second, two were in flight at the end, and
-/// four never began. Some followed redirects at the second, or tried it again.
+/// A hundred sessions of two steps: three ended at the first step, one timed out at the second, two were in flight at
+/// the end, and four never began. Some followed redirects at the second step, or tried it again.
 pub fn sessions() -> SessionFacts {
     let step = |name: &str, reached, not_reached, ended_here: &[(EarlyEnd, u64)]| StepFacts {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! Streams that a run may have.
+//! Example streams.
 
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
@@ -6,7 +6,7 @@ use truetail_run::{
     StreamTime,
 };
 
-/// What is drawn of streams of which so many were complete.
+/// Returns the detail of streams, `complete` of them complete.
 fn detail(complete: u64) -> StreamDetail {
     let mut detail = StreamDetail::default();
     for number in 0..2 * complete {
@@ -32,7 +32,7 @@ fn detail(complete: u64) -> StreamDetail {
     detail
 }
 
-/// The streams of so many planned arrivals, of which two were cut after one event each, and three had no event.
+/// Returns the streams of `planned` arrivals: two were cut after one event each, and three had no event.
 pub fn streams(planned: u64) -> StreamFacts {
     let complete = planned - 5;
     let mut facts = StreamFacts {
