@@ -1,7 +1,7 @@
-//! The binomial distribution, by the incomplete beta function.
+//! The binomial distribution, computed with the incomplete beta function.
 
-/// P(B ≤ `k`) for B binomial with `n` trials of probability `p` in (0, 1): I_{1−p}(n − k, k + 1)
-/// (Abramowitz & Stegun 26.5.24). Between whole numbers it goes on smoothly, as the incomplete beta function does.
+/// P(B ≤ `k`) for B binomial with `n` trials of probability `p` in (0, 1): I_{1−p}(n − k, k + 1) (Abramowitz & Stegun
+/// 26.5.24). Between whole numbers it continues smoothly, as the incomplete beta function does.
 pub(crate) fn at_most(k: f64, n: f64, p: f64) -> f64 {
     if k < 0.0 {
         0.0
@@ -12,12 +12,12 @@ pub(crate) fn at_most(k: f64, n: f64, p: f64) -> f64 {
     }
 }
 
-/// P(B < `k`) and half of P(B = `k`): the mid-P of Lancaster (*JASA* 56, 1961).
+/// P(B < `k`) plus half of P(B = `k`): the mid-P of Lancaster (*JASA* 56, 1961).
 pub(crate) fn mid(k: f64, n: f64, p: f64) -> f64 {
     (at_most(k, n, p) + at_most(k - 1.0, n, p)) / 2.0
 }
 
-/// The regularised incomplete beta function I_x(a, b), a and b above 0, x in [0, 1].
+/// The regularised incomplete beta function I_x(a, b) for a and b above 0 and x in [0, 1].
 pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -25,7 +25,7 @@ pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    // The fraction converges fast on this side of the mean; the other side is reached by I_x(a, b) = 1 − I_{1−x}(b, a).
+    // The fraction converges fast on this side of the mean. I_x(a, b) = 1 − I_{1−x}(b, a) covers the other side.
     if x < (a + 1.0) / (a + b + 2.0) {
         beta_weight(a, b, x) * beta_fraction(a, b, x) / a
     } else {
@@ -39,7 +39,7 @@ fn beta_weight(a: f64, b: f64, x: f64) -> f64 {
     libm::exp(a * libm::log(x) + b * libm::log1p(-x) - ln_beta)
 }
 
-/// The continued fraction of Abramowitz & Stegun 26.5.8, from its head on by Lentz's method.
+/// The continued fraction of Abramowitz & Stegun 26.5.8, evaluated from its head by Lentz's method.
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away_from_zero = |value: f64| if value.abs() < TINY { TINY } else { value };
@@ -68,7 +68,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// P(B ≤ k) added up term by term, each term from the one before it.
+    /// P(B ≤ k), added up term by term. Each term follows from the one before it.
     fn by_addition(k: u64, n: u64, p: f64) -> f64 {
         let mut term = (1.0 - p).powi(n as i32);
         let mut sum = term;

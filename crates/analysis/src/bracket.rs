@@ -1,9 +1,9 @@
-//! The bracket of a quantile of the response time: what was measured, and the same without what the generator added.
+//! The bracket of a quantile of the response time: the measured value, and the value without what the generator added.
 //!
-//! Each record says what the generator may have added to it at most: its own lag, and what earlier late requests passed
-//! on ([`truetail_model::record::KnockOn`]). The lower partner of the quantile q is the quantile q of the response times
-//! less that, over the same arrivals, by the same rules. What is proved by it, and what is not, stands in
-//! `docs/honesty.md`.
+//! Each record holds the most that the generator may have added to it: its own lag, and what earlier late requests
+//! passed on ([`truetail_model::record::KnockOn`]). The lower partner of the quantile q is the quantile q of the
+//! response times less that amount, over the same arrivals and by the same rules. `docs/honesty.md` says what this
+//! proves and what it does not.
 
 use truetail_model::record::{Histogram, Metric, RequestRecord, Snapshot, rank_of};
 use truetail_run::Quantile;
@@ -13,16 +13,18 @@ use crate::verdict::thresholds::UNRESOLVED_SHARE;
 
 /// Response times without what the generator added.
 pub(crate) enum WithoutGenerator {
-    /// The generator added nothing to any.
+    /// The generator added nothing to any response time.
     Same,
-    /// Over all planned arrivals; and the smallest service time, which no response time is shorter than.
+    /// Response times less what the generator added, over all planned arrivals, and the smallest service time, which is
+    /// a lower bound of every response time.
     Less { population: Box<Population>, fastest: u64 },
-    /// Nobody recorded it, as in runs that were saved before it was kept.
+    /// What the generator added was not recorded, as in runs saved by early versions.
     Unknown,
 }
 
 impl WithoutGenerator {
-    /// That of a run. `every` holds all arrivals, where each was kept.
+    /// Returns the response times of a run without what the generator added. `every` holds all arrivals, if each was
+    /// kept.
     pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> WithoutGenerator {
         match every {
             Some(records) => WithoutGenerator::of_records(records),
@@ -44,7 +46,7 @@ impl WithoutGenerator {
         WithoutGenerator::of_distributions(|metric| snapshot.metric(metric).clone())
     }
 
-    /// Of a run or a part of it, of which `of` gives each distribution.
+    /// Computes it from the distributions of a run or of a part of it, which `of` returns.
     pub(crate) fn of_distributions(of: impl Fn(Metric) -> Histogram) -> WithoutGenerator {
         let without = of(Metric::WithoutGenerator);
         if without.count() != of(Metric::ResponseTime).count() {
@@ -61,8 +63,8 @@ impl WithoutGenerator {
         }
     }
 
-    /// Gives a quantile of the response time its lower partner, and marks it where the two differ by more than
-    /// [`UNRESOLVED_SHARE`] of it. Where no answer ever came there is nothing to resolve.
+    /// Sets the lower partner of a quantile of the response time. Marks the quantile as unresolved if the two differ by
+    /// more than [`UNRESOLVED_SHARE`] of it. Leaves a quantile unchanged if no answer ever came.
     pub(crate) fn bracket(&self, quantile: &mut Quantile) {
         let Some(value) = quantile.value_ns.filter(|_| !quantile.no_answer) else { return };
         let without = match self {

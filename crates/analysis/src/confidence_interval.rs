@@ -1,55 +1,60 @@
 //! Confidence intervals for quantiles of dependent values.
 //!
-//! Neighbouring response times are alike: a stall makes a thousand slow ones that are one event. Treating them as
-//! independent makes intervals far too narrow. `docs/confidence.md` gives the method, its reasons and the measured
+//! Neighbouring response times are alike: a stall makes a thousand slow responses that are one event. Intervals that
+//! treat them as independent are far too narrow. `docs/confidence.md` gives the method, its reasons and the measured
 //! coverage. In short:
 //!
 //! 1. For a value x, the arrivals beyond x are counted stretch by stretch, in the order of their intended start. The
-//!    long-run variance of these counts ([`crate::long_run_variance`]), set against what independent arrivals would give, is the
-//!    design effect. (Heidelberger & Lewis, "Quantile estimation in dependent sequences", *Operations Research* 32, 1984,
-//!    estimate the same variance from a spectrum.)
-//! 2. The effective sample size is n divided by the design effect, and corrected for estimating the variance from few
-//!    cosines by the ratio of the normal to Student's t, squared (Korn & Graubard, *Survey Methodology* 24, 1998). It is
+//!    long-run variance of these counts ([`crate::long_run_variance`]), divided by the variance of independent
+//!    arrivals, is the design effect. (Heidelberger & Lewis, "Quantile estimation in dependent sequences", *Operations
+//!    Research* 32, 1984, estimate the same variance from a spectrum.)
+//! 2. The effective sample size is n divided by the design effect. The ratio of the normal to Student's t, squared,
+//!    corrects it for estimating the variance from few cosines (Korn & Graubard, *Survey Methodology* 24, 1998). It is
 //!    never above n.
-//! 3. A rank r is below the interval when a share of r/n would be too small for q in an independent sample of the
-//!    effective size (binomial with mid-P, 2.5 % on either side), and above it likewise (Woodruff, *JASA* 47, 1952). The
-//!    effective size is that at the estimate or at r, whichever is smaller (test inversion, as Francisco & Fuller, *Annals
-//!    of Statistics* 19, 1991): the last few values of one burst look like few events, the whole burst is one.
-//! 4. Far out in the tail there are too few bursts to see how long they are, and a run that met short ones by chance would
-//!    be sure of itself. So the effective size is also not above that at the quantile with ten times as much beyond it.
+//! 3. A rank r is below the interval if a share of r/n would be too small for q in an independent sample of the
+//!    effective size (binomial with mid-P, 2.5 % on either side), and above the interval likewise (Woodruff, *JASA* 47,
+//!    1952). The effective size is the smaller of that at the estimate and that at r (test inversion, as Francisco &
+//!    Fuller, *Annals of Statistics* 19, 1991): the last few values of one burst look like few events, the whole burst
+//!    is one.
+//! 4. Far out in the tail, too few bursts are seen to tell how long they are, and a run that met short bursts by chance
+//!    would be too certain. So the effective size is also limited to that at the quantile with ten times as many values
+//!    beyond it.
 
 use crate::binomial;
 use crate::support::ONE_SIDE;
 
-/// How much more lies beyond the quantile whose effective sample size that of a rarer one may not exceed.
+/// The effective sample size of a quantile may not exceed that of the quantile with this many times as many values
+/// beyond it.
 const LESS_RARE: f64 = 10.0;
 
-/// The factor by which the sample size shrinks: the design effect with its own uncertainty, by Student's t. At least 1.
+/// Returns the factor, at least 1, by which the sample size shrinks: the design effect, corrected for its own
+/// uncertainty by Student's t.
 pub(crate) fn design_effect_bound((design_effect, cosines): (f64, usize)) -> f64 {
     (design_effect * (student(cosines) / NORMAL).powi(2)).max(1.0)
 }
 
-/// A quantile nearer to the middle, with ten times as much beyond it; the middle itself where there is none.
+/// Returns a quantile nearer to the middle, with ten times as many values beyond it. Returns at most the middle itself.
 pub(crate) fn less_rare(q: f64) -> f64 {
     if q >= 0.5 { (1.0 - LESS_RARE * (1.0 - q)).max(0.5) } else { (LESS_RARE * q).min(0.5) }
 }
 
-/// Between these ranks, from 1 to n, lies the quantile with 95 % confidence; `None` where that side has no end.
+/// The ranks, from 1 to n, between which the quantile lies with 95 % confidence. A side that is `None` has no end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Ranks {
     pub(crate) low: Option<u64>,
     pub(crate) high: Option<u64>,
 }
 
-/// The interval of the q-quantile, q in (0, 1), of `n` values. `rank` is that of the estimate, and between the ends.
-/// `effective` says the effective sample size at a rank.
+/// Returns the interval of the q-quantile, q in (0, 1), of `n` values. `rank` is that of the estimate, and lies between
+/// the ends. `effective` returns the effective sample size at a rank.
 pub(crate) fn ranks(q: f64, n: u64, rank: u64, effective: impl Fn(u64) -> f64) -> Ranks {
     let low = largest(0, rank, |r| is_below(q, n, r, effective(r)));
     let high = largest(0, n - rank + 1, |i| is_above(q, n, n + 1 - i, effective(n + 1 - i))).map(|i| n + 1 - i);
     Ranks { low, high }
 }
 
-/// The largest number above `none` and at most `most` for which `holds`, if it holds for all below it too.
+/// Returns the largest number above `none` and at most `most` for which `holds`. Assumes that it also holds for all
+/// smaller numbers.
 fn largest(none: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut yes, mut no) = (none, most + 1);
     while no - yes > 1 {
@@ -63,12 +68,12 @@ fn largest(none: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     (yes > none).then_some(yes)
 }
 
-/// Is every value below that of rank `r` surely below the quantile?
+/// Returns true if every value below that of rank `r` is surely below the quantile.
 fn is_below(q: f64, n: u64, r: u64, size: f64) -> bool {
     binomial::mid((r - 1) as f64 * size / n as f64, size, q) <= ONE_SIDE
 }
 
-/// Is every value above that of rank `r` surely above the quantile?
+/// Returns true if every value above that of rank `r` is surely above the quantile.
 fn is_above(q: f64, n: u64, r: u64, size: f64) -> bool {
     1.0 - binomial::mid(r as f64 * size / n as f64, size, q) <= ONE_SIDE
 }
@@ -99,7 +104,7 @@ mod tests {
 
     #[test]
     fn ranks_for_independent_arrivals_can_be_added_up_by_hand() {
-        // For 16 throws of a coin: P(B ≤ 3) + P(B = 4) / 2 = (697 + 910) / 65536 = 2.45 %, and one more is too many.
+        // 16 throws of a coin: P(B ≤ 3) + P(B = 4) / 2 = (697 + 910) / 65536 = 2.45 %. One more would be too many.
         assert_eq!(ranks(0.5, 16, 8, |_| 16.0), Ranks { low: Some(5), high: Some(12) });
         // 0.99^n / 2 falls to 2.5 % at n = 299.
         let upper = |n: u64| ranks(0.99, n, n - 3, |_| n as f64).high;

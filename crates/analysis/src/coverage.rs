@@ -1,13 +1,14 @@
-//! What the intervals are for: ignoring dependence fails, and respecting it costs little where there is none. How often
-//! they hold the truth of whole runs is in `tests/coverage.rs` and, at length, in `examples/coverage`.
+//! Tests of the intervals: an interval that ignores dependence fails, and respecting dependence costs little if the
+//! values are independent. `tests/coverage.rs` and, at length, `examples/coverage` measure how often intervals contain
+//! the truth of whole runs.
 
 use truetail_model::random::Random;
 
 use crate::confidence_interval;
 use crate::population::{ConfidenceInterval, Population};
 
-/// Time in an M/M/1 queue with service rate 1 and this load, by Lindley's recursion, from its steady state on:
-/// exponential with rate 1 − load. In units of 10⁻⁹.
+/// Time in an M/M/1 queue with service rate 1 and this load, in units of 10⁻⁹. Uses Lindley's recursion, starting from
+/// the steady state, which is exponential with rate 1 − load.
 fn queue(seed: u64, load: f64, n: usize) -> Vec<u64> {
     let mut random = Random::new(seed, 7);
     let idle = random.uniform() >= load;
@@ -47,7 +48,7 @@ fn independent_arrivals_lose_little() {
     for q in [0.5, 0.9, 0.99] {
         let ConfidenceInterval { low, high, effective_n } = population.interval(q);
         assert!(low.is_some() && high.is_some(), "{q}: {low:?} … {high:?}");
-        // Half of it is lost where the variance happens to look twice as large, which with 30 cosines is beyond 1 in 1000.
+        // Half is lost if the variance happens to look twice as large. With 30 cosines that is rarer than 1 in 1000.
         assert!(effective_n.unwrap() > 10_000, "{q}: {effective_n:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! A population in the figures that a report shows.
+//! A population as the figures that a report shows.
 
 use truetail_model::record::rank_of;
 use truetail_run::{Distribution, Quantile};
@@ -6,7 +6,7 @@ use truetail_run::{Distribution, Quantile};
 use crate::population::{ConfidenceInterval, Population};
 use crate::support::{QUANTILES, min_sample_size};
 
-/// The whole tail of a population, with what can be said for each quantile.
+/// Computes the figures of a population, with the quantiles of the whole tail.
 pub(crate) fn distribution(population: &Population) -> Distribution {
     let answered = population.answered();
     Distribution {
@@ -21,7 +21,7 @@ pub(crate) fn distribution(population: &Population) -> Distribution {
     }
 }
 
-/// What can be said of one quantile of a population: what the table says, where it is in the table.
+/// Computes one quantile of a population. If the table contains it, the result is the same as in the table.
 pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
     let mut all = QUANTILES.to_vec();
     let place = QUANTILES.partition_point(|other| *other < q);
@@ -31,7 +31,8 @@ pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
     table(population, &all).swap_remove(place)
 }
 
-/// As [`quantile_of`], for a population whose `table` is known. A quantile that is in the table is the one there.
+/// Computes one quantile as [`quantile_of`] does, for a population whose `table` is known. Returns the entry of the
+/// table if it contains the quantile.
 pub(crate) fn among(population: &Population, q: f64, table: &[Quantile]) -> Quantile {
     let place = table.partition_point(|other| other.q < q);
     if let Some(known) = table.get(place).filter(|known| known.q == q) {
@@ -43,7 +44,7 @@ pub(crate) fn among(population: &Population, q: f64, table: &[Quantile]) -> Quan
     all[place]
 }
 
-/// One quantile of a population without an interval.
+/// Returns one quantile of a population without an interval.
 pub(crate) fn estimate_of(population: &Population, q: f64) -> Quantile {
     let (n, needs_n) = (population.count(), min_sample_size(q));
     if n < needs_n {
@@ -60,16 +61,17 @@ pub(crate) fn estimate_of(population: &Population, q: f64) -> Quantile {
     }
 }
 
-/// These quantiles, in ascending order, with intervals that do not cross.
+/// Computes these quantiles, which are in ascending order, with intervals that do not cross.
 fn table(population: &Population, quantiles: &[f64]) -> Vec<Quantile> {
     let mut quantiles: Vec<Quantile> = quantiles.iter().map(|q| alone(population, *q)).collect();
     uncross(&mut quantiles);
     quantiles
 }
 
-/// Widens intervals, and narrows none, so that neither end of one lies beyond the same end of a higher quantile's. Each is
-/// computed by itself and holds its truth as often as it says; the truths are in order, so that the ends may be put in
-/// order too. An interval that is open above leaves those of all higher quantiles open.
+/// Widens intervals, and narrows none, until neither end of an interval lies beyond the same end of a higher
+/// quantile's. Each interval is computed separately and contains its truth as often as it says. The truths are in
+/// order, so the ends may be put in order too. If an interval is open above, those of all higher quantiles become open
+/// above.
 fn uncross(quantiles: &mut [Quantile]) {
     let has_interval = |quantile: &&mut Quantile| quantile.effective_n.is_some();
     let mut highest = Some(0);
@@ -84,10 +86,10 @@ fn uncross(quantiles: &mut [Quantile]) {
     }
 }
 
-/// One quantile by itself.
+/// Computes one quantile independently of the others.
 fn alone(population: &Population, q: f64) -> Quantile {
     let estimate = estimate_of(population, q);
-    // The extremes that were seen are no estimates of anything, so nothing surrounds them.
+    // The smallest and the largest value seen estimate nothing, so they have no interval.
     let has_interval = estimate.supported && q > 0.0 && q < 1.0;
     let interval = if has_interval { population.interval(q) } else { ConfidenceInterval::default() };
     Quantile { low_ns: interval.low, high_ns: interval.high, effective_n: interval.effective_n, ..estimate }

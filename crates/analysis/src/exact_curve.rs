@@ -1,5 +1,5 @@
-//! Percentile curves of what is known exactly: of a run in virtual time, and of the truth of a scenario. Unlike the curve
-//! of a measured run they are drawn up to the slowest answer, because nothing about them is estimated.
+//! Percentile curves of what is known exactly: of a run in virtual time, and of the truth of a scenario. Unlike the
+//! curve of a measured run, they extend to the slowest answer, because nothing about them is estimated.
 
 use truetail_model::record::rank_of;
 use truetail_run::{Quantile, Run};
@@ -13,14 +13,15 @@ use crate::truth::Truth;
 /// The response time of a run in virtual time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExactTimes {
-    /// It contains the quantiles of every table, and ends with the largest answer or where arrivals without an answer begin.
+    /// The curve contains the quantiles of every table. It ends with the largest answer or at the first arrival without
+    /// an answer.
     pub curve: PercentileCurve,
-    /// The quantiles of every table: p50, p90, p95, p99, p99.9, p99.99 and the largest. Each is known, however small the run,
-    /// or at least its lower bound is.
+    /// The quantiles of every table: p50, p90, p95, p99, p99.9, p99.99 and the largest. Each is known, or at least its
+    /// lower bound is, however small the run.
     pub quantiles: Vec<Quantile>,
 }
 
-/// The response time of a simulated `run`, over all planned arrivals; `kind` names its curve.
+/// Returns the response time of a simulated `run`, over all planned arrivals. `kind` names its curve.
 pub fn exact_times(kind: CurveKind, run: &Run) -> ExactTimes {
     let samples = &run.snapshot.samples;
     let holds_all = samples.is_complete() && samples.even().len() as u64 == run.snapshot.tally.planned;
@@ -51,13 +52,14 @@ fn exact(q: f64, found: Option<Estimate>) -> Quantile {
     }
 }
 
-/// The curve of the truth.
+/// Returns the curve of the truth.
 pub fn truth_curve(truth: &Truth) -> PercentileCurve {
     let value = |rank: u64| truth.answered().get(rank as usize - 1).map(|time| time.0);
     curve(CurveKind::Truth, truth.count(), truth.unanswered(), value)
 }
 
-/// `value` is that of a rank from 1 to `count`; `None` from the first arrival without an answer on.
+/// Builds a curve. `value` returns the value of a rank from 1 to `count`, and `None` from the first arrival without an
+/// answer.
 fn curve(kind: CurveKind, count: u64, unanswered: u64, value: impl Fn(u64) -> Option<u64>) -> PercentileCurve {
     let unanswered_share = if count == 0 { 0.0 } else { unanswered as f64 / count as f64 };
     let point = |q| {
@@ -67,8 +69,8 @@ fn curve(kind: CurveKind, count: u64, unanswered: u64, value: impl Fn(u64) -> Op
     PercentileCurve { kind, points: places(count).into_iter().map_while(point).collect(), count, unanswered_share }
 }
 
-/// The q of a curve over `count` arrivals, ascending: those of every curve, and last the middle of the share that the
-/// largest value stands for.
+/// Returns the q of a curve over `count` arrivals, ascending: those of every curve, then the middle of the share of the
+/// largest value.
 fn places(count: u64) -> Vec<f64> {
     if count == 0 {
         return Vec::new();

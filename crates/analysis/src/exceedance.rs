@@ -1,4 +1,4 @@
-//! Exceedances: how many arrivals were beyond a value, by stretch of the run. Fast for any value.
+//! Exceedances: the number of arrivals beyond a value in each stretch of the run. Fast for any value.
 
 use std::ops::Range;
 
@@ -6,21 +6,22 @@ use truetail_model::record::{Distributions, Metric};
 
 use crate::long_run_variance::CosineBasis;
 
-/// At most this many stretches: four for each cosine that is used.
+/// Maximum number of stretches: four for each cosine that is used.
 const MAX_BINS: usize = 120;
-/// At least this many arrivals in a stretch, where arrivals are cut into them one by one.
+/// Minimum number of arrivals in a stretch, when single arrivals are cut into stretches.
 const SMALLEST_BIN: usize = 4;
-/// Cumulative counts are kept for every so many entries. The rest is counted on demand.
+/// Cumulative counts are kept once per this many entries. The rest is counted on demand.
 const STRIDE: usize = 1024;
 
-/// A value and its stretch in one word, the value in front. Words sort like values, and many times faster than pairs.
+/// A value and its stretch in one word, with the value in the high bits. Words sort like values, many times faster than
+/// pairs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Placed(u64);
 
 impl Placed {
     /// Room for [`MAX_BINS`].
     const BIN_BITS: u32 = 7;
-    /// Values from here on, which is four and a half years, are not told apart.
+    /// Larger values, of more than four and a half years, are not distinguished.
     const LARGEST: u64 = u64::MAX >> Placed::BIN_BITS;
 
     fn new(value: u64, bin: usize) -> Placed {
@@ -39,21 +40,21 @@ impl Placed {
 /// The values of a run in ascending order, each with its stretch.
 #[derive(Clone, Debug)]
 pub(crate) struct ExceedanceCounts {
-    /// Ascending.
+    /// Values with their stretches, ascending.
     placed: Vec<Placed>,
-    /// Arrivals of each; empty where each is one.
+    /// Number of arrivals of each entry; empty if each entry is one arrival.
     counts: Vec<u64>,
-    /// Arrivals of each stretch.
+    /// Number of arrivals of each stretch.
     sizes: Vec<u64>,
-    /// After every [`STRIDE`]-th entry, from none on: how many arrivals of each stretch came before.
+    /// Number of arrivals of each stretch before entries 0, [`STRIDE`], 2 · [`STRIDE`], …
     before: Vec<Vec<u64>>,
     cosines: CosineBasis,
     total: u64,
 }
 
 impl ExceedanceCounts {
-    /// Of every single value, in the order of the intended starts; [`u64::MAX`] for an arrival without an answer. `None`
-    /// where there are too few to tell how they depend on each other.
+    /// Counts every single value. `values` are in the order of the intended starts, with [`u64::MAX`] for an arrival
+    /// without an answer. Returns `None` if there are too few to tell how they depend on each other.
     pub(crate) fn of_values(values: &[u64]) -> Option<ExceedanceCounts> {
         let bins = (values.len() / SMALLEST_BIN).min(MAX_BINS);
         let cosines = CosineBasis::over(bins)?;
@@ -63,8 +64,8 @@ impl ExceedanceCounts {
         Some(ExceedanceCounts::new(placed, Vec::new(), bins, cosines))
     }
 
-    /// Of `metrics` by interval; those after the first are of arrivals without an answer. `None` where there are too few
-    /// intervals, or where they do not hold all `total` arrivals.
+    /// Counts the values of `metrics` by interval. The metrics after the first are of arrivals without an answer.
+    /// Returns `None` if there are too few intervals, or if they do not hold all `total` arrivals.
     pub(crate) fn of_intervals(rows: &[Distributions], metrics: &[Metric], total: u64) -> Option<ExceedanceCounts> {
         let in_row = |row: &Distributions| metrics.iter().map(|metric| row.metric(*metric).count()).sum::<u64>();
         let rows: Vec<&Distributions> = rows.iter().filter(|row| in_row(row) > 0).collect();
@@ -91,14 +92,14 @@ impl ExceedanceCounts {
         counts
     }
 
-    /// The first `n` of all single values by size, where all are known to the nanosecond.
+    /// Returns the `n` smallest values. Returns `None` unless all of them are known to the nanosecond.
     pub(crate) fn smallest(&self, n: usize) -> Option<Vec<u64>> {
         let smallest = self.placed.get(..n).filter(|_| self.counts.is_empty())?;
         let values: Vec<u64> = smallest.iter().map(|placed| placed.value()).collect();
         values.last().is_none_or(|last| *last < Placed::LARGEST).then_some(values)
     }
 
-    /// Adds the arrivals of these entries to those of each stretch.
+    /// Adds the arrivals of these entries to the counts of their stretches.
     fn count(&self, entries: Range<usize>, sizes: &mut [u64]) {
         let placed = &self.placed[entries.clone()];
         if self.counts.is_empty() {
@@ -108,8 +109,9 @@ impl ExceedanceCounts {
         }
     }
 
-    /// The design effect of the share of arrivals with a value of at least `from`: its variance over that of independent
-    /// arrivals, and the number of cosines it was estimated from. `None` where that share is 0 or 1.
+    /// Returns the design effect of the share of arrivals with a value of at least `from`, and the number of cosines it
+    /// was estimated from. The design effect is the share's variance divided by that of independent arrivals. Returns
+    /// `None` if the share is 0 or 1.
     pub(crate) fn design_effect(&self, from: u64) -> Option<(f64, usize)> {
         let below = self.below(from);
         let share = below.iter().sum::<u64>() as f64 / self.total as f64;
@@ -122,7 +124,7 @@ impl ExceedanceCounts {
         Some((long_run.variance / (self.total as f64 * share * (1.0 - share)), long_run.cosines))
     }
 
-    /// Arrivals of each stretch with a value below `from`.
+    /// Returns the number of arrivals of each stretch with a value below `from`.
     fn below(&self, from: u64) -> Vec<u64> {
         let from = Placed::new(from, 0);
         let end = self.placed.partition_point(|placed| *placed < from);
@@ -134,7 +136,7 @@ impl ExceedanceCounts {
     }
 }
 
-/// The buckets of one interval, in the stretch `bin`, and their counts.
+/// Returns the buckets of one interval, in the stretch `bin`, and their counts.
 fn buckets_of<'a>(
     row: &'a Distributions,
     bin: usize,
@@ -153,8 +155,8 @@ mod tests {
 
     #[test]
     fn one_burst_is_one_event() {
-        // 40 of 4 000 arrivals are slow. One in a hundred, evenly: they vary less than independent ones. All at once:
-        // as one event of 40.
+        // 40 of 4 000 arrivals are slow. Spread evenly, they vary less than independent ones. All at once, they vary as
+        // one event of 40.
         let evenly: Vec<u64> = (0..4_000).map(|i| u64::from(i % 100 == 50)).collect();
         let at_once: Vec<u64> = (0..4_000).map(|i| u64::from((1_000..1_040).contains(&i))).collect();
         let effect = |values: &[u64]| ExceedanceCounts::of_values(values).unwrap().design_effect(1).unwrap().0;

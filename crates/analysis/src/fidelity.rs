@@ -1,9 +1,10 @@
-//! How far the arrivals that happened were those that were planned.
+//! How closely the actual arrivals followed the plan.
 //!
-//! Gaps are compared by the Kolmogorov–Smirnov distance of their two distributions, with a tolerance: a metronome has one
-//! gap only, and the least jitter is as far from it as can be, so gaps count as equal when they differ by no more than a
-//! tenth of the mean gap. Where the plan is a Poisson process, the gaps on the clock on which its rate is 1 (the time
-//! change of Brown et al., *Neural Computation* 14, 2002) are exponential if the starts are as planned.
+//! Gaps are compared by the Kolmogorov–Smirnov distance of their two distributions, with a tolerance. A metronome has
+//! only one gap, and the least jitter is as far from it as can be, so gaps count as equal if they differ by no more
+//! than a tenth of the mean gap. If the plan is a Poisson process, the gaps are measured on the clock on which its rate
+//! is 1 (the time change of Brown et al., *Neural Computation* 14, 2002). These gaps are exponential if the starts are
+//! as planned.
 
 use truetail_model::arrival::{Profile, RateProfile};
 use truetail_model::record::{Metric, Outcome, RequestRecord, SecondCounts, Snapshot};
@@ -14,20 +15,20 @@ use truetail_run::{ArrivalFidelity, Dispersion, Exponential, Gaps, Run};
 use crate::throughput;
 use crate::verdict::thresholds::DISPLACED_NS;
 
-/// On time is within this …
+/// An arrival is on time within this many nanoseconds …
 const ON_TIME_NS: u64 = 1_000_000;
-/// … and within this share of the mean gap: what leaves the order and the rhythm of arrivals as they are.
+/// … and within this share of the mean gap, which leaves the order and the rhythm of arrivals as they are.
 const ON_TIME_SHARE: u64 = 10;
-/// Fewer gaps, or windows, say nothing.
+/// Minimum number of gaps, or of windows.
 const FEWEST: usize = 20;
-/// A window of the dispersion holds this many arrivals on average.
+/// Average number of arrivals in a window of the dispersion.
 const WINDOW_ARRIVALS: u64 = 10;
 /// The Kolmogorov–Smirnov distance of n values from their own distribution exceeds this over √n in 5 % of samples
 /// (Smirnov's table, for large n).
 const SMIRNOV_5_PERCENT: f64 = 1.3581;
 
-/// How far the arrivals of a run were those of its schedule; `None` where none was issued or no rate was
-/// offered, and for a closed loop, which has no schedule. `every` holds all arrivals in order, where each was kept.
+/// Returns how closely the arrivals of a run followed its schedule. Returns `None` if no arrival was issued or no rate
+/// was offered, and for a closed loop, which has no schedule. `every` holds all arrivals in order, if each was kept.
 pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Option<ArrivalFidelity> {
     let snapshot = &run.snapshot;
     let issued = snapshot.metric(Metric::StartDelay).count();
@@ -52,7 +53,8 @@ pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Op
     })
 }
 
-/// How many issued arrivals have a start delay, or generator lag, of more than `limit_ns`; from histograms to 0.1 %.
+/// Counts the issued arrivals with a start delay, or generator lag, of more than `limit_ns`. Exact to 0.1 % from
+/// histograms.
 fn beyond(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric, limit_ns: u64) -> u64 {
     match every {
         Some(records) => {
@@ -83,28 +85,28 @@ fn gaps(run: &Run, records: &[RequestRecord], tolerance_ns: u64) -> Option<Gaps>
     Some(Gaps { count: actual.len() as u64 - 1, distance, tolerance_ns, exponential })
 }
 
-/// The profile of an open schedule with exponential gaps, where it can be read back.
+/// Returns the profile of an open schedule with exponential gaps, if it can be parsed from the facts.
 fn poisson_profile(run: &Run) -> Option<Profile> {
-    // The gaps of a stripe are sums of several.
+    // Each gap of a stripe is a sum of several gaps of the schedule.
     let offered = Some(&run.facts.offered).filter(|_| run.facts.stripe.is_none())?;
     let is_poisson = offered.model == LoadModelKind::Open && offered.spacing.as_deref() == Some("poisson");
     offered.profile.as_ref().filter(|_| is_poisson)?.parse().ok()
 }
 
-/// The gaps between `starts`, which ascend, in order of their length.
+/// Returns the gaps between `starts`, which ascend, sorted by length.
 pub(crate) fn sorted_gaps(starts: &[u64]) -> Vec<u64> {
     let mut gaps: Vec<u64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.sort_unstable();
     gaps
 }
 
-/// The largest difference of the distribution functions of two sorted samples, where values that differ by no more than
-/// `tolerance` count as equal. With no tolerance it is that of Kolmogorov and Smirnov.
+/// Returns the largest difference of the distribution functions of two sorted samples. Values that differ by no more
+/// than `tolerance` count as equal. Without a tolerance, this is the Kolmogorov–Smirnov distance.
 pub(crate) fn distance(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
     ahead(a, b, tolerance).max(ahead(b, a, tolerance))
 }
 
-/// How far the distribution function of `a` runs ahead of that of `b`.
+/// Returns the largest amount by which the distribution function of `a` exceeds that of `b`.
 fn ahead(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
     let mut passed = 0;
     let mut ahead = 0.0_f64;
@@ -117,8 +119,8 @@ fn ahead(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
     ahead
 }
 
-/// The Kolmogorov–Smirnov distance of the gaps between `starts`, on the clock on which the profile's rate is 1, from the
-/// exponential distribution with mean 1.
+/// Returns the Kolmogorov–Smirnov distance from the exponential distribution with mean 1. The gaps between `starts` are
+/// measured on the clock on which the profile's rate is 1.
 fn distance_from_exponential(profile: &Profile, starts: &[u64]) -> f64 {
     let seconds = |ns: &u64| *ns as f64 / NANOS_PER_SECOND as f64;
     let changed: Vec<f64> = starts.iter().map(|start| profile.cumulative(seconds(start))).collect();
@@ -132,8 +134,8 @@ fn distance_from_exponential(profile: &Profile, starts: &[u64]) -> f64 {
     gaps.iter().enumerate().map(apart).fold(0.0, f64::max)
 }
 
-/// `records` in the order of their intended start. `None` where there are more windows than arrivals, as in a file whose
-/// duration is none of its requests.
+/// Computes the dispersion of `records`, which are in the order of their intended start. Returns `None` if there are
+/// more windows than arrivals, as in a file whose duration does not come from its requests.
 fn of_records(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
     let (first, last) = (records.first()?.intended_start.0, records.last()?.intended_start.0);
     let windows = ((last - first) / window_ns.max(1)) as usize;
@@ -153,7 +155,8 @@ fn of_records(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
     dispersion(window_ns, &planned, &actual)
 }
 
-/// Whole seconds; the first and the last that hold arrivals may hold them in a part only.
+/// Computes the dispersion of whole seconds. Leaves out the first and the last second with arrivals, which may be
+/// partial.
 fn of_seconds(rows: &[SecondCounts]) -> Option<Dispersion> {
     let busy = |row: &SecondCounts| row.planned > 0;
     let rows = rows.get(rows.iter().position(busy)? + 1..rows.iter().rposition(busy)?)?;
@@ -166,7 +169,7 @@ fn dispersion(window_ns: u64, planned: &[u64], actual: &[u64]) -> Option<Dispers
     enough.then(|| Dispersion { window_ns, planned: index(planned), actual: index(actual) })
 }
 
-/// Variance over mean; 0 where there is no mean.
+/// Returns the variance divided by the mean, or 0 if the mean is 0.
 pub(crate) fn index(counts: &[u64]) -> f64 {
     let n = counts.len() as f64;
     let mean = counts.iter().sum::<u64>() as f64 / n;
@@ -182,7 +185,7 @@ mod tests {
     use truetail_model::random::Random;
     use truetail_model::time::{Rate, Timestamp};
 
-    /// The distance by its definition, at every point where it can be largest.
+    /// The distance by its definition, evaluated at every point that can have the maximum.
     fn by_definition(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
         let share = |values: &[u64], x: u64| values.iter().filter(|v| **v <= x).count() as f64 / values.len() as f64;
         let shifted = |values: &[u64], x: u64| x.checked_sub(tolerance).map_or(0.0, |x| share(values, x));

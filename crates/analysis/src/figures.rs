@@ -1,19 +1,19 @@
-//! How figures are written, in messages and on the screen: each is one word, so that `awk` and `cut` see one field.
+//! Formats of figures in messages and on the screen. Each figure is one word, so that `awk` and `cut` see one field.
 
-/// A time in the unit that leaves 1 to 999 before the point, with four significant digits: `24.48ms`, `1.010s`. Below a
-/// microsecond whole nanoseconds; from a second on always seconds.
+/// Formats a time in the unit that leaves 1 to 999 before the point, with four significant digits: `24.48ms`, `1.010s`.
+/// Times below a microsecond are whole nanoseconds. Times from one second are always in seconds.
 pub fn time(ns: f64) -> String {
     let (value, unit) = time_parts(ns);
     format!("{value}{unit}")
 }
 
-/// The number and the unit of [`time`].
+/// Returns the number and the unit of [`time`].
 pub fn time_parts(ns: f64) -> (String, &'static str) {
     let (unit, length) = unit_of(ns);
     (if length == 1.0 { format!("{ns:.0}") } else { four_digits(ns / length) }, unit)
 }
 
-/// A time with every digit: `10.000412ms`.
+/// Formats a time with every digit: `10.000412ms`.
 pub fn whole_time(ns: f64) -> String {
     let (unit, length) = unit_of(ns);
     format!("{}{unit}", ns / length)
@@ -26,7 +26,7 @@ fn unit_of(ns: f64) -> (&'static str, f64) {
     fitting.map_or(("s", 1e9), |(unit, length, _)| (unit, length))
 }
 
-/// Four significant digits, or all digits before the point where those are more.
+/// Formats four significant digits, or all digits before the point if there are more than four.
 pub fn four_digits(value: f64) -> String {
     let decimals = match value {
         ..9.9995 => 3,
@@ -37,17 +37,17 @@ pub fn four_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A number without zeros at the end of its decimals.
+/// Removes zeros at the end of a number's decimals.
 pub fn without_zeros(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// Events per second, to four significant digits: `1000/s`, `998.3/s`, `0.5/s`.
+/// Formats events per second with four significant digits: `1000/s`, `998.3/s`, `0.5/s`.
 pub fn rate(per_second: f64) -> String {
     format!("{}/s", without_zeros(&four_digits(per_second.max(0.0))))
 }
 
-/// The usual name of a quantile: 0.999 is `p99.9`, 1 is `max`.
+/// Returns the usual name of a quantile: `p99.9` for 0.999, `max` for 1.
 pub fn quantile_name(q: f64) -> String {
     if q >= 1.0 { "max".to_owned() } else { format!("p{}", (q * 1e6).round() / 1e4) }
 }

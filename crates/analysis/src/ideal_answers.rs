@@ -1,22 +1,20 @@
-//! What becomes of each request of an ideal open-loop client.
+//! The answers that an ideal open-loop client gets.
 
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Action, StreamOutline, StreamWrite, VirtualAnswer, VirtualService};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 
-/// The answer to one request.
+/// The answer to one request. All instants but the intended start are on the fault clock.
 #[derive(Clone, Debug)]
 pub(crate) struct IdealAnswer {
     pub(crate) intended_start: Timestamp,
-    /// When it arrived, on the fault clock.
     pub(crate) arrived: Timestamp,
-    /// When it ended, on the fault clock, and what it was.
     completed: Timestamp,
     action: Action,
-    /// The connection was closed in the middle of it.
+    /// The connection was closed in the middle of the answer.
     is_cut: bool,
-    /// Where it is a stream: when its events came, on the fault clock, and how many at once.
+    /// For a stream: the instants at which its events came, and how many came at once.
     pub(crate) events: Vec<(Timestamp, u64)>,
 }
 
@@ -33,13 +31,13 @@ impl IdealAnswer {
         }
     }
 
-    /// `None` where no whole answer ever comes.
+    /// Returns `None` if no whole answer ever comes.
     pub(crate) fn response_time(&self) -> Option<Nanos> {
         let is_whole = matches!(self.action, Action::Answer { .. } | Action::SlowBody { .. }) && !self.is_cut;
         (is_whole && self.completed != Timestamp::NEVER).then(|| self.completed.since(self.arrived))
     }
 
-    /// A batch gave it an event.
+    /// Adds an event that a batch gave to this answer.
     fn add_step(&mut self, at: Timestamp, is_last: bool, outline: &StreamOutline) {
         let first = self.events.len() as u64;
         let ends = is_last && !outline.is_cut;
@@ -50,11 +48,12 @@ impl IdealAnswer {
     }
 }
 
-/// Hands over the answers of `scenario` to a client that starts every request at its intended start, in this order, without
-/// those of the warm-up. False unless its load model is open.
+/// Passes to `visit` the answers of `scenario` to a client that starts every request at its intended start. The order
+/// is that of the intended starts, and the answers of the warm-up are left out. Returns false unless the load model is
+/// open.
 ///
 /// # Panics
-/// When the schedule has no end.
+/// If the schedule has no end.
 pub(crate) fn each_ideal_answer(scenario: &Scenario, mut visit: impl FnMut(IdealAnswer)) -> bool {
     let LoadModel::Open(schedule) = &scenario.workload.model else { return false };
     let horizon = schedule.horizon;

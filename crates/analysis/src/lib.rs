@@ -3,21 +3,21 @@
 //! | module | content |
 //! |---|---|
 //! | `population` | the definition of quantiles when answers are missing |
-//! | [`support`] | which quantiles a sample is large enough for |
+//! | [`support`] | the sample size that each quantile needs |
 //! | `confidence_interval`, `exceedance`, `long_run_variance` | confidence intervals for dependent requests |
 //! | `distribution`, `metric_distributions` | the distributions of a run |
 //! | `bracket` | quantiles with and without what the generator added |
 //! | `load_timeline` | arrivals and ends over time: whether the backlog grows |
 //! | [`saturation_detector`] | detects saturation during a run |
-//! | `levels`, [`settling()`], [`without_warmup`] | the levels of the response time, where it settles, and the run without its warm-up |
-//! | `so_far` | a run that is going on, as if it had been stopped now |
-//! | [`figures`] | how figures are written |
+//! | `levels`, [`settling()`], [`without_warmup`] | the levels of the response time, and the run without its warm-up |
+//! | `so_far` | a run in progress, as if it had been stopped now |
+//! | [`figures`] | formats of figures |
 //! | `fidelity` | how well the arrivals followed the schedule |
 //! | [`shadow`] | what a closed-loop tool would have reported |
-//! | [`mod@uncertainty`] | where the uncertainty of a quantile comes from |
+//! | [`mod@uncertainty`] | the sources of a quantile's uncertainty |
 //! | [`stopping_rule`] | whether a quantile is precise enough to stop |
 //! | [`verdict`] | whether the numbers can be trusted |
-//! | [`gates`] | conditions under which a run fails, and what a run decides |
+//! | [`gates`] | conditions under which a run fails |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`capacity`] | the rules of a search for capacity |
@@ -27,7 +27,7 @@
 //! | [`never_sent`] | the requests that a closed loop never sent |
 //! | `exact_curve` | percentile curves of what is known exactly |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
-//! | [`series`] | what is drawn of a run |
+//! | [`series`] | the data of a run's pictures |
 
 pub mod audit;
 mod binomial;
@@ -82,7 +82,7 @@ pub use so_far::stopped_now;
 pub use streams::planned_per_second as planned_streams_per_second;
 pub use warmup::{WarmupCutError, without_warmup};
 
-/// All that is computed from a run. The same run gives the same findings.
+/// Computes all findings of a run. The same run gives the same findings.
 pub fn findings(run: &Run) -> Findings {
     let every = every_arrival(&run.snapshot);
     let mut findings = without_verdict(run, every.as_deref());

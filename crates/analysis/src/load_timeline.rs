@@ -5,20 +5,20 @@ use std::ops::Range;
 use truetail_model::record::{Metric, Outcome, RequestRecord, SecondCounts, Snapshot, rank_of};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// Stretches that single requests are cut into.
+/// Number of stretches that single requests are cut into.
 const STRETCHES: usize = 40;
 
 /// One stretch of time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Stretch {
-    /// Arrivals intended in it.
+    /// Arrivals intended in the stretch.
     pub(crate) planned: u64,
     /// Whole answers that ended in it.
     pub(crate) completed: u64,
     /// Arrivals that ended in it with or without an answer.
     pub(crate) ended: u64,
-    /// The median response time of the answers that ended in it. It grows with a backlog even where nothing newer is ever
-    /// answered. `None` where none ended.
+    /// The median response time of the answers that ended in it, or `None` if no answer did. It grows with a backlog
+    /// even if newer arrivals are never answered.
     pub(crate) median_ns: Option<u64>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct LoadTimeline {
 }
 
 impl LoadTimeline {
-    /// The flow of a run; `None` when nothing was planned.
+    /// Returns the timeline of a run, or `None` if nothing was planned.
     pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<LoadTimeline> {
         match every {
             Some(records) => of_records(records),
@@ -38,7 +38,7 @@ impl LoadTimeline {
         }
     }
 
-    /// Arrivals that were planned and had not ended, after each stretch.
+    /// Returns the number of arrivals that were planned and had not ended, after each stretch.
     pub(crate) fn outstanding(&self) -> Vec<f64> {
         let mut outstanding = 0.0;
         let step = |stretch: &Stretch| {
@@ -48,29 +48,29 @@ impl LoadTimeline {
         self.stretches.iter().map(step).collect()
     }
 
-    /// The later half of it.
+    /// Returns the later half of the stretches.
     pub(crate) fn later_half(&self) -> LoadTimeline {
         LoadTimeline { stretches: self.stretches[self.stretches.len() / 2..].to_vec(), stretch_s: self.stretch_s }
     }
 
-    /// How long all of it is, in seconds.
+    /// Returns the length of all stretches, in seconds.
     pub(crate) fn length_s(&self) -> f64 {
         self.stretches.len() as f64 * self.stretch_s
     }
 
-    /// `count` per second of all stretches.
+    /// Returns `count` per second, over all stretches.
     pub(crate) fn per_second(&self, count: fn(&Stretch) -> u64) -> f64 {
         self.stretches.iter().map(count).sum::<u64>() as f64 / self.length_s()
     }
 }
 
-/// `records` in the order of their intended start.
+/// Builds the timeline from `records`, which are in the order of their intended start.
 fn of_records(records: &[RequestRecord]) -> Option<LoadTimeline> {
     let (first, last) = (records.first()?.intended_start, records.last()?.intended_start);
     let length_ns = last.since(first).0.max(1);
     let stretch_of = |instant: Timestamp| {
         let place = u128::from(instant.since(first).0) * STRETCHES as u128 / u128::from(length_ns);
-        // The last arrival closes the last stretch; what ends after it is in none.
+        // The last arrival closes the last stretch. An end after it is in no stretch.
         if instant == last { Some(STRETCHES - 1) } else { Some(place as usize).filter(|place| *place < STRETCHES) }
     };
     let mut stretches = vec![Stretch::default(); STRETCHES];
@@ -97,8 +97,9 @@ fn count(record: &RequestRecord, stretches: &mut [Stretch], stretch_of: impl Fn(
     }
 }
 
-/// Whole intervals, which are seconds but in a long run. The last one that holds arrivals may hold them in a part only,
-/// and is left out; so is a first one that is longer than a second and began before them.
+/// Builds the timeline from whole intervals, which are seconds except in a long run. Leaves out the last interval with
+/// arrivals, which may be partial. Also leaves out a first interval that is longer than a second and began before the
+/// arrivals.
 fn of_seconds(snapshot: &Snapshot) -> Option<LoadTimeline> {
     let (seconds, intervals) = (&snapshot.seconds, &snapshot.intervals);
     let first = seconds.iter().position(|row| row.planned > 0)?;
@@ -112,7 +113,7 @@ fn of_seconds(snapshot: &Snapshot) -> Option<LoadTimeline> {
     let width_ns = intervals.width_s() * NANOS_PER_SECOND;
     for (i, row) in intervals.rows().iter().skip(first).take(stretches.len()).enumerate() {
         for (value, count) in row.metric(Metric::ResponseTime).buckets() {
-            // The middle of an interval stands for all of it, so this is true to half an interval.
+            // The middle of an interval represents all of it, so the place is exact to half an interval.
             let ended = i + ((value.0 + width_ns / 2) / width_ns) as usize;
             if let Some(times) = times.get_mut(ended) {
                 times.push((value.0, count));
@@ -137,7 +138,7 @@ fn stretch(rows: &[SecondCounts]) -> Stretch {
     }
 }
 
-/// `times` holds, by stretch, the response times that ended in it, and how often each occurred.
+/// Sets the median of each stretch. `times` holds, by stretch, the response times that ended in it and their counts.
 fn set_medians(stretches: &mut [Stretch], times: &mut [Vec<(u64, u64)>]) {
     for (stretch, times) in stretches.iter_mut().zip(times) {
         times.sort_unstable();

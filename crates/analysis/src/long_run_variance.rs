@@ -1,33 +1,33 @@
 //! The long-run variance of a dependent series, from its lowest frequencies.
 //!
-//! The series is projected onto the cosines cos(πj(i + ½)/k), j = 1, 2, … (type II, over k bins). For a stationary series
-//! whose memory is short against its length, twice the squares of the first projections are independent estimates of
-//! the variance of the sum, each with one degree of freedom; their mean over ν cosines has ν, so that Student's t with ν
-//! degrees belongs to it (Müller, "A theory of robust long-run variance estimation", *Journal of Econometrics* 141, 2007;
-//! Lazarus, Lewis, Stock & Watson, "HAR inference: recommendations for practice", *Journal of Business & Economic
-//! Statistics* 36, 2018). It is the spectral method of Heidelberger & Welch (*Communications of the ACM* 24, 1981) with
-//! a flat fit, which cannot become negative and has an exact reference distribution.
+//! The series is projected onto the cosines cos(πj(i + ½)/k), j = 1, 2, … (type II, over k bins). For a stationary
+//! series with a memory much shorter than its length, twice the squares of the first projections are independent
+//! estimates of the variance of the sum, each with one degree of freedom. Their mean over ν cosines has ν degrees, so
+//! that Student's t with ν degrees applies (Müller, "A theory of robust long-run variance estimation", *Journal of
+//! Econometrics* 141, 2007; Lazarus, Lewis, Stock & Watson, "HAR inference: recommendations for practice", *Journal of
+//! Business & Economic Statistics* 36, 2018). This is the spectral method of Heidelberger & Welch (*Communications of
+//! the ACM* 24, 1981) with a flat fit, which cannot become negative and has an exact reference distribution.
 //!
-//! # How many cosines
+//! # Number of cosines
 //!
-//! More cosines make the estimate steadier; too many reach into frequencies where the spectrum is no longer that at zero.
-//! So the first 30 are taken as long as the spectrum is flat over them:
+//! More cosines make the estimate steadier, but too many reach frequencies at which the spectrum differs from that at
+//! zero. So the first 30 are used as long as the spectrum is flat over them:
 //!
-//! - a series with memory has the larger part in its slow half. While the slow half is larger than the fast one, at the 10 %
-//!   level of an F test, the fast half is dropped, down to 4 cosines;
-//! - a series that repeats itself has nothing in the slow part: pauses every ten seconds in a minute are all in the
-//!   twelfth cosine and its multiples, and vary the sum as little as their number does. Where the first ten are smaller than
-//!   the rest, at the 0.1 % level, only these ten are taken.
+//! - A series with memory has more energy in its slow half. While the slow half is larger than the fast one, at the 10
+//!   % level of an F test, the fast half is dropped, down to 4 cosines.
+//! - A series that repeats has no energy in the slow part. Pauses every ten seconds in a minute are all in the twelfth
+//!   cosine and its multiples, and vary the sum as little as their number does. If the first ten are smaller than the
+//!   rest, at the 0.1 % level, only these ten are used.
 
 use std::f64::consts::PI;
 
 use crate::binomial::incomplete_beta;
 
-/// At most this many cosines.
+/// Maximum number of cosines.
 pub(crate) const MAX_COSINES: usize = 30;
-/// No fewer than this many; with fewer bins than one more, nothing is estimated.
+/// Minimum number of cosines. One more bin than this is needed for an estimate.
 pub(crate) const FEWEST_COSINES: usize = 4;
-/// The slow part that is held against the rest to find a series that repeats itself.
+/// Number of slow cosines that are compared with the rest to detect a series that repeats.
 const SLOW_COSINES: usize = 10;
 /// Level of the test for memory. One in ten series without memory loses half of its cosines, which costs little width.
 const MEMORY_LEVEL: f64 = 0.10;
@@ -37,7 +37,7 @@ const REPETITION_LEVEL: f64 = 0.001;
 /// The cosines over a number of bins.
 #[derive(Clone, Debug)]
 pub(crate) struct CosineBasis {
-    /// Cosine after cosine, each with a value a bin.
+    /// The values of each cosine, bin by bin, one cosine after another.
     table: Vec<f64>,
     bins: usize,
 }
@@ -50,7 +50,7 @@ pub(crate) struct LongRunVariance {
 }
 
 impl CosineBasis {
-    /// Those over `bins` bins; `None` where there are too few bins for any estimate.
+    /// Computes the cosines over `bins` bins. Returns `None` if there are too few bins for any estimate.
     pub(crate) fn over(bins: usize) -> Option<CosineBasis> {
         let most = MAX_COSINES.min(bins.checked_sub(1)?);
         if most < FEWEST_COSINES {
@@ -61,7 +61,7 @@ impl CosineBasis {
         Some(CosineBasis { table, bins })
     }
 
-    /// The variance of the sum of series like `deviations`, which has one value a bin and adds up to zero.
+    /// Estimates the variance of the sum of series like `deviations`, which has one value per bin and adds up to zero.
     pub(crate) fn long_run(&self, deviations: &[f64]) -> LongRunVariance {
         let energies: Vec<f64> = self.table.chunks_exact(self.bins).map(|wave| energy(wave, deviations)).collect();
         let cosines = flat_part(&energies);
@@ -69,7 +69,7 @@ impl CosineBasis {
     }
 }
 
-/// One cosine's estimate of the variance of the sum.
+/// Returns one cosine's estimate of the variance of the sum.
 fn energy(wave: &[f64], deviations: &[f64]) -> f64 {
     let projection: f64 = wave.iter().zip(deviations).map(|(wave, deviation)| wave * deviation).sum();
     2.0 * projection * projection
@@ -79,7 +79,7 @@ fn mean(energies: &[f64]) -> f64 {
     energies.iter().sum::<f64>() / energies.len() as f64
 }
 
-/// Over how many of the first energies the spectrum is that at zero. See the head of this file.
+/// Returns the number of energies, from the first, over which the spectrum is flat. See the module documentation.
 fn flat_part(energies: &[f64]) -> usize {
     if energies.len() > SLOW_COSINES && repeats(energies) {
         return SLOW_COSINES;
@@ -100,9 +100,9 @@ fn repeats(energies: &[f64]) -> bool {
     1.0 - at_least_as_large(slow, fast) < REPETITION_LEVEL
 }
 
-/// The probability that the mean of the first energies is at least so many times that of the others when both have
-/// the same expectation: the upper tail of Fisher's F with as many degrees of freedom as there are energies, by the
-/// incomplete beta function (Abramowitz & Stegun 26.6.2). 1 where all are zero.
+/// Returns the probability that the mean of `slow` is at least this many times that of `fast` if both have the same
+/// expectation. This is the upper tail of Fisher's F with as many degrees of freedom as there are energies, by the
+/// incomplete beta function (Abramowitz & Stegun 26.6.2). Returns 1 if all energies are zero.
 fn at_least_as_large(slow: &[f64], fast: &[f64]) -> f64 {
     let (a, b) = (slow.iter().sum::<f64>(), fast.iter().sum::<f64>());
     if a + b > 0.0 { incomplete_beta(fast.len() as f64 / 2.0, slow.len() as f64 / 2.0, b / (a + b)) } else { 1.0 }
@@ -114,7 +114,8 @@ mod tests {
     use proptest::prelude::*;
     use truetail_model::random::Random;
 
-    /// A series of `bins` normal values (sums of uniform ones), each `memory` times the one before and something new.
+    /// A series of `bins` normal values (sums of uniform ones). Each is `memory` times the one before plus something
+    /// new.
     fn series(seed: u64, bins: usize, memory: f64) -> Vec<f64> {
         let mut random = Random::new(seed, 3);
         let mut last = 0.0;
@@ -138,16 +139,17 @@ mod tests {
 
     #[test]
     fn without_memory_variances_add_up() {
-        // The mean of 400 estimates with some 25 degrees of freedom each has a deviation of 1.5 %; dropping the fast half
-        // where the slow one happens to be larger adds about 4 %.
+        // The mean of 400 estimates with some 25 degrees of freedom each has a deviation of 1.5 %. Dropping the fast
+        // half if the slow one happens to be larger adds about 4 %.
         let ratio = mean_variance(120, 0.0) / 120.0;
         assert!((0.95..1.12).contains(&ratio), "{ratio}");
     }
 
     #[test]
     fn with_memory_the_sum_varies_as_theory_says() {
-        // 1 / (1 − memory)² times as much. With a memory of two bins or five of 120, the fast ones of 30 cosines see less
-        // than that: were they kept, the ratio would be 0.75 and 0.35. What is missing still is the method's weakness.
+        // Theory: 1 / (1 − memory)² times as much. With a memory of two or five of the 120 bins, the fast cosines of 30
+        // see less. If they were kept, the ratio would be 0.75 and 0.35. The rest of the difference is a weakness of
+        // the method.
         for (memory, within) in [(0.5, 0.8..1.1), (0.8, 0.65..1.0)] {
             let ratio = mean_variance(120, memory) / 120.0 * (1.0 - memory).powi(2);
             assert!(within.contains(&ratio), "{memory}: {ratio}");

@@ -1,4 +1,4 @@
-//! The distributions of a run, and any quantile of them: from every single request where each was kept, else from
+//! The distributions of a run, and any quantile of them: from every single request if each was kept, else from
 //! histograms.
 
 use truetail_model::record::{Histogram, Metric, Outcome, RequestRecord, Snapshot};
@@ -8,7 +8,7 @@ use crate::bracket::WithoutGenerator;
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
 
-/// Every measured arrival in the order of its intended start, where each was kept.
+/// Returns every measured arrival in the order of its intended start, if each was kept.
 pub(crate) fn every_arrival(snapshot: &Snapshot) -> Option<Vec<RequestRecord>> {
     let samples = &snapshot.samples;
     let all = samples.is_complete() && samples.even().len() as u64 == snapshot.tally.planned;
@@ -19,8 +19,8 @@ pub(crate) fn every_arrival(snapshot: &Snapshot) -> Option<Vec<RequestRecord>> {
     })
 }
 
-/// Quantile `q` in [0, 1] of `metric`, as [`findings`](crate::findings()) would have it in its table. That of
-/// [`Metric::ResponseTime`] is over all planned arrivals, with and without an answer.
+/// Returns quantile `q` in [0, 1] of `metric`, computed like the tables of [`findings`](crate::findings()). The
+/// quantile of [`Metric::ResponseTime`] is over all planned arrivals, with and without an answer.
 pub fn quantile(run: &Run, metric: Metric, q: f64) -> Quantile {
     let every = every_arrival(&run.snapshot);
     let mut quantile = quantile_of(&population(&run.snapshot, every.as_deref(), metric), q);
@@ -30,7 +30,7 @@ pub fn quantile(run: &Run, metric: Metric, q: f64) -> Quantile {
     quantile
 }
 
-/// The response time, over all planned arrivals.
+/// Returns the response time over all planned arrivals.
 pub(crate) fn response_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Distribution {
     let mut response_time = distribution(&population(snapshot, every, Metric::ResponseTime));
     let without = WithoutGenerator::of(snapshot, every);
@@ -38,14 +38,14 @@ pub(crate) fn response_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>
     response_time
 }
 
-/// Every other metric, over its own arrivals.
+/// Returns the other metrics, each over its own arrivals.
 pub(crate) fn metrics(
     snapshot: &Snapshot,
     every: Option<&[RequestRecord]>,
     response_time: &Distribution,
 ) -> MetricDistributions {
     let of = |metric| match metric {
-        // The same values need not be sorted again.
+        // The values are those of the response time, so they need not be sorted again.
         Metric::FirstByteTime if every.is_some_and(came_at_once) => unbracketed(response_time),
         metric => distribution(&population(snapshot, every, metric)),
     };
@@ -53,19 +53,19 @@ pub(crate) fn metrics(
     standing_alone.map(|metric| (metric, of(metric))).collect()
 }
 
-/// The same distribution of another metric: the lower partners are those of response times alone.
+/// Copies the distribution for another metric, without the lower partners, which only response times have.
 fn unbracketed(response_time: &Distribution) -> Distribution {
     let alone = |quantile: &Quantile| Quantile { without_generator_ns: None, unresolved: false, ..*quantile };
     Distribution { quantiles: response_time.quantiles.iter().map(alone).collect(), ..response_time.clone() }
 }
 
-/// Every arrival was answered, and the first byte of each answer came with its last.
+/// Returns true if every arrival was answered and the first byte of each answer came with its last.
 fn came_at_once(records: &[RequestRecord]) -> bool {
     records.iter().all(|record| record.outcome.is_response() && record.first_byte == Some(record.end))
 }
 
-/// The response time of successes, where there are both kinds of answers, and of answers with an error status, where there
-/// are any.
+/// Returns the response times of successes and of answers with an error status. The first is `None` unless there are
+/// both kinds of answers, the second unless there are errors.
 pub(crate) fn by_status(
     snapshot: &Snapshot,
     every: Option<&[RequestRecord]>,
@@ -88,12 +88,12 @@ fn times_by_status(records: &[RequestRecord], error: bool) -> Vec<u64> {
     records.iter().filter(is_wanted).map(|record| record.response_time().0).collect()
 }
 
-/// All planned arrivals by their response time.
+/// Returns all planned arrivals by their response time.
 pub(crate) fn response_time_population(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Population {
     population(snapshot, every, Metric::ResponseTime)
 }
 
-/// The arrivals that `metric` is about; all planned ones for [`Metric::ResponseTime`].
+/// Returns the arrivals that `metric` is about; for [`Metric::ResponseTime`], all planned arrivals.
 fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
     let rows = snapshot.intervals.rows();
     match (every, metric) {

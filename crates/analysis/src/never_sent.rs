@@ -1,7 +1,7 @@
 //! The requests that a closed loop never sent, and both loops on one time axis.
 //!
-//! A schedule plans an arrival at each instant, whatever the service does. Users who wait for their answers send nothing
-//! meanwhile: arrivals that were planned then have no counterpart in the closed loop. [`never_sent`] finds them.
+//! A schedule plans its arrivals whatever the service does. Users who wait for their answers send nothing meanwhile, so
+//! arrivals that were planned for that time have no counterpart in the closed loop. [`never_sent`] finds them.
 
 use std::collections::HashSet;
 
@@ -10,16 +10,16 @@ use truetail_model::record::{Outcome, RequestRecord, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::Run;
 
-/// Marks of one kind share a column of the picture with others of about the same time.
+/// Columns of the picture. Of the marks of one kind in the same cell, only one is drawn.
 const COLUMNS: f64 = 500.0;
 /// Rows of the picture in each decade of time.
 const ROWS_A_DECADE: f64 = 50.0;
 /// Rows of the table.
 const TABLE_ROWS: usize = 10;
 
-/// The planned arrivals, as places in `planned`, to which a closed loop sent no request: as many pairs of a planned and
-/// a sent request as possible are made whose instants are at most `within` apart, and these are without a partner. Both
-/// lists are ascending.
+/// Returns the planned arrivals, as indices into `planned`, to which a closed loop sent no request. As many pairs as
+/// possible are made of a planned and a sent request that are at most `within` apart. Planned arrivals without a
+/// partner are returned. Both lists are ascending.
 pub fn never_sent(planned: &[Timestamp], sent: &[Timestamp], within: Nanos) -> Vec<usize> {
     let mut left = sent.iter().peekable();
     let mut is_missing = |intended: &Timestamp| {
@@ -29,14 +29,14 @@ pub fn never_sent(planned: &[Timestamp], sent: &[Timestamp], within: Nanos) -> V
     planned.iter().enumerate().filter_map(|(place, intended)| is_missing(intended).then_some(place)).collect()
 }
 
-/// A request in the picture: (intended start in seconds, response time in nanoseconds, answered). That of a request
-/// without an answer is how long was waited for it.
+/// A request in the picture: (intended start in seconds, response time in nanoseconds, answered). For a request without
+/// an answer, the response time is the time waited for it.
 pub type Mark = (f64, u64, bool);
 
 /// A stretch of the time axis.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct TimelineRow {
-    /// Its start, in seconds since the origin.
+    /// Start of the stretch, in seconds since the origin.
     pub from_s: f64,
     /// Arrivals that the schedule planned in it.
     pub planned: u64,
@@ -49,27 +49,27 @@ pub struct TimelineRow {
 /// A closed and an open loop on one time axis.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct RequestTimeline {
-    /// The first instant, in seconds since the origin.
+    /// Start of the picture, in seconds since the origin.
     pub from_s: f64,
-    /// The last one.
+    /// End of the picture, in seconds since the origin.
     pub to_s: f64,
-    /// Requests of the closed loop. Of several at about the same place, one is here.
+    /// Requests of the closed loop. Only one of several at about the same place is kept.
     pub sent: Vec<Mark>,
-    /// Planned arrivals that the closed loop never sent, with the response time they had in the open loop. Of several at
-    /// about the same place, one is here.
+    /// Planned arrivals that the closed loop never sent, with the response time they had in the open loop. Only one of
+    /// several at about the same place is kept.
     pub never_sent: Vec<Mark>,
     /// Equal stretches of the time from `from_s` to `to_s`, with all requests.
     pub rows: Vec<TimelineRow>,
-    /// Planned arrivals in the whole run, while the closed loop went on.
+    /// Planned arrivals in the whole run, up to the end of the closed loop.
     pub planned_in_all: u64,
-    /// Of these, how many the closed loop never sent.
+    /// Number of these arrivals that the closed loop never sent.
     pub never_sent_in_all: u64,
-    /// When the closed loop ended, in seconds since the origin; later arrivals are not held against it.
+    /// End of the closed loop, in seconds since the origin. Later arrivals are not held against it.
     pub closed_ended_s: f64,
 }
 
-/// The requests of both loops with an intended start in `window`. `within` is the time in which each user of the closed
-/// loop was to send a request. `None` where a run did not keep every single request.
+/// Compares the requests of both loops with an intended start in `window`. `within` is the time in which each user of
+/// the closed loop should send one request. Returns `None` if a run did not keep every single request.
 pub fn request_timeline(
     closed: &Run,
     open: &Run,
@@ -97,17 +97,17 @@ pub fn request_timeline(
     })
 }
 
-/// What is needed of a request.
+/// The times of a request that the picture needs.
 #[derive(Clone, Copy)]
 struct Seen {
     due: Timestamp,
-    /// `None` where it was never issued.
+    /// `None` if it was never issued.
     sent: Option<Timestamp>,
     end: Timestamp,
     is_answered: bool,
 }
 
-/// Every request in the order of its intended start; `None` where not every one was kept.
+/// Returns every request in the order of its intended start. Returns `None` unless every one was kept.
 fn seen(snapshot: &Snapshot) -> Option<Vec<Seen>> {
     let samples = &snapshot.samples;
     let holds_all = samples.is_complete() && samples.even().len() as u64 == snapshot.tally.planned;
@@ -124,7 +124,7 @@ fn seen(snapshot: &Snapshot) -> Option<Vec<Seen>> {
     })
 }
 
-/// The places at which marks are told apart.
+/// The grid of cells in which only one mark is kept.
 struct Grid {
     from: Timestamp,
     to: Timestamp,
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(never_sent(&planned, &at(&[0, 3, 6, 9, 12, 15, 18, 21]), Nanos(5)), [0usize; 0]);
     }
 
-    /// The most pairs that there are, by trying everything.
+    /// The largest possible number of pairs, found by trying everything.
     fn most_pairs(planned: &[u64], sent: &[u64], within: u64) -> usize {
         let Some((first, rest)) = planned.split_first() else { return 0 };
         let without = most_pairs(rest, sent, within);

@@ -1,4 +1,4 @@
-//! How far a report is from the truth: the omission factor is true quantile / reported quantile.
+//! The distance of a report from the truth: the omission factor is true quantile / reported quantile.
 
 use truetail_model::record::{Outcome, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
@@ -6,38 +6,38 @@ use truetail_run::{Distribution, Findings, Quantile, Run};
 
 use crate::truth::Truth;
 
-/// How many times larger the truth is than what was reported. 1 where they agree; above 1, time was omitted.
+/// Returns truth / reported. 1 means that they agree; above 1, time was omitted. Returns `None` if 0 was reported.
 pub fn factor(truth: Nanos, reported: Nanos) -> Option<f64> {
     (reported.0 > 0).then(|| truth.0 as f64 / reported.0 as f64)
 }
 
-/// One quantile as several measurements have it.
+/// One quantile in several measurements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OmissionRow {
     /// In [0, 1].
     pub q: f64,
-    /// As the closed loop reports it.
+    /// The quantile that the closed loop reports.
     pub closed: Quantile,
-    /// As the open loop reports it.
+    /// The quantile that the open loop reports.
     pub open: Quantile,
-    /// As it is; `None` where no answer ever comes.
+    /// The true quantile; `None` if no answer ever comes.
     pub truth: Option<Nanos>,
-    /// Truth / closed, where both are numbers.
+    /// Truth / closed, if both are numbers.
     pub closed_factor: Option<f64>,
-    /// Truth / open, where both are numbers.
+    /// Truth / open, if both are numbers.
     pub open_factor: Option<f64>,
 }
 
-/// A time in which the service stood still, and the arrivals it met.
+/// A stall of the service, and the requests that began in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StallArrivals {
-    /// When it began.
+    /// Start of the stall.
     pub at: Timestamp,
-    /// How long it was.
+    /// Length of the stall.
     pub length: Nanos,
-    /// Requests that the closed loop began in it; `None` where single requests were not kept.
+    /// Requests that the closed loop began in it; `None` if single requests were not kept.
     pub closed: Option<u64>,
-    /// Requests that the open loop began in it; `None` where single requests were not kept.
+    /// Requests that the open loop began in it; `None` if single requests were not kept.
     pub open: Option<u64>,
     /// Requests that an ideal open-loop client begins in it.
     pub truth: u64,
@@ -48,13 +48,14 @@ pub struct StallArrivals {
 pub struct OmissionComparison {
     /// Response time at each quantile of the table.
     pub rows: Vec<OmissionRow>,
-    /// Arrivals of the closed loop, of the open loop, and of the truth.
+    /// Number of arrivals of the closed loop, of the open loop, and of the truth.
     pub arrivals: [u64; 3],
-    /// The stall it is about, where it is about one.
+    /// The stall that the comparison is about, if any.
     pub stall: Option<StallArrivals>,
 }
 
-/// Sets two runs beside the truth. `stall` is when the service stood still and for how long, on the clock of the runs.
+/// Compares two runs with the truth. `stall` is the start and the length of a stall of the service, on the clock of the
+/// runs.
 pub fn comparison(
     closed: (&Run, &Findings),
     open: (&Run, &Findings),
@@ -91,8 +92,8 @@ fn row(closed: &Quantile, open: &Quantile, truth: &Truth) -> OmissionRow {
     }
 }
 
-/// The omission factor at each quantile of `reported` that is a number, against a distribution that is held to be true:
-/// (q, factor).
+/// Returns the omission factor at each quantile of `reported`: (q, factor). `truth` is a distribution that is assumed
+/// to be true. The factor is `None` unless both values are numbers.
 pub fn factors(truth: &Distribution, reported: &Distribution) -> Vec<(f64, Option<f64>)> {
     let value = |quantile: &Quantile| quantile.value_ns.filter(|_| !quantile.at_least).map(Nanos);
     let against = |reported: &Quantile| {
@@ -102,7 +103,7 @@ pub fn factors(truth: &Distribution, reported: &Distribution) -> Vec<(f64, Optio
     reported.quantiles.iter().map(|reported| (reported.q, against(reported))).collect()
 }
 
-/// Requests whose actual start was from `from` on and before `to`; `None` where not every request was kept.
+/// Counts the requests with an actual start from `from` to before `to`. Returns `None` if not every request was kept.
 pub fn begun_between(snapshot: &Snapshot, from: Timestamp, to: Timestamp) -> Option<u64> {
     let samples = &snapshot.samples;
     let begun = |record: &&truetail_model::record::RequestRecord| {

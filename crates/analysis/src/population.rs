@@ -1,21 +1,21 @@
 //! All arrivals of one distribution: those with a value, those whose value is only known from below, and those that
 //! will never have one.
 //!
-//! # What a quantile is when answers are missing
+//! # Quantiles when answers are missing
 //!
-//! With A answers, C censored arrivals and F failed ones, the quantile q is the arrival of rank r = ceil(q·n) among
-//! n = A + C + F. A failed arrival is slower than everything: its answer never comes. A censored one is *at least* as
-//! slow as what was waited for it. So two things are certain about the value at rank r:
+//! With A answers, C censored arrivals and F failed ones, the quantile q is the arrival of rank r = ceil(q·n) among n =
+//! A + C + F. A failed arrival is slower than everything: its answer never comes. A censored arrival is *at least* as
+//! slow as the time waited for it. So two things are certain about the value at rank r:
 //!
-//! - it is never below the r-th smallest of answers and waited times together ([`Population::lower_bounds`]), because the
-//!   true times are, one by one, not below these;
-//! - it is never above the r-th smallest answer, where r ≤ A, because the missing ones can only come in before it or
-//!   after it.
+//! - It is never below the r-th smallest of answers and waited times together ([`Population::lower_bounds`]), because
+//!   the true times are, one by one, not below these.
+//! - It is never above the r-th smallest answer, if r ≤ A, because the missing answers can only come before it or after
+//!   it.
 //!
-//! Where both agree (to the 0.1 % of a histogram bucket), the quantile is known and printed as a number; that is so
-//! whenever what was waited for the unanswered is not shorter than the answers in question, as with timeouts. Else it is
-//! printed as "≥", with the first of the two, and among the failed as "no answer". The first of the two is monotone in r
-//! and it is what is printed in either case, so the printed column never falls.
+//! If both agree (to the 0.1 % of a histogram bucket), the quantile is known and printed as a number. That is always so
+//! if the time waited for the unanswered is not shorter than the answers in question, as with timeouts. Otherwise the
+//! first of the two is printed, as "≥", and among the failed as "no answer". The first of the two is monotone in r and
+//! printed in either case, so the printed column never falls.
 
 use truetail_model::record::{Distributions, Histogram, Metric, RequestRecord, rank_of};
 
@@ -23,7 +23,7 @@ use crate::confidence_interval::{self, Ranks};
 use crate::exceedance::ExceedanceCounts;
 use crate::sorted_values::{SortedValues, ValueRange};
 
-/// Two values that differ by less than this share are the same bucket of a histogram, or its neighbour.
+/// Two values that differ by less than this share are in the same or in neighbouring buckets of a histogram.
 const RESOLUTION: f64 = 1.0 / 1024.0;
 
 /// The arrivals of one distribution.
@@ -31,20 +31,20 @@ pub(crate) struct Population {
     answered: SortedValues,
     censored: SortedValues,
     failed: SortedValues,
-    /// Answers and waited times of the censored; `None` when nothing is censored, so that it would be `answered`.
+    /// Answers and waited times of the censored. `None` if nothing is censored, because `answered` is then the same.
     lower_bounds: Option<SortedValues>,
-    /// `None` where the order of the arrivals is not known, or says nothing.
+    /// `None` if the order of the arrivals is not known, or says nothing.
     exceedance: Option<ExceedanceCounts>,
 }
 
 /// The 95 % confidence interval of a quantile.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct ConfidenceInterval {
-    /// `None` where it has no end on this side, or where nothing is known.
+    /// Lower end. `None` if the interval is open below, or if nothing is known.
     pub(crate) low: Option<u64>,
-    /// Likewise.
+    /// Upper end. `None` if the interval is open above, or if nothing is known.
     pub(crate) high: Option<u64>,
-    /// Effective sample size; `None` where nothing is known.
+    /// Effective sample size; `None` if nothing is known.
     pub(crate) effective_n: Option<u64>,
 }
 
@@ -89,14 +89,14 @@ impl Population {
         Population::new(of(Metric::WithoutGenerator), of(Metric::Censored), of(Metric::Failed), None)
     }
 
-    /// A value that each arrival of the population has, in the order of the intended starts.
+    /// Values that each arrival of the population has, in the order of the intended starts.
     pub(crate) fn of_values(values: Vec<u64>) -> Population {
         let none = || SortedValues::Each(Vec::new());
         let exceedance = ExceedanceCounts::of_values(&values);
         Population::new(by_size(exceedance.as_ref(), values), none(), none(), exceedance)
     }
 
-    /// Response times by bucket, of the whole run and interval by interval.
+    /// Response times by bucket, of the whole run and by interval.
     pub(crate) fn of_arrival_histograms(
         answered: &Histogram,
         censored: &Histogram,
@@ -110,13 +110,13 @@ impl Population {
         Population::new(buckets(answered), buckets(censored), buckets(failed), exceedance)
     }
 
-    /// Values by bucket, of arrivals whose order is not known.
+    /// Values by bucket, of arrivals in unknown order.
     pub(crate) fn without_order(answered: Histogram, censored: Histogram, failed: Histogram) -> Population {
         let [answered, censored, failed] = [answered, censored, failed].map(SortedValues::buckets);
         Population::new(answered, censored, failed, None)
     }
 
-    /// A value that each arrival of the population has, by bucket; `rows` hold `metric` interval by interval.
+    /// Values that each arrival of the population has, by bucket. `rows` hold `metric` by interval.
     pub(crate) fn of_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
         let exceedance =
             rows.and_then(|(rows, metric)| ExceedanceCounts::of_intervals(rows, &[metric], values.count()));
@@ -144,7 +144,7 @@ impl Population {
         self.lower_bounds.as_ref().unwrap_or(&self.answered)
     }
 
-    /// The value at `rank`, from 1 to the count. See the head of this file.
+    /// Returns the value at `rank`, from 1 to the count. See the module documentation.
     pub(crate) fn at(&self, rank: u64) -> Estimate {
         let lower_bounds = self.lower_bounds();
         if rank > lower_bounds.count() {
@@ -158,13 +158,13 @@ impl Population {
         }
     }
 
-    /// What the value at `rank` is at least.
+    /// Returns the lower bound of the value at `rank`.
     pub(crate) fn bound_at(&self, rank: u64) -> u64 {
         let lower_bounds = self.lower_bounds();
         if rank > lower_bounds.count() { self.among_failed(rank).value } else { lower_bounds.at(rank).low }
     }
 
-    /// A failed arrival is slower than all that was waited for, and than what it waited itself.
+    /// Returns the estimate of a failed arrival, which is slower than all waited times, its own included.
     fn among_failed(&self, rank: u64) -> Estimate {
         let lower_bounds = self.lower_bounds();
         let waited = self.failed.at(rank - lower_bounds.count()).low;
@@ -172,7 +172,7 @@ impl Population {
         Estimate { value, at_least: true, no_answer: true }
     }
 
-    /// The 95 % confidence interval of quantile q in (0, 1).
+    /// Returns the 95 % confidence interval of quantile q in (0, 1).
     pub(crate) fn interval(&self, q: f64) -> ConfidenceInterval {
         let Some(exceedance) = &self.exceedance else { return ConfidenceInterval::default() };
         let (n, rank) = (self.count(), rank_of(q, self.count()));
@@ -189,8 +189,8 @@ impl Population {
         }
     }
 
-    /// The design effect of the share beyond the value at `rank`. Where values are equal, "beyond" may or may not include
-    /// them, and the two readings may differ widely.
+    /// Returns the design effect of the share beyond the value at `rank`, with and without the values that equal it.
+    /// The two may differ widely.
     fn design_effect_bound(&self, exceedance: &ExceedanceCounts, rank: u64) -> DesignEffectBounds {
         let within = rank <= self.answered.count();
         let value = if within { self.answered.at(rank) } else { ValueRange { low: u64::MAX, high: u64::MAX } };
@@ -200,7 +200,7 @@ impl Population {
     }
 }
 
-/// `values` by size: they are the smallest of `exceedance`, which has sorted them already, where there is one.
+/// Sorts `values`. If `exceedance` has sorted them already, they are its smallest values.
 fn by_size(exceedance: Option<&ExceedanceCounts>, values: Vec<u64>) -> SortedValues {
     match exceedance.and_then(|exceedance| exceedance.smallest(values.len())) {
         Some(sorted) => SortedValues::Each(sorted),
@@ -214,7 +214,7 @@ struct DesignEffectBounds {
     most: f64,
 }
 
-/// Is a value between `bound` and `at_most` known well enough to be printed as a number?
+/// Returns true if a value between `bound` and `at_most` is known well enough to be printed as a number.
 fn agree(bound: u64, at_most: u64) -> bool {
     at_most as f64 <= bound as f64 * (1.0 + RESOLUTION)
 }

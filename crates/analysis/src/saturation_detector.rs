@@ -1,7 +1,7 @@
 //! Detects saturation during a run.
 //!
-//! The verdict at the end of a run uses all of it. This detector uses three counts of the last seconds, so that asking it
-//! once a second does not disturb the generator.
+//! The verdict at the end of a run uses all of its data. This detector uses three counts of the last seconds, so that a
+//! check once a second does not disturb the generator.
 
 use std::collections::VecDeque;
 
@@ -12,24 +12,24 @@ use crate::verdict::thresholds::{
     SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
 };
 
-/// The last seconds that count. A stall shorter than three quarters of them cannot make the backlog rise in three quarters
-/// of them.
+/// Number of seconds that the detector considers. A stall shorter than three quarters of them cannot make the backlog
+/// rise in three quarters of them.
 const WINDOW: usize = 12;
 
-/// The share of the capacity seen that is suggested as a rate. At 80 % of capacity a queue of random arrivals is four
-/// answers long on average (M/M/1: ρ/(1 − ρ)), and it drains by itself after a stall.
+/// The share of the capacity seen that is suggested as a rate. At 80 % of capacity, a queue of random arrivals is four
+/// answers long on average (M/M/1: ρ/(1 − ρ)), and it drains after a stall.
 pub const SUGGESTED_SHARE: f64 = 0.8;
 
-/// The counts of a run at the end of a second, from its origin.
+/// The counts of a run from its origin to the end of a second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RunCounts {
     /// Arrivals intended so far.
     pub planned: u64,
-    /// Of these, how many have ended, with or without an answer.
+    /// Number of these arrivals that have ended, with or without an answer.
     pub ended: u64,
-    /// Of these, how many were answered.
+    /// Number of these arrivals that were answered.
     pub answered: u64,
-    /// The median response time of these answers, where it is known.
+    /// The median response time of these answers, if it is known.
     pub median: Option<Nanos>,
 }
 
@@ -38,44 +38,43 @@ pub struct RunCounts {
 pub struct Saturation {
     /// Arrivals per second.
     pub offered_per_second: f64,
-    /// Answers per second: what the service can do.
+    /// Answers per second, which is the capacity of the service.
     pub capacity_per_second: f64,
     /// Arrivals that have not ended.
     pub outstanding: u64,
 }
 
 impl Saturation {
-    /// A rate that the service should hold.
+    /// Returns a rate that the service should hold.
     pub fn suggested_per_second(&self) -> f64 {
         self.capacity_per_second * SUGGESTED_SHARE
     }
 }
 
-/// Watches a run, a second at a time.
+/// Watches a run, second by second.
 #[derive(Clone, Debug, Default)]
 pub struct SaturationDetector {
     history: VecDeque<RunCounts>,
     timeout: Option<Nanos>,
-    /// The first median that was known.
     first_median: Option<Nanos>,
-    /// Most answers in a second.
+    /// Maximum number of answers in a second.
     most_answered: u64,
-    /// Seconds in a row in which requests were given up.
+    /// Number of successive seconds in which requests timed out.
     giving_up: usize,
 }
 
 impl SaturationDetector {
-    /// Nothing seen yet.
+    /// Creates a detector that has seen nothing yet.
     pub fn new() -> SaturationDetector {
         SaturationDetector::default()
     }
 
-    /// The same, of a run whose requests time out after so long: a queue that grows until then, and no further.
+    /// Creates a detector for a run with this request timeout, at which a growing queue stops growing.
     pub fn with_timeout(timeout: Option<Nanos>) -> SaturationDetector {
         SaturationDetector { timeout, ..SaturationDetector::default() }
     }
 
-    /// Takes the counts one second after those before, and says whether the run is saturated.
+    /// Takes the counts one second after the previous ones. Returns the saturation if the run is saturated.
     pub fn observe(&mut self, counts: RunCounts) -> Option<Saturation> {
         self.note_second(counts);
         self.history.push_back(counts);
@@ -96,8 +95,8 @@ impl SaturationDetector {
         self.giving_up = if gives_up { self.giving_up + 1 } else { 0 };
     }
 
-    /// Requests are given up second after second, and the answers had grown old before: their median over the whole run
-    /// is half of what the last of them took, where they grew evenly.
+    /// Detects a queue that has reached the timeout: requests time out second after second, and the answers had grown
+    /// old before. If their age grew evenly, the median over the whole run is half of the age of the last answers.
     fn at_the_timeout(&self, now: RunCounts) -> Option<Saturation> {
         let (timeout, first, median) = (self.timeout?, self.first_median?, now.median?);
         let old = median.0 as f64 * 2.0 >= timeout.0 as f64 * NEAR_TIMEOUT_SHARE;
@@ -125,8 +124,8 @@ impl SaturationDetector {
         })
     }
 
-    /// `answered` per second; where requests are being given up already, what it was at best, since a server may go on
-    /// working for those who have gone.
+    /// Returns `answered` per second. Once requests time out, returns the best second instead, because a server may
+    /// continue to work for clients that have gone.
     fn capacity(&self, answered: f64) -> f64 {
         if self.giving_up > 0 { self.most_answered as f64 } else { answered }
     }
@@ -142,8 +141,8 @@ impl SaturationDetector {
         answering as f64 >= answers.len() as f64 * SATURATED_RISING_SHARE
     }
 
-    /// By Little's law what is outstanding, divided by what leaves a second, is how long it takes to get through. A rate
-    /// that rises makes more outstanding, but nothing older.
+    /// Compares the age of the backlog. By Little's law, the number outstanding divided by the answers per second is
+    /// the time to get through. A rate that rises makes more arrivals outstanding, but none older.
     fn gets_older(&self, outstanding: &[f64]) -> bool {
         let third = (outstanding.len() - 1) / 3;
         let answers = self.answers();
@@ -153,7 +152,6 @@ impl SaturationDetector {
         age(end - third, end) > age(0, third) * SATURATED_SLOWER
     }
 
-    /// Answers in each second.
     fn answers(&self) -> Vec<f64> {
         let pairs = self.history.iter().zip(self.history.iter().skip(1));
         pairs.map(|(before, after)| after.answered.saturating_sub(before.answered) as f64).collect()
@@ -168,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// The first second in which a run was called saturated, and what was said.
+    /// The first second in which a run was called saturated, and the result of that second.
     fn watched(run: &Run) -> Option<(usize, Saturation)> {
         let mut watch = SaturationDetector::new();
         let mut counts = RunCounts::default();

@@ -7,25 +7,24 @@ use truetail_run::{
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
 
-/// Over all planned sessions, or over all steps that were due. One that was not completed is slower than every one that was.
+/// All planned sessions, or all steps that were due. Sessions that were not completed are slower than all that were.
 fn population(times: &SessionTimes) -> Population {
     let of = |time| times.of(time).to_histogram();
     Population::without_order(of(SessionTime::Completed), of(SessionTime::Censored), of(SessionTime::Failed))
 }
 
-/// Quantile `q` of a time.
 pub(crate) fn quantile(times: &SessionTimes, q: f64) -> Quantile {
     quantile_of(&population(times), q)
 }
 
-/// How many there are and the sum of their times, in nanoseconds; and of how many only a bound from below is in it.
+/// Returns the number of times, their sum in nanoseconds, and how many of them are only lower bounds.
 pub(crate) fn sum(times: &SessionTimes) -> (u64, f64, u64) {
     let sum = SessionTime::ALL.into_iter().map(|time| times.of(time).sum_ns()).sum::<u128>();
     let unanswered = times.of(SessionTime::Censored).count() + times.of(SessionTime::Failed).count();
     (times.of(SessionTime::Completed).count() + unanswered, sum as f64, unanswered)
 }
 
-/// What is computed of the sessions of a run.
+/// Computes the findings of the sessions of a run.
 pub(crate) fn findings(sessions: &SessionFacts) -> SessionFindings {
     let of_step = |(step, facts): (u32, &StepFacts)| {
         let step_time = || distribution(&population(&facts.times));

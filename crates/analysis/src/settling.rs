@@ -1,8 +1,9 @@
-//! Where the response time settles: what could be cut from the beginning of a run, and what changed in the middle of it.
+//! The settling of the response time: what could be cut from the beginning of a run, and what changed in the middle of
+//! it.
 //!
-//! [`crate::levels`] finds the levels of the response time. The last one is where it settled. What lies before it is a
-//! warm-up if enough of the run remains; else the run has no level of its own. Methods, sources and measured rates stand in
-//! `docs/steady-state.md`.
+//! [`crate::levels`] finds the levels of the response time, which settles at the last one. The time before that level
+//! is a warm-up if enough of the run remains. Otherwise the response time did not settle. `docs/steady-state.md` gives
+//! methods, sources and measured rates.
 
 use truetail_model::record::RequestRecord;
 use truetail_model::time::{NANOS_PER_SECOND, Rate, Timestamp};
@@ -13,23 +14,23 @@ use crate::levels::{self, Level, MedianSeries};
 use crate::metric_distributions;
 use crate::verdict::messages;
 
-/// Fewer stretches do not show what is level and what is chance.
+/// Minimum number of stretches. Fewer cannot distinguish a level from chance.
 const FEWEST_STRETCHES: usize = 20;
-/// And what takes less time than this is not judged: it is over before a machine is warm.
+/// Minimum length of a run. A shorter one is over before a machine is warm.
 const SHORTEST_NS: u64 = 5 * NANOS_PER_SECOND;
-/// After a warm-up at least this share of the run must remain. MSER keeps half (White 1997), and warns when the cut comes
-/// near; here the cut is already known not to be chance, so it may come a little beyond.
+/// Minimum share of the run that must remain after a warm-up. MSER keeps half (White 1997), and warns when the cut
+/// comes near that. Here the cut is already known not to be chance, so it may come a little later.
 const REST_SHARE: f64 = 0.40;
-/// A service gets faster as it warms up. One that gets slower counts as warming up (its queue fills) only in this first
-/// share of the run: later it is getting slower, and that is a finding.
+/// A service gets faster as it warms up. A service that gets slower counts as warming up (its queue fills) only in this
+/// first share of the run. Later it is getting slower, which is a finding.
 const FILLING_SHARE: f64 = 0.25;
 
-/// Where the response time of a run settles. Pure: the same run gives the same answer.
+/// Finds the time at which the response time of a run settles. The same run gives the same result.
 pub fn settling(run: &Run) -> Settling {
     settling_of(run, metric_distributions::every_arrival(&run.snapshot).as_deref())
 }
 
-/// As [`settling`]; `every` holds all arrivals in order, where each was kept.
+/// Settles as [`settling`] does. `every` holds all arrivals in order, if each was kept.
 pub(crate) fn settling_of(run: &Run, every: Option<&[RequestRecord]>) -> Settling {
     if let Some(why) = load_that_moves(run) {
         return not_judged(why);
@@ -50,7 +51,7 @@ fn not_judged(why: &str) -> Settling {
     Settling { state: SettlingState::NotJudged, why: why.to_owned(), cut_ns: None, cut_arrivals: None, shift: None }
 }
 
-/// Why the load itself makes the response time move, where it does.
+/// Returns the reason if the load itself makes the response time change.
 fn load_that_moves(run: &Run) -> Option<&'static str> {
     let offered = &run.facts.offered;
     let constant = offered.profile.as_ref().is_none_or(|profile| profile.parse::<Rate>().is_ok());
@@ -75,7 +76,7 @@ fn judged(series: &MedianSeries, found: &[Level]) -> Settling {
     Settling { state, why, cut_ns: settles.then_some(cut_ns), cut_arrivals: None, shift: Some(shift) }
 }
 
-/// One level, perhaps after a cold start that is too short to be one.
+/// Judges a run with a single level, perhaps after a cold start that is too short to be a level.
 fn one_level(series: &MedianSeries, level: &Level) -> Settling {
     let at = messages::level(series.level_ns(level.ln));
     let cold = levels::cold_start(&series.values, level);
@@ -107,7 +108,8 @@ fn seconds(ns: u64) -> String {
     messages::seconds(ns)
 }
 
-/// Measured arrivals intended before a whole second; `None` where neither requests nor seconds are known.
+/// Counts the measured arrivals intended before a whole second. Returns `None` if neither requests nor seconds are
+/// known.
 fn arrivals_before(run: &Run, every: Option<&[RequestRecord]>, cut_ns: u64) -> Option<u64> {
     let rows = &run.snapshot.seconds;
     match every {

@@ -1,28 +1,28 @@
 //! The closed-loop shadow: what a closed-loop tool would have reported of the same server, from the requests of an open
 //! run.
 //!
-//! Each of N users asks, waits for the answer, and asks again at once. Asked at time t, the server takes as long as it took
-//! for one of the [`NEIGHBOURS`] requests of the run that were sent around t, drawn by a hash. (The nearest one alone would
-//! not do: a user who meets a fast answer is back before the next request of the run was sent, would meet the same fast
-//! answer again and again, and fast answers would seem to be frequent.)
+//! Each of N users sends a request, waits for the answer, and sends the next one at once. At time t, the server takes
+//! as long as for one of the [`NEIGHBOURS`] requests of the run that were sent around t, drawn by a hash. (The nearest
+//! request would not do. A user who meets a fast answer returns before the run sent its next request. The user would
+//! meet the same fast answer again and again, and fast answers would seem frequent.)
 //!
-//! Assumptions, and where they fail:
+//! Assumptions and their limits:
 //!
-//! - The server does at time t what it did at time t, whoever asks: what is seen is what a closed loop does not *look at*,
-//!   not what it does not *cause*. A queue that was there because the load kept coming would be shorter in front of users
-//!   who wait. So the shadow of a service with a queue is too slow, and its omission factor too small; and in saturation,
-//!   where there is nothing but queue, there is no shadow.
+//! - The server at time t behaves the same for any client. The shadow shows what a closed loop does not *look at*, not
+//!   what it does not *cause*. A queue that was there because the load kept coming would be shorter in front of users
+//!   who wait. So the shadow of a service with a queue is too slow, and its omission factor too small. In saturation,
+//!   which is nothing but queue, there is no shadow.
 //! - Users have a connection each, and the tool is never late.
-//! - An event that is shorter than the time that the neighbours span is blurred, and may be missed where only a part of the
-//!   requests was kept. The slow ones that were kept besides are left out, for they would make slowness look more frequent
-//!   than it was.
-//! - A user who would ask much more often than the run did asks for what the run did not see. Then there is no shadow. Nor
-//!   is there one where users ask very much more often than their mean service time lets expect.
+//! - An event shorter than the time that the neighbours span is blurred, and may be missed if only a part of the
+//!   requests was kept. The slow requests that were kept in addition are left out, because they would make slowness
+//!   look more frequent than it was.
+//! - Users who would send much more often than the run did need data that the run does not have. Then there is no
+//!   shadow. The same applies if users send far more often than their mean service time implies.
 //!
-//! The factor has an interval: [`REPLICATES`] further tools are walked, each with other moments at which its users begin and
-//! other draws, and the lowest and the highest of all count. A shadow agrees with a real closed loop of the same service to
-//! a tenth (the tests compare them), so that the interval is a tenth wider on either side. What the run did not see is in
-//! no interval: the factor is that of this run.
+//! The factor has an interval: [`REPLICATES`] more tools are simulated, each with other start times of its users and
+//! other draws, and the lowest and the highest of all are used. A shadow agrees with a real closed loop of the same
+//! service to a tenth (the tests compare them), so the interval is a tenth wider on either side. The interval does not
+//! cover what the run did not see: the factor is that of this run.
 
 use truetail_model::random::mix64;
 use truetail_model::record::{Metric, Outcome, RequestRecord, rank_of};
@@ -31,29 +31,30 @@ use truetail_run::{ClosedLoopShadow, Distribution, Findings, Run, ShadowQuantile
 
 use crate::support::{QUANTILES, min_sample_size};
 
-/// Requests around an instant that stand for it: enough that their mean is near the true one, few enough that an event is
-/// still seen.
+/// Number of requests around an instant that represent it. Enough that their mean is near the true one, few enough that
+/// an event remains visible.
 const NEIGHBOURS: usize = 16;
-/// About how many steps of users are walked at most; where it would be more, one user in so many stands for the others.
+/// Approximate maximum number of simulated requests. If there would be more, only some of the users are simulated.
 const MAX_STEPS: usize = 1 << 18;
-/// Further tools that are walked, to see how much what they report varies.
+/// Number of further tools that are simulated, to see how much their reports vary.
 const REPLICATES: u64 = 8;
-/// About how many steps of each of these: enough for p99.9, which needs some thousand. Fewer make the interval wider.
+/// Approximate number of simulated requests of each further tool: enough for p99.9, which needs some thousand. Fewer
+/// make the interval wider.
 const REPLICATE_STEPS: usize = 1 << 14;
-/// How well a shadow agrees with a real closed loop, as a factor.
+/// Agreement of a shadow with a real closed loop, as a factor.
 const AGREEMENT: f64 = 1.1;
-/// Where users take so many times as many steps as their mean service time lets expect, they are no longer walked.
+/// The simulation stops if users send this many times as many requests as their mean service time implies.
 const MAX_EXPECTED_FACTOR: usize = 16;
-/// A single user asks at most this often for each request that is known.
+/// Maximum number of requests of a single user for each request that is known.
 const MAX_STEPS_PER_REQUEST: usize = 16;
-/// Nobody asks again sooner than this.
+/// Minimum time between two requests of a user.
 const SHORTEST_NS: u64 = 1_000;
-/// More users than this are no tool.
+/// Maximum number of users of a plausible tool.
 const MAX_USERS: f64 = 1e6;
 
-/// The shadow of as many users as ask for what was offered while all is well: the offered rate times the median service
-/// time (Little's law). `None` where [`shadow`] has none, and for a run that is INVALID: then the answer to compare with is
-/// missing.
+/// Returns the shadow of the users who would send the offered rate while all is well: as many as the offered rate times
+/// the median service time (Little's law). Returns `None` if [`shadow`] does, and for a run that is INVALID, whose
+/// answers cannot be compared.
 pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
     let median = findings.metrics[Metric::ServiceTime].quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
     let users = (findings.offered_per_second? * median as f64 / 1e9).round().clamp(1.0, MAX_USERS) as u32;
@@ -63,8 +64,9 @@ pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopSh
     shadow(run, &findings.response_time, users)
 }
 
-/// What a closed loop of `users`, at least 1, would have reported, set against `response_time`, the run's own. `None`
-/// unless the load model is open and single requests were kept, and where a user would ask much more often than the run did.
+/// Returns what a closed loop of `users`, at least 1, would have reported, compared with the run's own `response_time`.
+/// Returns `None` unless the load model is open and single requests were kept, and if a user would send much more often
+/// than the run did.
 pub fn shadow(run: &Run, response_time: &Distribution, users: u32) -> Option<ClosedLoopShadow> {
     let seen = Seen::of(run)?;
     let asked = seen.ask(users.max(1))?;
@@ -79,8 +81,8 @@ pub fn shadow(run: &Run, response_time: &Distribution, users: u32) -> Option<Clo
     })
 }
 
-/// How many answers such a loop of `users`, at least 1, would have had, and these quantiles of them, as [`shadow`] has them;
-/// `None` for one that they are too few for. `None` for all where [`shadow`] has none.
+/// Returns the number of answers of such a closed loop, and these quantiles of them. A quantile is `None` if there are
+/// too few answers for it. Returns `None` if [`shadow`] does.
 pub(crate) fn quantiles(run: &Run, users: u32, qs: &[f64]) -> Option<(u64, Vec<Option<u64>>)> {
     let asked = Seen::of(run)?.ask(users.max(1))?;
     Some((asked.count(), qs.iter().map(|q| asked.quantile(*q)).collect()))
@@ -98,8 +100,8 @@ fn quantile(q: f64, asked: &Asked, others: &[Asked], truth: &Distribution) -> Sh
     ShadowQuantile { q, value_ns: asked.quantile(q), omission_factor, at_least, omission_low, omission_high }
 }
 
-/// The lowest and the highest factor of all tools, each wider by [`AGREEMENT`]; `None` where one of the tools has too few
-/// requests.
+/// Returns the lowest and the highest factor of all tools, each widened by [`AGREEMENT`]. Returns `None` if one of the
+/// tools has too few requests.
 fn interval(
     q: f64,
     asked: &Asked,
@@ -122,21 +124,20 @@ struct Met {
     answered: bool,
 }
 
-/// What is known of the server over time.
+/// The behaviour of the server over time.
 struct Seen {
     /// In the order of their actual start.
     requests: Vec<Met>,
-    /// Users ask before this.
+    /// End of the time in which users send requests.
     until: u64,
 }
 
-/// What users met.
+/// The answers that users got.
 struct Asked {
     /// Response times of the answered requests, ascending.
     sorted: Vec<u64>,
-    /// Requests without an answer.
     failed: usize,
-    /// How many users each one that was walked stands for.
+    /// Number of users that each simulated user represents.
     weight: f64,
 }
 
@@ -157,28 +158,28 @@ impl Seen {
         Some(Seen { requests, until })
     }
 
-    /// The time that the neighbours of an instant span.
+    /// Returns the time that the neighbours of an instant span.
     fn resolution_ns(&self) -> u64 {
         let n = self.requests.len();
         let span = self.requests[n - 1].at - self.requests[0].at;
         (span as f64 / (n - 1).max(1) as f64 * NEIGHBOURS.min(n) as f64).round() as u64
     }
 
-    /// What `users` meet; `None` where one of them asks too often.
+    /// Simulates `users`. Returns `None` if one of them sends too often.
     fn ask(&self, users: u32) -> Option<Asked> {
         self.ask_in(0, users, MAX_STEPS)
     }
 
-    /// What the users of another such tool meet.
+    /// Simulates the users of another tool.
     fn ask_as(&self, tool: u64, users: u32) -> Option<Asked> {
         self.ask_in(tool, users, REPLICATE_STEPS)
     }
 
-    /// About `most_steps` are walked.
+    /// Simulates about `most_steps` requests.
     fn ask_in(&self, tool: u64, users: u32, most_steps: usize) -> Option<Asked> {
         let walked = self.walked(users, most_steps);
         let (mut sorted, mut failed) = (Vec::new(), 0);
-        // They do not begin at once, or all would meet each event at the same moment.
+        // Users begin at different times, or all would meet each event at the same moment.
         let spread = self.requests[self.requests.len() / 2].takes;
         let late = if tool == 0 { 0 } else { mix64(tool) % spread.max(1) / u64::from(walked) };
         for user in 0..walked {
@@ -194,7 +195,7 @@ impl Seen {
         Some(Asked { sorted, failed, weight: f64::from(users) / f64::from(walked) })
     }
 
-    /// How many of `users` are walked, for about `most_steps` in all.
+    /// Returns the number of `users` to simulate, for about `most_steps` requests in all.
     fn walked(&self, users: u32, most_steps: usize) -> u32 {
         let n = self.requests.len();
         let mean = (self.requests.iter().map(|request| u128::from(request.takes)).sum::<u128>() / n as u128) as u64;
@@ -202,7 +203,7 @@ impl Seen {
         (most_steps as u64 / steps).clamp(1, u64::from(users)) as u32
     }
 
-    /// One user from `begin` on, with these draws: what it meets. `None` when it asks too often.
+    /// Simulates one user from `begin` with these draws. Returns `None` if the user sends too often.
     fn walk(&self, draws: u64, begin: u64, mut meets: impl FnMut(Met)) -> Option<()> {
         let (mut now, mut next, mut steps) = (begin, 0, 0);
         let most = (self.requests.len().saturating_mul(MAX_STEPS_PER_REQUEST)).min(2 * MAX_STEPS);
@@ -219,7 +220,7 @@ impl Seen {
         Some(())
     }
 
-    /// The first request sent at or after `now`, looked for from `from` on in growing steps.
+    /// Finds the first request sent at or after `now`, searching from `from` in growing steps.
     fn first_from(&self, from: usize, now: u64) -> usize {
         let (mut begin, mut step) = (from, 1);
         while self.requests.get(begin + step).is_some_and(|request| request.at < now) {
@@ -230,7 +231,7 @@ impl Seen {
         begin + self.requests[begin..end].partition_point(|request| request.at < now)
     }
 
-    /// One of the requests around `next`, as many before it as from it on where there are.
+    /// Draws one of the requests around `next`: half from before it and half from `next` on, if there are enough.
     fn neighbour(&self, next: usize, draw: u64) -> usize {
         let width = NEIGHBOURS.min(self.requests.len());
         let begin = next.saturating_sub(width / 2).min(self.requests.len() - width);
@@ -239,7 +240,6 @@ impl Seen {
 }
 
 impl Asked {
-    /// Requests that were answered.
     fn count(&self) -> u64 {
         (self.sorted.len() as f64 * self.weight).round() as u64
     }
@@ -248,7 +248,7 @@ impl Asked {
         (self.failed as f64 * self.weight).round() as u64
     }
 
-    /// The quantile q of what was answered; `None` where there are too few to carry it.
+    /// Returns the quantile q of the answered requests, or `None` if there are too few of them.
     fn quantile(&self, q: f64) -> Option<u64> {
         let rank = rank_of(q, self.sorted.len() as u64);
         let place = (rank as usize).checked_sub(1).filter(|_| self.count() >= min_sample_size(q))?;
@@ -289,7 +289,7 @@ mod tests {
             prop_assert!(drawn.iter().all(|i| *i < n && i.abs_diff(next) <= NEIGHBOURS));
         }
 
-        /// A user is under way all the time: its requests fill the run, and the last may reach beyond it.
+        /// A user always has a request in flight: the requests fill the run, and the last may end after it.
         #[test]
         fn users_are_always_somewhere(requests in requests(), users in 1u32..40) {
             let seen = seen(&requests, 100_000);
@@ -317,7 +317,7 @@ mod tests {
         assert!(asked.unanswered().abs_diff(all / 10) < all / 100, "{}", asked.unanswered());
     }
 
-    /// One request that takes for ever makes the others look rare: a user would take a thousand steps, and not one.
+    /// One request that takes for ever distorts the mean: a user would send a thousand requests instead of one.
     #[test]
     fn users_who_take_far_more_steps_than_expected_have_no_shadow() {
         let mut requests: Vec<_> = (0..99).map(|i| (i * 10_000, 1_000, true)).collect();

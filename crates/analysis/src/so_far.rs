@@ -1,27 +1,28 @@
-//! A run that is going on, as if it had been stopped now.
+//! A run in progress, as if it had been stopped now.
 
 use truetail_model::record::{ByInterval, Distributions, IntervalBooks, Metric, SecondCounts, Tally};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_run::Run;
 
-/// Arrivals of the last second that have not ended are not counted yet. Most of them will be answered in a moment. To
-/// count them as unanswered would put them above every answer, so that a healthy run had no p99.9.
+/// Arrivals of this last time that have not ended are not counted yet, because most of them will be answered in a
+/// moment. Counted as unanswered, they would be above every answer, and a healthy run would have no p99.9.
 const TOO_YOUNG: Nanos = Nanos(NANOS_PER_SECOND);
-/// In intervals longer than this, in seconds, all arrivals count: such a run is so long that a few of them change nothing.
+/// In intervals longer than this, in seconds, all arrivals count: such a run is so long that a few of them change
+/// nothing.
 const LONGEST_YOUNG_INTERVAL_S: u64 = 4;
 
-/// `run`, whose elapsed time is the age of what was recorded, with its books closed: what was recorded during a run knows
-/// that an arrival was begun, but nothing else of it before it has ended.
+/// Closes the books of `run`, whose elapsed time is the age of what was recorded. The records of a run in progress say
+/// that an arrival was begun, but nothing else about it before it has ended.
 ///
-/// An arrival that has not ended was in flight at the end if it was begun, and was never issued if it was due by
-/// `due_by_second` and not begun. It waited at least since the end of its interval (a second, in short runs); its censored
-/// response time is that. Those of the last second are left out of everything.
+/// An arrival that has not ended is in flight at the end if it was begun. It is never issued if it was due by
+/// `due_by_second` and not begun. It waited at least since the end of its interval (a second, in short runs), which is
+/// its censored response time. Arrivals of the last second that have not ended are left out of everything.
 ///
 /// `due_by_second` counts the measured arrivals that the schedule holds up to now, by second from the origin. It may be
-/// shorter than the run or empty, where the schedule is not known in advance: then only begun arrivals count.
+/// shorter than the run, or empty if the schedule is not known in advance: then only begun arrivals count.
 ///
-/// In the rows of the timeline an arrival in flight counts as sent in the second in which it was due; when it was sent is
-/// known once it has ended.
+/// The rows of the timeline count an arrival in flight as sent in the second in which it was due, because its actual
+/// start is only known after it has ended.
 pub fn stopped_now(mut run: Run, due_by_second: &[u64]) -> Run {
     let now = Timestamp(run.facts.elapsed_ns);
     let width_s = run.snapshot.books.width_s();
@@ -100,7 +101,7 @@ fn record(run: &mut Run, outstanding: &[Outstanding]) {
     snapshot.intervals = ByInterval::from_rows(width_s, intervals).expect("the width is that of other rows");
 }
 
-/// The warm-up has books and nothing else.
+/// The warm-up has only books.
 fn close_warmup(warmup: &mut Tally) {
     let in_flight = warmup.planned.saturating_sub(warmup.issued + warmup.never_issued);
     warmup.issued += in_flight;

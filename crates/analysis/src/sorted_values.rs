@@ -3,7 +3,7 @@
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 
-/// A value is known to be from `low` to `high`, both included; equal where it is known exactly.
+/// A value that is known to be from `low` to `high`, both included. The two are equal if it is known exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ValueRange {
     pub(crate) low: u64,
@@ -13,9 +13,7 @@ pub(crate) struct ValueRange {
 /// Values in ascending order, in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) enum SortedValues {
-    /// Every single one, sorted.
     Each(Vec<u64>),
-    /// By bucket.
     Buckets(Buckets),
 }
 
@@ -23,12 +21,12 @@ pub(crate) enum SortedValues {
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets {
     histogram: Histogram,
-    /// Of each bucket in use, ascending: the highest rank in it, and its values.
+    /// The highest rank and the values of each bucket in use, ascending.
     up_to: Vec<(u64, ValueRange)>,
 }
 
 impl SortedValues {
-    /// Every single one, in any order.
+    /// Sorts single values.
     pub(crate) fn each(mut values: Vec<u64>) -> SortedValues {
         values.sort_unstable();
         SortedValues::Each(values)
@@ -52,10 +50,10 @@ impl SortedValues {
         }
     }
 
-    /// The value at `rank`, from 1 to the count.
+    /// Returns the value at `rank`, from 1 to the count.
     ///
     /// # Panics
-    /// When the rank is outside.
+    /// If the rank is outside that range.
     pub(crate) fn at(&self, rank: u64) -> ValueRange {
         match self {
             SortedValues::Each(values) => {
@@ -66,7 +64,6 @@ impl SortedValues {
         }
     }
 
-    /// These and `others` together.
     pub(crate) fn with(&self, others: &SortedValues) -> SortedValues {
         match (self, others) {
             (SortedValues::Each(mine), SortedValues::Each(theirs)) => {

@@ -1,21 +1,22 @@
-//! When to stop a run that goes on until a quantile is known well enough: `--until 'p99 ±5%'`.
+//! The rule for a run that continues until a quantile is known well enough: `--until 'p99 ±5%'`.
 //!
 //! # Interim analyses
 //!
 //! Every interim analysis, or look, is another chance to stop by luck, because runs whose interval happens to be narrow
 //! stop first (Chow & Robbins, *Annals of Mathematical Statistics* 36, 1965, for the theory; Law & Kelton, "Confidence
-//! intervals for steady-state simulations, II: a survey of sequential procedures", *Management Science* 28, 1982, for what
-//! it costs in practice). Three things hold that back:
+//! intervals for steady-state simulations, II: a survey of sequential procedures", *Management Science* 28, 1982, for
+//! the cost in practice). Three things limit that:
 //!
-//! - **few looks**: at 10 s of measured time and then each time half as long again ([`next_interim_analysis`]), so that an hour has 16;
-//! - **no look at a stump**: only while fewer than a tenth of the arrivals that belong beyond the quantile are still
-//!   outstanding ([`StoppingRule::is_ready`]), because those that are missing are the slow ones;
-//! - **an interval that already doubts itself**: one from few bursts is wide, or has no end ([`crate::support`]).
+//! - **Few looks**: at 10 s of measured time, and then each time after half as long again ([`next_interim_analysis`]),
+//!   so that an hour has 16.
+//! - **No look while the tail is missing**: only while fewer than a tenth of the arrivals that belong beyond the
+//!   quantile are outstanding ([`StoppingRule::is_ready`]), because the missing arrivals are the slow ones.
+//! - **An interval that includes doubt**: with few bursts, it is wide or has no end ([`crate::support`]).
 //!
-//! A look takes all that was recorded so far as a run of its own, warm-up left out, and hands the quantile of its response
-//! time ([`crate::quantile()`]) to [`StoppingRule::evaluate`]. When that says stop, the schedule ends, the run drains, and the report is
-//! made from all of it as ever: the look decides when to stop, never what is printed. The cost that is left, measured, stands
-//! in `docs/confidence.md`.
+//! A look treats all that was recorded so far as a run, without the warm-up, and passes the quantile of its response
+//! time ([`crate::quantile()`]) to [`StoppingRule::evaluate`]. If that says stop, the schedule ends, the run drains,
+//! and the report is made from the whole run as usual. So a look decides when to stop, but never what is printed.
+//! `docs/confidence.md` gives the measured cost that remains.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,14 +26,14 @@ use truetail_run::Quantile;
 
 use crate::support::{QUANTILES, min_sample_size};
 
-/// The first look at a run.
+/// Measured time at the first look.
 pub const FIRST_INTERIM_ANALYSIS: Nanos = Nanos::from_secs(10);
-/// Looks after that: each when the measured time has grown by half.
+/// Growth of the measured time between looks: by half.
 const GROWTH: (u64, u64) = (3, 2);
-/// Most arrivals that may be outstanding at a look, as a share of those beyond the quantile.
+/// Maximum number of arrivals that may be outstanding at a look, as a share of those beyond the quantile.
 const MAX_OUTSTANDING: f64 = 0.1;
 
-/// How narrow a quantile of the response time must be.
+/// The required precision of a quantile of the response time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StoppingRule {
     q: f64,
@@ -40,45 +41,46 @@ pub struct StoppingRule {
     half_width: f64,
 }
 
-/// What an interim analysis shows.
+/// Result of an interim analysis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum InterimResult {
-    /// Narrow enough: this is its half-width, as a share of the value.
+    /// The interval is narrow enough.
     Reached {
-        /// In [0, 1].
+        /// Half of the interval as a share of the value, in [0, 1].
         half_width: f64,
     },
-    /// Not yet.
+    /// The interval is still too wide.
     TooWide {
-        /// As a share of the value.
+        /// Half of the interval as a share of the value.
         half_width: f64,
         /// About how many times as many arrivals would do, as widths shrink with the square root of their number.
         times_as_many: f64,
     },
     /// One end is missing: too few independent events so far.
     NoEnd,
-    /// So many arrivals are needed before there is a number at all.
+    /// Too few arrivals for a number.
     Needs {
-        /// How many.
+        /// Number of arrivals that are needed.
         n: u64,
     },
-    /// The quantile falls among arrivals without an answer: more of them will not make it a number.
+    /// The quantile falls among arrivals without an answer. More of them will not make it a number.
     Unanswered,
 }
 
 impl StoppingRule {
-    /// The quantile, in (0, 1).
+    /// Returns the quantile, in (0, 1).
     pub fn q(&self) -> f64 {
         self.q
     }
 
-    /// Is an interim analysis allowed, with so many arrivals recorded and so many issued or due that have not ended?
+    /// Returns true if an interim analysis is allowed. `outstanding` counts the arrivals that were issued or due and
+    /// have not ended.
     pub fn is_ready(&self, recorded: u64, outstanding: u64) -> bool {
         recorded >= min_sample_size(self.q) && outstanding as f64 <= MAX_OUTSTANDING * (1.0 - self.q) * recorded as f64
     }
 
-    /// What `quantile`, which is [`StoppingRule::q`] of the response time so far, says. The half-width is the distance from the value to the
-    /// farther end of the interval.
+    /// Evaluates `quantile`, which is the quantile [`StoppingRule::q`] of the response time so far. The half-width is
+    /// the distance from the value to the farther end of the interval.
     pub fn evaluate(&self, quantile: &Quantile) -> InterimResult {
         if let Some(n) = quantile.needs_n.filter(|_| !quantile.supported) {
             return InterimResult::Needs { n };
@@ -97,8 +99,7 @@ impl StoppingRule {
     }
 }
 
-/// The measured time of the next look at a run that has measured so much: of 10 s, 15 s, 22.5 s …, the first that is
-/// longer.
+/// Returns the measured time of the next look, after `measured`: the first of 10 s, 15 s, 22.5 s … that is longer.
 pub fn next_interim_analysis(measured: Nanos) -> Nanos {
     let mut look = FIRST_INTERIM_ANALYSIS;
     while look <= measured && look < Nanos::MAX {
@@ -110,7 +111,7 @@ pub fn next_interim_analysis(measured: Nanos) -> Nanos {
 impl FromStr for StoppingRule {
     type Err = String;
 
-    /// Reads `p99 ±5%`, also as `p99 +-5 %` or `p99 +/- 5%`.
+    /// Parses `p99 ±5%`, also as `p99 +-5 %` or `p99 +/- 5%`.
     fn from_str(text: &str) -> Result<StoppingRule, String> {
         let malformed = || format!("'{text}' does not say how narrow; write a quantile and a share, such as 'p99 ±5%'");
         let sign = ["±", "+/-", "+-"].into_iter().find_map(|sign| text.split_once(sign));
@@ -133,7 +134,7 @@ impl fmt::Display for StoppingRule {
     }
 }
 
-/// Without the digits that binary fractions add.
+/// Removes the digits that binary fractions add.
 fn rounded(percent: f64) -> f64 {
     (percent * 1e9).round() / 1e9
 }

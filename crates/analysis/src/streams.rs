@@ -26,7 +26,7 @@ pub(crate) enum StreamMetric {
 }
 
 impl StreamMetric {
-    /// Its values; what is known of them from below; and how many have none.
+    /// Returns the metric's values, those only known from below, and the arrivals without a value.
     fn parts(self) -> (StreamTime, Option<StreamTime>, Option<StreamTime>) {
         match self {
             StreamMetric::FirstEvent => {
@@ -42,7 +42,7 @@ impl StreamMetric {
         }
     }
 
-    /// Only answers of language models have it.
+    /// Returns true if only answers of language models have the metric.
     pub(crate) fn is_of_llm(self) -> bool {
         self.parts().0.is_of_llm()
     }
@@ -54,12 +54,11 @@ impl StreamMetric {
         Population::without_order(of(known), of_some(censored), of_some(failed))
     }
 
-    /// Quantile `q` of it.
     pub(crate) fn quantile(self, streams: &StreamFacts, q: f64) -> Quantile {
         quantile_of(&self.population(streams), q)
     }
 
-    /// How many values there are, known or not, and their sum; and of how many only a bound from below is in it.
+    /// Returns the number of values, their sum in nanoseconds, and how many of them are only lower bounds.
     pub(crate) fn sum(self, streams: &StreamFacts) -> (u64, f64, u64) {
         let (known, censored, failed) = self.parts();
         let of = |time: StreamTime| streams.times.of(time);
@@ -70,7 +69,8 @@ impl StreamMetric {
     }
 }
 
-/// What is computed of the streams of a run that planned so many of them per second of its schedule.
+/// Computes the findings of the streams of a run. `planned_per_second` counts planned streams per second of its
+/// schedule.
 pub(crate) fn findings(streams: &StreamFacts, planned_per_second: Option<f64>) -> StreamFindings {
     let of = |metric: StreamMetric| distribution(&metric.population(streams));
     StreamFindings {
@@ -88,8 +88,8 @@ pub(crate) fn findings(streams: &StreamFacts, planned_per_second: Option<f64>) -
     }
 }
 
-/// How many streams a run planned per second of its schedule, which offered so many requests per second: as many, unless only
-/// some steps of a flow are streams.
+/// Returns the number of streams that a run planned per second of its schedule. It equals `offered_per_second`, the
+/// number of requests, unless only some steps of a flow are streams.
 pub fn planned_per_second(run: &Run, offered_per_second: Option<f64>) -> Option<f64> {
     let streams = run.facts.stream.as_ref()?;
     let requests = run.snapshot.tally.planned;
@@ -99,12 +99,11 @@ pub fn planned_per_second(run: &Run, offered_per_second: Option<f64>) -> Option<
     Some(offered_per_second? * streams.tally.planned as f64 / requests as f64)
 }
 
-/// A time that each of its population has.
 fn of_one(streams: &StreamFacts, time: StreamTime) -> Distribution {
     distribution(&Population::of_histogram(streams.times.of(time).to_histogram(), None))
 }
 
-/// Goodput is over planned requests: what was never issued, or did not end, met nothing.
+/// Goodput is over planned requests: a request that was never issued, or did not end, met no objective.
 fn goodput(llm: &LlmFacts, planned: u64, planned_per_second: Option<f64>) -> Option<Goodput> {
     let slo = llm.slo.as_ref()?;
     let share = |part: u64| (planned > 0).then(|| part.min(planned) as f64 / planned as f64);

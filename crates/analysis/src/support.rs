@@ -1,10 +1,10 @@
-//! Which quantiles a sample can carry.
+//! The sample size that each quantile needs.
 //!
-//! The rule: a quantile is printed when a distribution-free 95 % interval between two order statistics of an
-//! independent sample of that size exists, with at most 2.5 % on either side. The number of values at or below the true
-//! q-quantile is binomial(n, q), so the largest value fails to reach it with probability q^n and the smallest exceeds it
-//! with probability (1 − q)^n (David & Nagaraja, *Order Statistics*, 3rd ed., section 7.1; Hahn & Meeker, *Statistical
-//! Intervals*, section 5.2). Below that size not even the largest value seen bounds the quantile from above.
+//! The rule: a quantile is printed if a distribution-free 95 % interval between two order statistics of an independent
+//! sample of that size exists, with at most 2.5 % on either side. The number of values at or below the true q-quantile
+//! is binomial(n, q). So the largest value fails to reach it with probability q^n, and the smallest exceeds it with
+//! probability (1 − q)^n (David & Nagaraja, *Order Statistics*, 3rd ed., section 7.1; Hahn & Meeker, *Statistical
+//! Intervals*, section 5.2). Below that size, not even the largest value seen bounds the quantile from above.
 //!
 //! | quantile | needs n ≥ |
 //! |---|---|
@@ -15,16 +15,16 @@
 //! | p99.9 | 3 688 |
 //! | p99.99 | 36 887 |
 //!
-//! The rule asks for the number of arrivals and not for the effective sample size, so that it can be told before a run;
-//! what dependence costs is told by the interval, which then has no upper end.
+//! The rule uses the number of arrivals and not the effective sample size, so that it can be stated before a run. The
+//! cost of dependence shows in the interval, which then has no upper end.
 
-/// The quantiles of every table: the whole tail, and the largest.
+/// The quantiles of every table: the whole tail, and the largest value.
 pub const QUANTILES: [f64; 7] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
 
-/// What may lie on either side of a 95 % interval.
+/// Maximum probability on either side of a 95 % interval.
 pub(crate) const ONE_SIDE: f64 = 0.025;
 
-/// How many arrivals quantile `q` in [0, 1] needs. The smallest and the largest are what was seen and need but one.
+/// Returns the number of arrivals that quantile `q` in [0, 1] needs. The smallest and the largest value need only one.
 pub fn min_sample_size(q: f64) -> u64 {
     if q <= 0.0 || q >= 1.0 {
         return 1;

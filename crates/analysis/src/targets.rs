@@ -1,4 +1,4 @@
-//! The response time of each target, where there are several. Of a target, the order of the arrivals is not kept, so its
+//! The response time of each target, if there are several. The order of a target's arrivals is not kept, so its
 //! quantiles have no interval.
 
 use truetail_model::record::{Histogram, Metric};
@@ -8,7 +8,7 @@ use crate::bracket::WithoutGenerator;
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
 
-/// The findings of each target, in the order of the targets; none where the run does not keep their times.
+/// Returns the findings of each target, in the order of the targets. Empty if the run does not keep their times.
 pub(crate) fn targets(run: &Run) -> Vec<TargetFindings> {
     let books = &run.facts.by_target;
     if run.snapshot.targets.len() != books.len() {
@@ -34,8 +34,8 @@ fn without_generator(run: &Run, number: usize) -> WithoutGenerator {
     WithoutGenerator::of_distributions(|metric| histogram(run, number, metric))
 }
 
-/// Quantile `q` in [0, 1] of `metric` over the arrivals of target `number`. That of [`Metric::ResponseTime`] is over all
-/// planned ones.
+/// Returns quantile `q` in [0, 1] of `metric` over the arrivals of target `number`. The quantile of
+/// [`Metric::ResponseTime`] is over all planned arrivals.
 pub(crate) fn quantile(run: &Run, number: usize, metric: Metric, q: f64) -> Quantile {
     let mut quantile = quantile_of(&population(run, number, metric), q);
     if metric == Metric::ResponseTime {
@@ -44,7 +44,7 @@ pub(crate) fn quantile(run: &Run, number: usize, metric: Metric, q: f64) -> Quan
     quantile
 }
 
-/// How many arrivals of a target have the metric; all planned ones for [`Metric::ResponseTime`].
+/// Counts the arrivals of a target that have the metric; for [`Metric::ResponseTime`], all planned arrivals.
 pub(crate) fn count(run: &Run, number: usize, metric: Metric) -> u64 {
     match metric {
         Metric::ResponseTime => run.facts.by_target.get(number).map_or(0, |books| books.tally.planned),
@@ -52,7 +52,7 @@ pub(crate) fn count(run: &Run, number: usize, metric: Metric) -> u64 {
     }
 }
 
-/// How many values of `metric` a target has, and their sum in nanoseconds.
+/// Returns the number of values of `metric` of a target, and their sum in nanoseconds.
 pub(crate) fn count_and_sum(run: &Run, number: usize, metric: Metric) -> (u64, u128) {
     let times = run.snapshot.targets.get(number).and_then(|times| times.metric(metric));
     times.map_or((0, 0), |times| (times.count(), times.sum_ns()))

@@ -6,11 +6,12 @@ use truetail_run::Run;
 
 use crate::verdict::thresholds::{SENT_IN_TIME_NS, SENT_IN_TIME_SHARE};
 
-/// Fewer arrivals have no length of their own, and so no rate: what would divide them is a time that nobody chose.
+/// Minimum number of arrivals for a rate. Fewer do not determine the length of a schedule.
 pub(crate) const FEWEST: u64 = 2;
 
-/// Answers per second of the schedule, as [`offered_per_second`] counts planned arrivals, so that a run whose requests
-/// were all answered met its rate, however long the last answers took. `None` for fewer than two arrivals.
+/// Returns the answers per second of the schedule. Its length is that of [`offered_per_second`], so a run whose
+/// requests were all answered met its rate, however long the last answers took. Returns `None` for fewer than two
+/// arrivals.
 pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let tally = &run.snapshot.tally;
     if tally.planned < FEWEST {
@@ -19,9 +20,9 @@ pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) ->
     Some(per_second(tally.responses as f64, schedule_ns(run, every)?))
 }
 
-/// Answers per second until the last of them, of a service that did not keep up: it went on answering when the schedule
-/// was over. An answer comes later than its arrival by the fastest response time at least, which does not count. `None`
-/// for fewer than two arrivals.
+/// Returns the answers per second until the last answer, for a service that did not keep up and continued to answer
+/// after the end of the schedule. An answer comes later than its arrival by at least the fastest response time, which
+/// is subtracted. Returns `None` for fewer than two arrivals.
 pub(crate) fn answered_per_second_until_the_last(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let snapshot = &run.snapshot;
     let met = answered_per_second(run, every)?;
@@ -34,22 +35,21 @@ pub(crate) fn answered_per_second_until_the_last(run: &Run, every: Option<&[Requ
 
 /// Arrivals that were sent in time.
 pub(crate) struct SentInTime {
-    /// How many.
     pub(crate) count: f64,
     /// The length of the schedule.
     length_ns: f64,
 }
 
 impl SentInTime {
-    /// `count` per second of the schedule.
+    /// Returns `count` per second of the schedule.
     pub(crate) fn per_second(&self, count: f64) -> f64 {
         per_second(count, self.length_ns)
     }
 }
 
-/// Arrivals sent before the schedule ended, or at most [`SENT_IN_TIME_NS`] late, or at most the share of the schedule that
-/// [`SENT_IN_TIME_SHARE`] leaves. From seconds alone, it may be fewer by those sent after the end of the last second that
-/// were in time. `None` where the schedule has no length.
+/// Counts the arrivals sent before the schedule ended, or at most [`SENT_IN_TIME_NS`] late, or late by at most the
+/// share of the schedule that [`SENT_IN_TIME_SHARE`] leaves. If only seconds are known, the count may lack arrivals
+/// sent in time after the end of the last second. Returns `None` if the schedule has no length.
 pub(crate) fn sent_in_time(run: &Run, every: Option<&[RequestRecord]>) -> Option<SentInTime> {
     let snapshot = &run.snapshot;
     let length_ns = schedule_ns(run, every).filter(|length| *length > 0.0)?;
@@ -74,13 +74,13 @@ pub(crate) fn sent_in_time(run: &Run, every: Option<&[RequestRecord]>) -> Option
     Some(SentInTime { count: count as f64, length_ns })
 }
 
-/// Planned arrivals per second of the schedule; `None` where it has no length.
+/// Returns the planned arrivals per second of the schedule, or `None` if it has no length.
 pub(crate) fn offered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     Some(per_second(run.snapshot.tally.planned as f64, schedule_ns(run, every)?))
 }
 
-/// How long the schedule was: its duration where it has one and ran to its end; else the time from the first to the last
-/// intended start and a mean gap after it. `None` for fewer than two arrivals in a time that nobody chose.
+/// Returns the length of the schedule: its duration, if it has one and ran to its end. Otherwise the time from the
+/// first to the last intended start plus one mean gap, or `None` for fewer than two arrivals.
 fn schedule_ns(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let planned = run.snapshot.tally.planned;
     if let Some(chosen_ns) = chosen_ns(run) {
@@ -98,7 +98,7 @@ fn schedule_ns(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     })
 }
 
-/// The duration after the warm-up, of a run that ended by it.
+/// Returns the duration after the warm-up, of a run that ended by it.
 fn chosen_ns(run: &Run) -> Option<u64> {
     let complete = run.facts.is_complete() && run.facts.offered.requests.is_none();
     let duration_ns = run.facts.offered.duration_ns.filter(|_| complete)?;
@@ -115,8 +115,8 @@ fn first_intended(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Optio
     }
 }
 
-/// When the last answer had arrived; where only seconds are known, the end of that second at the latest. What ended later
-/// without an answer does not count: waiting for it answered nobody.
+/// Returns the arrival of the last answer. If only seconds are known, returns the end of that second, at most the end
+/// of the run. Later ends without an answer do not count, because waiting for them answered no request.
 fn last_answer(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Timestamp {
     match every {
         Some(records) => {

@@ -1,5 +1,5 @@
-//! The exact answer of a scenario for an ideal open-loop client: one that starts every request at its intended start,
-//! over a network that takes no time, and waits for ever.
+//! The exact answer of a scenario for an ideal open-loop client: a client that starts every request at its intended
+//! start, over a network that takes no time, and waits for ever.
 
 use truetail_model::record::rank_of;
 use truetail_model::scenario::Scenario;
@@ -7,24 +7,24 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use crate::ideal_answers::each_ideal_answer;
 
-/// What an ideal open-loop client would measure.
+/// Result that an ideal open-loop client would measure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Truth {
     /// Response times of the arrivals that are answered, ascending.
     answered: Vec<Nanos>,
-    /// Arrivals that never are: black holes, resets, broken answers.
+    /// Arrivals that are never answered: black holes, resets, broken answers.
     unanswered: u64,
     /// Intended starts of all measured arrivals, ascending.
     intended: Vec<Timestamp>,
 }
 
-/// The truth of `scenario`, without its warm-up; `None` unless its load model is open, because otherwise the arrivals
-/// themselves depend on the answers.
+/// Computes the truth of `scenario`, without its warm-up. Returns `None` unless its load model is open, because
+/// otherwise the arrivals depend on the answers.
 ///
 /// The fault clock starts at the first arrival. Memory grows with the number of arrivals.
 ///
 /// # Panics
-/// When the schedule has no end.
+/// If the schedule has no end.
 pub fn truth(scenario: &Scenario) -> Option<Truth> {
     let mut truth = Truth { answered: Vec::new(), unanswered: 0, intended: Vec::new() };
     let is_open = each_ideal_answer(scenario, |answer| {
@@ -39,61 +39,62 @@ pub fn truth(scenario: &Scenario) -> Option<Truth> {
 }
 
 impl Truth {
-    /// How many arrivals there are.
+    /// Returns the number of arrivals.
     pub fn count(&self) -> u64 {
         self.answered.len() as u64 + self.unanswered
     }
 
-    /// How many of them are never answered.
+    /// Returns the number of arrivals that are never answered.
     pub fn unanswered(&self) -> u64 {
         self.unanswered
     }
 
-    /// The exact q-quantile of the response time over all arrivals, q in [0, 1]; `None` where it falls among those that
-    /// are never answered, and when there are none.
+    /// Returns the exact q-quantile of the response time over all arrivals, q in [0, 1]. Returns `None` without
+    /// arrivals, or if the quantile falls among arrivals that are never answered.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let rank = rank_of(q, self.count());
         self.answered.get(usize::try_from(rank.checked_sub(1)?).ok()?).copied()
     }
 
-    /// The mean response time of the answered; `None` when there are none.
+    /// Returns the mean response time of the answered arrivals, or `None` without any.
     pub fn mean_ns(&self) -> Option<f64> {
         let sum: u128 = self.answered.iter().map(|time| u128::from(time.0)).sum();
         (!self.answered.is_empty()).then(|| sum as f64 / self.answered.len() as f64)
     }
 
-    /// The response times of the answered, ascending.
+    /// Returns the response times of the answered arrivals, ascending.
     pub fn answered(&self) -> &[Nanos] {
         &self.answered
     }
 
-    /// Arrivals intended from `from` on and before `to`.
+    /// Counts the arrivals intended from `from` to before `to`.
     pub fn planned_between(&self, from: Timestamp, to: Timestamp) -> u64 {
         let before = |instant: Timestamp| self.intended.partition_point(|intended| *intended < instant);
         before(to).saturating_sub(before(from)) as u64
     }
 }
 
-/// What an ideal open-loop client would measure of streams.
+/// Result that an ideal open-loop client would measure of streams.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct StreamTruth {
     /// From the intended start to the first event, of all streams that have one, ascending.
     pub first_event: Vec<Nanos>,
-    /// Streams that have none, and requests that are not answered with a stream.
+    /// Number of streams without an event, and of requests that are not answered with a stream.
     pub without_event: u64,
-    /// From each event to the next, where they do not come at once, ascending.
+    /// From each event to the next that does not come at the same time, ascending.
     pub gaps: Vec<Nanos>,
-    /// Events, of which those count too that come at once.
+    /// Number of events, including those that come at the same time.
     pub events: u64,
 }
 
 impl StreamTruth {
-    /// The exact q-quantile of the time to the first event, over all arrivals; `None` where it falls among those without one.
+    /// Returns the exact q-quantile of the time to the first event, over all arrivals. Returns `None` if it falls among
+    /// arrivals without an event.
     pub fn first_at(&self, q: f64) -> Option<u64> {
         at(&self.first_event, rank_of(q, self.first_event.len() as u64 + self.without_event))
     }
 
-    /// The exact q-quantile of the gaps.
+    /// Returns the exact q-quantile of the gaps.
     pub fn gap_at(&self, q: f64) -> Option<u64> {
         at(&self.gaps, rank_of(q, self.gaps.len() as u64))
     }
@@ -103,10 +104,11 @@ fn at(ascending: &[Nanos], rank: u64) -> Option<u64> {
     ascending.get(usize::try_from(rank.checked_sub(1)?).ok()?).map(|time| time.0)
 }
 
-/// The truth of the streams of `scenario`, without its warm-up; `None` unless its load model is open and its service streams.
+/// Computes the truth of the streams of `scenario`, without its warm-up. Returns `None` unless its load model is open
+/// and its service streams.
 ///
 /// # Panics
-/// When the schedule has no end.
+/// If the schedule has no end.
 pub fn stream_truth(scenario: &Scenario) -> Option<StreamTruth> {
     scenario.service.stream?;
     let mut truth = StreamTruth::default();

@@ -1,28 +1,28 @@
-//! Where the uncertainty of each quantile comes from, as metrologists list it (JCGM 100:2008, *Guide to the expression of
-//! uncertainty in measurement*, chapters 4 and 8), so that a reader sees which part to work on.
+//! The sources of the uncertainty of each quantile, as metrologists list them (JCGM 100:2008, *Guide to the expression
+//! of uncertainty in measurement*, chapters 4 and 8), so that a reader sees which source to work on.
 //!
-//! | part | what it is here |
+//! | part | meaning |
 //! |---|---|
 //! | sampling | from the estimate to the farther end of its 95 % interval |
-//! | histogram | half of the bucket that the value is in; 0 when every single value is there |
-//! | clock | what two readings of the clock may be wrong by; 0 in virtual time |
+//! | histogram | half of the bucket that holds the value; 0 if every single value is known |
+//! | clock | the possible error of two readings of the clock; 0 in virtual time |
 //! | generator lag | from the estimate down to its lower partner, the same quantile without what the generator added |
-//! | read lag | 0 where the kernel said of every answer when it came, for then it is not inside; where some answers came without a stamp, the read lag of the others at the same quantile; unknown where no answer has one |
+//! | read lag | 0 if the kernel stamped every answer; else the same quantile of the read lag; unknown without any read lag |
 //!
 //! The first three go either way. The two lags make the quantile too large, never too small.
 
 use truetail_model::record::Metric;
 use truetail_run::{Contribution, Distribution, EndClock, Findings, Quantile, Run, RunSource, Uncertainty};
 
-/// What two readings of the clock may be wrong by, where nothing better is known: reading a monotonic clock takes about
-/// 20 ns on a current machine (`clock_gettime` by vDSO), and the instant lies somewhere inside; its resolution is 1 ns.
+/// Possible error of two readings of the clock, unless it was measured. Reading a monotonic clock takes about 20 ns on
+/// a current machine (`clock_gettime` by vDSO), and the instant lies somewhere inside. The resolution is 1 ns.
 pub const CLOCK_NS: u64 = 50;
 
-/// log2 of the buckets in a power of two (HdrHistogram with three significant digits); values below twice their number
+/// log2 of the buckets in a power of two (HdrHistogram with three significant digits). Values below twice their number
 /// have a bucket each.
 const BUCKETS_LOG2: u32 = 10;
 
-/// The budget of each quantile of the response time that is a number, the largest value apart.
+/// Computes the budget of each quantile of the response time that is a number, except the largest value.
 pub fn uncertainty(run: &Run, findings: &Findings) -> Vec<Uncertainty> {
     let measured = run.facts.generator.as_ref().and_then(|generator| generator.clock_reading_ns);
     let clock_ns = measured.map_or(CLOCK_NS, |reading| 2 * reading);
@@ -50,7 +50,7 @@ fn sampling_ns(quantile: &Quantile, value_ns: u64) -> Option<u64> {
     Some(value_ns.saturating_sub(low).max(high.saturating_sub(value_ns)))
 }
 
-/// Half of the bucket that holds a value, rounded up.
+/// Returns half of the width of the bucket that holds a value, rounded up.
 fn half_bucket_ns(value_ns: u64) -> u64 {
     let shift = (u64::BITS - value_ns.leading_zeros()).saturating_sub(BUCKETS_LOG2 + 1);
     if shift == 0 { 0 } else { 1 << (shift - 1) }
@@ -77,7 +77,7 @@ fn with_largest(budget: Uncertainty) -> Uncertainty {
         (Contribution::Histogram, budget.histogram_ns),
         (Contribution::Clock, budget.clock_ns),
     ];
-    // The last of equals would win; the first ones here are the ones to work on.
+    // `max_by_key` returns the last of equal parts. Reversed, that is the first of the list, the one to work on.
     let largest = parts.into_iter().rev().max_by_key(|(_, ns)| *ns).filter(|(_, ns)| *ns > 0);
     Uncertainty { largest: largest.map(|(part, _)| part), ..budget }
 }
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(budgets.iter().map(|budget| budget.q).collect::<Vec<_>>(), [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999]);
         assert!(budgets.iter().all(|b| (b.clock_ns, b.histogram_ns, b.read_lag_ns) == (0, 0, Some(0))), "{budgets:?}");
         assert_eq!(budgets[0].largest, None, "every second request takes 10 ms exactly");
-        // One stall is one event: nothing bounds what lies beyond it.
+        // One stall is one event: nothing bounds the values beyond it.
         assert_eq!((budgets[3].sampling_ns, budgets[3].largest), (None, Some(Contribution::Sampling)));
     }
 
@@ -117,7 +117,7 @@ mod tests {
     fn from_buckets_half_a_bucket_is_uncertain() {
         let (run, findings) =
             hiccup(SimOptions { samples: truetail_model::record::SamplesOptions::NONE, ..SimOptions::default() });
-        // 10 ms lie between 2^23 and 2^24 ns, where a bucket holds 2^13.
+        // 10 ms lie between 2^23 and 2^24 ns, in which a bucket holds 2^13.
         assert_eq!(p50(&run, &findings).histogram_ns, 4_096);
     }
 

@@ -9,15 +9,15 @@ use truetail_run::Run;
 
 use crate::metric_distributions;
 
-/// Why a warm-up cannot be cut off.
+/// Reason why a warm-up cannot be cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmupCutError {
-    /// Not every request was kept, and the books of single intervals are not known: they are kept while a run goes on, and
-    /// not in a run folder.
+    /// Not every request was kept, and the books of single intervals are not known. They are kept during a run, but not
+    /// in a run folder.
     NothingByInterval,
-    /// Not every request was kept, so that only whole intervals can be told apart.
+    /// Not every request was kept, so only whole intervals can be separated.
     WithinAnInterval {
-        /// How long these are in this run, in seconds.
+        /// Length of these intervals in this run, in seconds.
         width_s: u64,
     },
 }
@@ -42,15 +42,16 @@ impl std::fmt::Display for WarmupCutError {
 
 impl std::error::Error for WarmupCutError {}
 
-/// The run with a warm-up that lasts until `from`: arrivals intended before it are in the books of the warm-up and in
-/// nothing else. A note says that it was cut afterwards. The run itself where `from` is not after its warm-up.
+/// Returns the run with a warm-up until `from`: arrivals intended before it count only in the books of the warm-up. A
+/// note says that the warm-up was cut afterwards. Returns the run unchanged if `from` is not after its warm-up.
 ///
-/// Where every request was kept, this is exact. Else it is put together from the intervals: all counts and distributions are
-/// those of the arrivals intended from `from` on (the mean, and the smallest and largest value, to 0.1 %), but what
-/// warm-up arrivals sent and ended after `from` stays in the rows of the timeline. Books by target and streams are left out.
+/// If every request was kept, the result is exact. Otherwise it is built from the intervals. All counts and
+/// distributions are those of the arrivals intended from `from` on (the mean, and the smallest and largest value, to
+/// 0.1 %). But the rows of the timeline still count sends and ends of warm-up arrivals after `from`. Books by target,
+/// streams and sessions are left out.
 ///
 /// # Errors
-/// [`WarmupCutError`], where the run does not know enough.
+/// [`WarmupCutError`] if the run does not hold enough data.
 pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, WarmupCutError> {
     if from <= run.snapshot.measure_from {
         return Ok(run.clone());
@@ -66,7 +67,7 @@ pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, WarmupCutError>
         "the first {} s were cut off afterwards as warm-up: {cut} arrivals, counted apart",
         (from.as_secs_f64() * 1e3).round() / 1e3
     ));
-    // By target, of streams and of sessions, nothing is known of a part of the run.
+    // By target, of streams and of sessions, only totals of the whole run are known.
     facts.by_target.clear();
     facts.stream = None;
     facts.sessions = None;
@@ -124,7 +125,7 @@ fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, WarmupC
     Ok(snapshot)
 }
 
-/// What the intervals before `first` hold of a metric.
+/// Returns the values of a metric in the intervals before `first`.
 fn before(whole: &Snapshot, first: usize, metric: Metric) -> Histogram {
     sum(whole.intervals.rows().iter().take(first).map(|row| row.metric(metric)))
 }
@@ -135,13 +136,13 @@ fn sum<'a>(parts: impl Iterator<Item = &'a SparseHistogram>) -> Histogram {
     sum
 }
 
-/// The rows with nothing in those before `first`.
+/// Empties the rows before `first`.
 fn seconds_from(rows: &[SecondCounts], first: usize) -> Vec<SecondCounts> {
     let keep = |(i, row): (usize, &SecondCounts)| if i < first { SecondCounts::default() } else { *row };
     rows.iter().enumerate().map(keep).collect()
 }
 
-/// The samples of the `planned` arrivals intended from `from` on.
+/// Returns the samples of the `planned` arrivals intended from `from` on.
 fn samples_from(samples: &Samples, from: Timestamp, planned: u64) -> Samples {
     let later = |record: &&RequestRecord| record.intended_start >= from;
     let even = samples.even().iter().filter(later).copied().collect();

@@ -1,25 +1,25 @@
-//! Why two sides should not be compared.
+//! Reasons not to compare two sides.
 
 use std::fmt::Debug;
 
 use truetail_run::{Facts, Run, Verdict, VerdictState};
 
-/// Every reason not to compare these runs, a sentence each; empty where there is none. Seeds and lengths may differ. Each run
-/// comes with what it is called.
+/// Returns every reason not to compare these runs, one sentence each. Seeds and lengths may differ. Each run comes with
+/// its name in the sentences.
 pub fn objections(a: &[(&str, &Run, &Verdict)], b: &[(&str, &Run, &Verdict)]) -> Vec<String> {
     objections_beyond(Expected::Nothing, a, b)
 }
 
-/// What is meant to differ between the sides.
+/// Difference between the sides that the user intends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
-    /// Nothing.
+    /// No difference.
     Nothing,
-    /// Where the requests go: two builds of a service run side by side.
+    /// The target of the requests: two builds of a service run side by side.
     Target,
 }
 
-/// The same, without what is meant to differ.
+/// Returns the reasons that [`objections`] returns, except for the `expected` difference.
 pub fn objections_beyond(
     expected: Expected,
     a: &[(&str, &Run, &Verdict)],
@@ -55,7 +55,7 @@ fn is_same(a: &Run, b: &Run) -> bool {
     started && a.snapshot.tally == b.snapshot.tally && a.snapshot.last_end == b.snapshot.last_end
 }
 
-/// What differs so that response times need not be the same for the same service: its name, and both values.
+/// Returns the settings that differ and can change response times of the same service: name, and both values.
 fn differences(a: &Facts, b: &Facts, expected: Expected) -> Vec<(&'static str, String, String)> {
     let (x, y) = (&a.offered, &b.offered);
     let generator = |facts: &Facts| facts.generator.clone();
@@ -89,7 +89,7 @@ fn differ<T: PartialEq + Debug>(what: &'static str, a: &T, b: &T) -> Option<(&'s
     (a != b).then(|| (what, shown(a), shown(b)))
 }
 
-/// `Some("x")` as `x`, and `None` as `not set`.
+/// Formats `Some("x")` as `x`, and `None` as `not set`.
 fn shown(value: &impl Debug) -> String {
     let text = format!("{value:?}");
     let inner = text.strip_prefix("Some(").and_then(|text| text.strip_suffix(')')).unwrap_or(&text);

@@ -2,7 +2,7 @@
 
 use truetail_run::Quantile;
 
-/// The ends of an interval; `None`: it is open there.
+/// The ends of an interval. The interval is open at an end that is `None`.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Ends {
     /// The lower end.
@@ -12,27 +12,27 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Both ends moved by so much.
+    /// Moves both ends by this distance.
     pub(super) fn moved(self, by: f64) -> Ends {
         Ends { low: self.low.map(|low| low + by), high: self.high.map(|high| high + by) }
     }
 }
 
-/// A quantile of one run. Logarithms of nanoseconds, because differences of logarithms are ratios.
+/// A quantile of one run. The values are logarithms of nanoseconds, because differences of logarithms are ratios.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RunEstimate {
-    /// Of the quantile as measured.
+    /// The quantile as measured.
     pub value: f64,
-    /// Of the same quantile without what the generator added; the truth lies between the two.
+    /// The same quantile without what the generator added. The truth lies between the two.
     pub without_generator: f64,
-    /// Of the ends of the 95 % confidence interval within the run, each if it is known: at most 2.5 % are beyond it.
+    /// The 95 % confidence interval within the run. At most 2.5 % lie beyond each end that is known.
     pub interval: Ends,
-    /// The truth is at least this: the quantile falls among arrivals without an answer.
+    /// The truth is at least `value`, because the quantile falls among arrivals without an answer.
     pub at_least: bool,
 }
 
 impl RunEstimate {
-    /// That of a quantile of a run; `None` where it has no value, or the run is too short for it.
+    /// Converts a quantile of a run. Returns `None` if it has no value or the run is too short for it.
     pub fn of(quantile: &Quantile) -> Option<RunEstimate> {
         let value_ns = quantile.value_ns.filter(|_| quantile.supported)?;
         let without_ns = quantile.without_generator_ns.unwrap_or(value_ns).min(value_ns);
@@ -45,7 +45,7 @@ impl RunEstimate {
     }
 }
 
-/// Of a time; one of 0 ns counts as 1 ns.
+/// Logarithm of a time. 0 ns counts as 1 ns.
 fn logarithm(ns: u64) -> f64 {
     (ns.max(1) as f64).ln()
 }

@@ -18,7 +18,7 @@ pub struct CompareGate {
     share: f64,
 }
 
-/// Why a text is no such condition: one line, which quotes it.
+/// Error for a text that is not a valid condition: one line, which quotes the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompareGateError(String);
 
@@ -61,19 +61,20 @@ fn not_compared(text: &str) -> CompareGateError {
 }
 
 impl fmt::Display for CompareGate {
-    /// As it was written.
+    /// Writes the condition as the user wrote it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
 impl CompareGate {
-    /// The quantile that it is about.
+    /// Returns the quantile that the condition is about.
     pub fn q(&self) -> f64 {
         self.q
     }
 
-    /// Decides it. It fails where the whole interval of the ratio is beyond the limit, and holds where none of it is.
+    /// Decides the condition. It fails if the whole interval of the ratio is beyond the limit, and holds if no part of
+    /// it is.
     pub fn judge(&self, comparison: &Comparison) -> GateFinding {
         let compared = comparison.at(self.q);
         let limit = 1.0 + self.share;

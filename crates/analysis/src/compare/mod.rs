@@ -1,15 +1,15 @@
-//! Did it get slower? Quantiles of runs before and after a change, and what can be said of their ratio.
+//! Comparison of runs before and after a change: the ratio of their quantiles, with its interval.
 //!
-//! Requests of a run depend on each other, and runs differ from each other by more than chance within them explains. So
-//! where a side has several runs, the interval of the ratio comes from how these runs differ: each is one estimate. With one
-//! run on each side only the dependence within them is known, and [`Comparison::between_runs_known`] is false.
+//! Requests of a run depend on each other, and runs differ by more than chance within a run explains. If a side has
+//! several runs, the interval of the ratio therefore comes from how these runs differ: each run is one estimate. With
+//! one run on each side, only the dependence within the runs is known, and [`Comparison::between_runs_known`] is false.
 //!
 //! | module | content |
 //! |---|---|
 //! | `estimate` | a quantile of one run, as a logarithm with its uncertainty |
 //! | `ratio` | the interval of a ratio |
-//! | `quantiles` | what is found at each quantile |
-//! | `comparable` | why two sides should not be compared |
+//! | `quantiles` | the result at each quantile |
+//! | `comparable` | reasons not to compare two sides |
 //! | `gate` | conditions under which a comparison fails |
 
 mod comparable;

@@ -1,4 +1,4 @@
-//! What is found at each quantile.
+//! The result of a comparison at each quantile.
 
 use serde::Serialize;
 use truetail_run::{Findings, Quantile};
@@ -6,18 +6,18 @@ use truetail_run::{Findings, Quantile};
 use super::estimate::{Ends, RunEstimate};
 use super::ratio::{CONFIDENCE, difference};
 
-/// What can be said of B against A.
+/// Result of comparing B with A.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
-    /// B is slower: the interval of the ratio is above 1. It may be open above.
+    /// B is slower: the interval of the ratio is above 1. Its upper end may be open.
     Slower,
-    /// B is faster: the interval of the ratio is below 1. It may be open below.
+    /// B is faster: the interval of the ratio is below 1. Its lower end may be open.
     Faster,
-    /// The interval holds 1.
+    /// The interval contains 1.
     NoDifferenceShown,
-    /// There is no interval, or one that is open at an end and says nothing at the other: a run is too short for this quantile,
-    /// or it falls among arrivals without an answer.
+    /// The ratio has no interval, or one that is open at one end and does not exclude 1 at the other. Either a run is
+    /// too short for this quantile, or the quantile falls among arrivals without an answer.
     CannotTell,
 }
 
@@ -26,18 +26,18 @@ pub enum Difference {
 pub struct QuantileComparison {
     /// In [0, 1).
     pub q: f64,
-    /// That of A: the geometric mean over its runs. `None` where a run has none.
+    /// Value of A: the geometric mean over its runs. `None` if one of its runs has no value.
     pub a_ns: Option<u64>,
-    /// That of B.
+    /// Value of B, computed likewise.
     pub b_ns: Option<u64>,
-    /// B divided by A. A bound if a side is only known from below.
+    /// B divided by A. A bound if one side is only known from below.
     pub ratio: Option<f64>,
-    /// The lower end of its confidence interval, which takes in what the generators added; `None`: not known, as when A is
-    /// only known from below.
+    /// The lower end of the ratio's confidence interval, which includes what the generators added. `None` if it is not
+    /// known, for example because A is only known from below.
     pub ratio_low: Option<f64>,
-    /// The upper end; `None`: not known, as when B is only known from below.
+    /// The upper end. `None` if it is not known, for example because B is only known from below.
     pub ratio_high: Option<f64>,
-    /// What can be said.
+    /// Result of the comparison.
     #[serde(rename = "finding")]
     pub difference: Difference,
 }
@@ -45,35 +45,35 @@ pub struct QuantileComparison {
 /// Two sides compared.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
-    /// How many runs A has.
+    /// Number of runs of A.
     pub runs_a: usize,
-    /// How many runs B has.
+    /// Number of runs of B.
     pub runs_b: usize,
-    /// The confidence of the intervals: 0.95 unless several looks are paid for.
+    /// The confidence of the intervals: 0.95, or more if several looks share the error probability.
     pub confidence: f64,
-    /// In ascending order.
+    /// The quantiles, in ascending order.
     pub quantiles: Vec<QuantileComparison>,
 }
 
 impl Comparison {
-    /// Some side has several runs, so that it is known how much runs differ from each other.
+    /// Returns true if a side has several runs, so that the difference between runs is known.
     pub fn between_runs_known(&self) -> bool {
         self.runs_a > 1 || self.runs_b > 1
     }
 
-    /// The comparison at `q`, where there is one.
+    /// Returns the comparison at `q`, if `q` was compared.
     pub fn at(&self, q: f64) -> Option<&QuantileComparison> {
         self.quantiles.iter().find(|quantile| quantile.q == q)
     }
 }
 
-/// Compares the quantiles of the response time that the findings of runs have; the largest value is none.
+/// Compares the quantiles of the response time that the findings of runs have, except the largest value.
 pub fn compare(a: &[&Findings], b: &[&Findings]) -> Comparison {
     compare_at(a, b, CONFIDENCE)
 }
 
-/// The same with intervals of this confidence, for one of several looks at runs that come one after another. At 95 % only, two
-/// single runs have an interval.
+/// Compares as [`compare`] does, with intervals of this confidence, for one of several looks at runs that follow each
+/// other. Two single runs have an interval only at 95 %.
 pub fn compare_at(a: &[&Findings], b: &[&Findings], confidence: f64) -> Comparison {
     let quantiles = a.first().map_or(&[][..], |findings| &findings.response_time.quantiles);
     let compared = quantiles.iter().map(|quantile| quantile.q).filter(|q| *q < 1.0);
@@ -81,12 +81,12 @@ pub fn compare_at(a: &[&Findings], b: &[&Findings], confidence: f64) -> Comparis
     Comparison { runs_a: a.len(), runs_b: b.len(), confidence, quantiles }
 }
 
-/// Compares a quantile, given that of each run; `None` for a run that has none.
+/// Compares one quantile, given the estimate of each run. `None` means that a run has no estimate.
 pub fn compare_estimates(q: f64, a: &[Option<RunEstimate>], b: &[Option<RunEstimate>]) -> QuantileComparison {
     compare_estimates_at(q, a, b, CONFIDENCE)
 }
 
-/// The same with an interval of this confidence.
+/// Compares as [`compare_estimates`] does, with an interval of this confidence.
 pub fn compare_estimates_at(
     q: f64,
     a: &[Option<RunEstimate>],
@@ -110,7 +110,8 @@ pub fn compare_estimates_at(
     let lowest = difference(&values(&a), &without_generator(&b), confidence);
     let highest = difference(&without_generator(&a), &values(&b), confidence);
     let (Some(measured), Some(lowest), Some(highest)) = (measured, lowest, highest) else { return nothing };
-    // What is only known from below bounds the ratio on one side: from above if it divides, else from below.
+    // A side that is only known from below bounds the ratio on one side: from above if it is the divisor, else from
+    // below.
     let [a_is_bound, b_is_bound] = [&a, &b].map(|side| side.iter().any(|run| run.at_least));
     let low = measured.interval.low.zip(lowest.interval.low).map(|(one, other)| one.min(other)).filter(|_| !a_is_bound);
     let high =
@@ -148,7 +149,7 @@ fn values(side: &[RunEstimate]) -> Vec<(f64, Ends)> {
     side.iter().map(|run| (run.value, run.interval)).collect()
 }
 
-/// The same runs without what the generator added; their intervals move along.
+/// Returns the runs without what the generator added. Their intervals move by the same distance.
 fn without_generator(side: &[RunEstimate]) -> Vec<(f64, Ends)> {
     let moved = |run: &RunEstimate| (run.without_generator, run.interval.moved(run.without_generator - run.value));
     side.iter().map(moved).collect()

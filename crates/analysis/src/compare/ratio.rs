@@ -1,13 +1,13 @@
-//! The interval of a ratio of two quantiles: differences of logarithms.
+//! The interval of a ratio of two quantiles, computed from differences of logarithms.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::estimate::Ends;
 
-/// The confidence of intervals within a run, and of all intervals unless looks are paid for.
+/// The confidence of intervals within a run, and of all intervals unless several looks share the error probability.
 pub(super) const CONFIDENCE: f64 = 0.95;
-/// Quantiles come from buckets of 0.1 %: the variance of a value that is uniform within one, as a logarithm. Runs that agree
-/// to the last digit are no more certain than that.
+/// Variance that the buckets of 0.1 % add: that of a value which is uniform within one bucket, as a logarithm. Runs
+/// that agree to the last digit are no more certain than this.
 const RESOLUTION_VARIANCE: f64 = 0.001 * 0.001 / 12.0;
 
 /// A difference of logarithms with its confidence interval, which is open at an end that is not known.
@@ -20,8 +20,8 @@ pub(super) struct LogDifference {
 /// One side: the estimate of each run, and its interval within the run.
 pub(super) type Side = [(f64, Ends)];
 
-/// b − a. `None` if neither side has two runs and no end of the interval is known: that is so at every confidence other than
-/// 95 %.
+/// Returns b − a. Returns `None` if neither side has two runs and no end of the interval is known. Two single runs have
+/// no interval at any confidence other than 95 %.
 pub(super) fn difference(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
     match (a, b) {
         ([], _) | (_, []) => None,
@@ -31,9 +31,10 @@ pub(super) fn difference(a: &Side, b: &Side, confidence: f64) -> Option<LogDiffe
     }
 }
 
-/// From the intervals within each run, which need not be symmetric: the method of variance estimates recovery (Donner and
-/// Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012). Each end of it
-/// takes one end of each interval, so it is a one-sided bound of 97.5 % where the other ends are open.
+/// Combines the intervals within two runs, which need not be symmetric, by the method of variance estimates recovery
+/// (Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012).
+/// Each end of the result uses one end of each interval, so it is a one-sided bound of 97.5 % if the other ends are
+/// open.
 fn of_single_runs((a, of_a): (f64, Ends), (b, of_b): (f64, Ends)) -> Option<LogDifference> {
     let value = b - a;
     let low = of_b.low.zip(of_a.high).map(|(b_low, a_high)| value - (b - b_low).hypot(a_high - a));
@@ -41,8 +42,8 @@ fn of_single_runs((a, of_a): (f64, Ends), (b, of_b): (f64, Ends)) -> Option<LogD
     (low.is_some() || high.is_some()).then_some(LogDifference { value, interval: Ends { low, high } })
 }
 
-/// From how the runs of each side differ from each other: Welch's t interval. A side with a single run is taken to vary as
-/// the other one does.
+/// Computes Welch's t interval from how the runs of each side differ. A side with a single run is assumed to vary as
+/// much as the other side does.
 fn of_several_runs(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
     let (a, b) = (Moments::of(a), Moments::of(b));
     let (variance_a, variance_b) = match (a.variance, b.variance) {
@@ -89,7 +90,7 @@ mod tests {
         values.iter().map(|value| (*value, Ends::default())).collect()
     }
 
-    /// Both ends of an interval that is closed.
+    /// Returns both ends of a closed interval.
     fn ends(found: LogDifference) -> (f64, f64) {
         found.interval.low.zip(found.interval.high).unwrap()
     }
@@ -98,8 +99,9 @@ mod tests {
         vec![(value, Ends { low: Some(value - 0.03), high: Some(value + 0.04) })]
     }
 
-    /// SciPy 1.17.1: `stats.ttest_ind([0.12, 0.17, 0.10, 0.15], [0.01, 0.03, 0.02], equal_var=False)` has 3.7769 degrees of
-    /// freedom and the interval 0.067865 … 0.162135. The resolution of histograms adds 1.4e-6 to it.
+    /// SciPy 1.17.1: `stats.ttest_ind([0.12, 0.17, 0.10, 0.15], [0.01, 0.03, 0.02], equal_var=False)` has 3.7769
+    /// degrees of freedom and the interval 0.067865 … 0.162135. The resolution of histograms adds 1.4e-6 to the
+    /// interval.
     #[test]
     fn it_is_welchs_interval() {
         let found = difference(&runs(&[0.01, 0.03, 0.02]), &runs(&[0.12, 0.17, 0.10, 0.15]), CONFIDENCE).unwrap();
@@ -123,7 +125,7 @@ mod tests {
         assert_eq!(difference(&[], &side(1.0), CONFIDENCE), None);
     }
 
-    /// An end of the interval of the ratio needs one end of each run, and is the same whatever the others are.
+    /// An end of the ratio's interval needs one end of each run, and does not depend on the other ends.
     #[test]
     fn an_open_end_leaves_the_other_bound() {
         let (a, b) = (side(1.0), side(1.5));
@@ -145,8 +147,8 @@ mod tests {
         assert!(ends(found).0 < 0.0 && ends(found).1 > 0.0 && ends(found).1 < 0.01, "{found:?}");
     }
 
-    /// The same data: Student's density with 3.7769 degrees of freedom, integrated by Simpson's rule, leaves 0.5 % beyond 4.79522,
-    /// and the interval is 0.035480 … 0.194520.
+    /// The data of `it_is_welchs_interval`. Student's density with 3.7769 degrees of freedom, integrated by Simpson's
+    /// rule, leaves 0.5 % beyond 4.79522, so the interval is 0.035480 … 0.194520.
     #[test]
     fn more_confidence_is_a_wider_interval() {
         let (a, b) = (runs(&[0.01, 0.03, 0.02]), runs(&[0.12, 0.17, 0.10, 0.15]));

@@ -1,4 +1,4 @@
-//! How far the arrivals that the server saw were those of an even schedule.
+//! Comparison of the arrivals that the server saw with an even schedule.
 
 use serde::Serialize;
 use truetail_model::record::rank_of;
@@ -7,35 +7,36 @@ use truetail_model::time::Rate;
 use super::ServerView;
 use crate::fidelity;
 
-/// A gap is as planned when it differs by no more than one part in so many of it.
+/// A gap is as planned if it differs by no more than one part in this many of it.
 const TOLERANCE_PART: u64 = 10;
-/// So many arrivals are in a window on average, where they are counted …
+/// Average number of arrivals in a window in which they are counted.
 const WINDOW_ARRIVALS: f64 = 10.0;
-/// … and fewer windows say nothing.
+/// Minimum number of windows.
 const FEWEST_WINDOWS: usize = 20;
 
-/// The arrivals against the even schedule that fits them best: the one from which as many are late as are early. A first
-/// request that took its time makes no other one early.
+/// The arrivals compared with the even schedule that fits them best, on which as many arrivals are late as early. A
+/// slow first request therefore makes no other request early.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ArrivalAccuracy {
-    /// How many there were.
+    /// Number of arrivals.
     pub count: u64,
-    /// From the beginning of that schedule to the first arrival; negative where the first came before.
+    /// Time from the start of that schedule to the first arrival. Negative if the first arrival came earlier.
     pub first_off_ns: i64,
-    /// Half of them were no further from their place on the schedule, early or late: the n-th arrival from the n-th place.
+    /// Median distance, early or late, of the n-th arrival from the n-th place on the schedule.
     pub lag_p50_ns: u64,
-    /// 99 % of them were no further.
+    /// The same distance at p99.
     pub lag_p99_ns: u64,
-    /// The largest difference of the distribution functions of real and planned gaps, in [0, 1], where gaps that differ by
-    /// no more than a tenth count as equal: 0 for a metronome, near 1 for bursts.
+    /// The largest difference of the distribution functions of real and planned gaps, in [0, 1]. Gaps that differ by no
+    /// more than a tenth count as equal. 0 for a metronome, near 1 for bursts.
     pub gap_distance: f64,
-    /// Variance over mean of the counts in windows of ten mean gaps: 0 for a metronome, 1 for a Poisson process, more for
-    /// bursts; `None` for a run of less than twenty windows.
+    /// Variance over mean of the counts in windows of ten mean gaps: 0 for a metronome, 1 for a Poisson process, more
+    /// for bursts. `None` for a run of fewer than twenty windows.
     pub dispersion: Option<f64>,
 }
 
 impl ArrivalAccuracy {
-    /// Of what the server saw, of the first `planned` arrivals at `rate`; `None` for fewer than two.
+    /// Compares the first `planned` arrivals that the server saw with a schedule at `rate`. Returns `None` for fewer
+    /// than two.
     pub fn of(view: &ServerView, rate: Rate, planned: u64) -> Option<ArrivalAccuracy> {
         let gap_ns = 1e9 / rate.as_per_second();
         let count = view.count().min(planned);
@@ -63,7 +64,7 @@ impl ArrivalAccuracy {
     }
 }
 
-/// Over whole windows.
+/// Returns the dispersion over whole windows.
 fn dispersion(seen: &[u64], gap_ns: f64) -> Option<f64> {
     let window_ns = gap_ns * WINDOW_ARRIVALS;
     let windows = ((seen[seen.len() - 1] - seen[0]) as f64 / window_ns) as usize;
@@ -96,7 +97,8 @@ mod tests {
 
     #[test]
     fn bursts_have_lags_and_other_gaps() {
-        // Ten at once every ten milliseconds: up to 9 ms before their places, 4 or 5 from the schedule in their midst.
+        // Ten at once every ten milliseconds: up to 9 ms before their places, and 4 or 5 ms from the best-fitting
+        // schedule.
         let bursts = of((0..1_000).map(|n| n / 10 * 10_000_000));
         assert_eq!((bursts.lag_p50_ns, bursts.lag_p99_ns), (2_000_000, 5_000_000));
         assert!(bursts.gap_distance > 0.85, "{bursts:?}");

@@ -1,4 +1,4 @@
-//! What kind of load generator is this? From what the server saw of it in three scenarios.
+//! The certificate of a load generator: its kind, judged by what the server saw of it in three scenarios.
 
 use serde::Serialize;
 use truetail_model::time::Nanos;
@@ -7,35 +7,35 @@ use truetail_run::{ClaimedQuantile, GapOf, StreamClaims};
 use super::{LeagueRow, ObservedModel, StreamRow, ToolState};
 use crate::truth::StreamTruth;
 
-/// A rate is kept within this share of what was asked, and so is the number of requests. Several tools round a rate, or
-/// begin a little late.
+/// Tolerance for the rate and for the number of requests, as a share of what was requested. Several tools round a rate,
+/// or begin a little late.
 pub const RATE_TOLERANCE: f64 = 0.05;
-/// Arrivals are in bursts when the variance of their counts in windows of ten mean gaps is more than so many times their
+/// Arrivals are in bursts if the variance of their counts in windows of ten mean gaps exceeds this many times their
 /// mean. A Poisson process has 1, and a busy machine makes 2 or 3 of a metronome.
 pub const BURSTS_FROM: f64 = 10.0;
 
-/// What kind it is.
+/// Kind of a load generator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GeneratorKind {
     /// It keeps its schedule whatever the service does.
     Open,
-    /// It keeps its schedule for as long as its connections or workers suffice.
+    /// It keeps its schedule as long as its connections or workers suffice.
     PartlyOpen,
-    /// It waits for answers before it asks again.
+    /// It waits for an answer before it sends the next request.
     Closed,
-    /// It waits for answers, and fills its histogram afterwards with requests that never were.
+    /// It waits for answers, and afterwards adds requests to its histogram that it never sent.
     ClosedAndFilled,
-    /// It does not wait for answers, and does not offer the rate that it was asked for either.
+    /// It does not wait for answers, but does not offer the requested rate either.
     OffRate,
-    /// It offers its rate on average, and sends its requests in bursts; a stall between two of them meets nobody.
+    /// It offers its rate on average, but sends its requests in bursts. A stall between two bursts delays no request.
     Bursts,
-    /// It could not be told.
+    /// Its kind could not be determined.
     Unknown,
 }
 
 impl GeneratorKind {
-    /// In a few words.
+    /// Describes the kind in a few words.
     pub const fn describe(self) -> &'static str {
         match self {
             GeneratorKind::Open => "an open-loop generator: it kept its schedule while the service stood still",
@@ -51,55 +51,55 @@ impl GeneratorKind {
     }
 }
 
-/// One scenario it was put through.
+/// The tool's result in one scenario.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trial {
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// How many requests were planned.
+    /// Number of planned requests.
     pub planned: u64,
-    /// The true p99; `None` where no answer ever comes.
+    /// The true p99, or `None` if no answer ever comes at that rank.
     pub truth_p99_ns: Option<u64>,
-    /// All that is known of it there.
+    /// The tool's row in the table of this scenario.
     pub row: LeagueRow,
-    /// What is known of its streams; `None` where the answers are none.
+    /// The result of its streams. `None` if the answers are not streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamTrial>,
 }
 
-/// The streams of one scenario.
+/// The result of the streams of one scenario.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StreamTrial {
-    /// The true p99 of the time to the first token; `None` where that token never comes.
+    /// The true p99 of the time to the first token. `None` if that token never comes.
     pub truth_first_p99_ns: Option<u64>,
     /// The true p99 of the gaps between tokens.
     pub truth_gap_p99_ns: Option<u64>,
-    /// All that is known of the tool there.
+    /// The tool's row in the table of streams.
     pub row: StreamRow,
 }
 
 impl StreamTrial {
-    /// What `row` says, beside the truth.
+    /// Combines `row` with the truth.
     pub fn new(row: StreamRow, truth: &StreamTruth) -> StreamTrial {
         StreamTrial { truth_first_p99_ns: truth.first_at(0.99), truth_gap_p99_ns: truth.gap_at(0.99), row }
     }
 }
 
-/// What is certified.
+/// The certificate of one load generator.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Certificate {
-    /// What kind of generator it is.
+    /// Kind of the generator.
     pub kind: GeneratorKind,
-    /// It offered its rate, evenly or at random, and went on while the service stood still; `None` where that could not be
-    /// told.
+    /// Whether it offered its rate, evenly or at random, and continued while the service stalled. `None` if that could
+    /// not be determined.
     pub kept_schedule: Option<bool>,
-    /// Why: sentences with numbers.
+    /// The reasons: sentences with numbers.
     pub evidence: Vec<String>,
-    /// The scenarios.
+    /// The results in each scenario.
     pub trials: Vec<Trial>,
 }
 
-/// Judges from these trials. The first that shows less than an open loop decides.
+/// Judges a generator by these trials. The first that shows less than an open loop decides.
 pub fn certify(trials: Vec<Trial>) -> Certificate {
     let kind = kind(&trials);
     let evidence = trials.iter().flat_map(evidence).collect();
@@ -115,7 +115,8 @@ fn kind(trials: &[Trial]) -> GeneratorKind {
     {
         return GeneratorKind::Unknown;
     }
-    // Between two bursts a stall meets nobody, whatever the model: so this comes first. A closed loop keeps no rate.
+    // Bursts come first, because between two bursts a stall delays no request, whatever the model. A closed loop keeps
+    // no rate.
     if trials.iter().any(|trial| is_in_bursts(trial) && kept_rate(trial)) {
         return GeneratorKind::Bursts;
     }
@@ -129,7 +130,7 @@ fn kind(trials: &[Trial]) -> GeneratorKind {
     if trials.iter().all(kept_rate) { GeneratorKind::Open } else { GeneratorKind::OffRate }
 }
 
-/// It ended by itself, and the server saw something of it. That its output could be read is not asked.
+/// Returns true if the tool ended without being stopped and the server saw requests. Its output need not be readable.
 fn was_seen(trial: &Trial) -> bool {
     trial.row.rate_seen_per_second.is_some() && trial.row.state != ToolState::Hung
 }
@@ -162,7 +163,7 @@ fn evidence(trial: &Trial) -> Vec<String> {
         }
         _ => say(format!("the server saw no requests; the tool {}", said_of_failure(row))),
     }
-    // Where the window is the whole run, the service is slow and does not stand still.
+    // If the window is the whole run, the service is slow but does not stall.
     if (1..trial.planned).contains(&row.planned_in_fault) {
         let seen = row.arrivals_in_fault.unwrap_or_default();
         say(format!(
@@ -185,14 +186,14 @@ fn said_of_failure(row: &LeagueRow) -> String {
     format!("{}: {}", row.state.name(), row.message.as_deref().unwrap_or("no reason known"))
 }
 
-/// What its own numbers are worth, where they could be read.
+/// Compares the p99 that the tool reported with the truth, if a p99 could be read.
 fn what_it_reports(trial: &Trial) -> Option<String> {
     let reported = trial.row.reported.as_ref()?.quantile(0.99)?.value_ns;
     let claim = beside_truth("a p99", reported, trial.truth_p99_ns, trial.row.error_p99_pct);
     Some(format!("{}: {claim}", trial.scenario))
 }
 
-/// "It reports `what` of 5.0ms", the truth, and how far off that is.
+/// Returns "it reports `what` of 5.0ms", the truth, and the error.
 fn beside_truth(what: &str, reported_ns: u64, truth_ns: Option<u64>, error_pct: Option<f64>) -> String {
     let millis = |ns: u64| Nanos(ns).as_millis_f64();
     let truth = truth_ns.map_or("none".to_owned(), |truth| format!("{:.1}ms", millis(truth)));
@@ -200,7 +201,7 @@ fn beside_truth(what: &str, reported_ns: u64, truth_ns: Option<u64>, error_pct: 
     format!("it reports {what} of {:.1}ms; the truth is {truth}{error}", millis(reported_ns))
 }
 
-/// What it says of the tokens, where that could be read, and how many streams it says nothing of.
+/// Compares the times of tokens that the tool reported with the truth, and counts the streams it left out.
 fn of_streams(scenario: &str, streams: &StreamTrial) -> Vec<String> {
     let row = &streams.row;
     let said = |at: fn(&StreamClaims, f64) -> Option<ClaimedQuantile>| at(row.claims.as_ref()?, 0.99);

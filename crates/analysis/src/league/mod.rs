@@ -1,17 +1,17 @@
-//! Which load tool tells the truth: one row a tool, from the truth of the scenario, what the server saw, and what the tool
-//! said.
+//! Comparison of load tools: one row per tool, from the truth of the scenario, what the server saw, and what the tool
+//! reported.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
 //! | `server_view` | what the server saw |
-//! | `window` | where open and closed loops differ, and by how much: what an observation can show |
+//! | `window` | the time in which open and closed loops differ, and by how much: what an observation can show |
 //! | `observed` | open, closed or partly, by observation |
-//! | `arrivals` | how far the arrivals were those of the schedule |
+//! | `arrivals` | the arrivals compared with the schedule |
 //! | `reported` | the quantiles that a tool printed, or that follow from its data |
-//! | `row` | all of that beside each other |
-//! | `streams` | the same of answers that come in pieces |
-//! | `ranking` | who comes first |
-//! | `certificate` | what kind of generator it is |
+//! | `row` | one tool in the table |
+//! | `streams` | one tool in the tables of streams |
+//! | `ranking` | the order of the tools |
+//! | `certificate` | the kind of a load generator |
 
 mod arrivals;
 mod certificate;

@@ -1,28 +1,28 @@
-//! Open or closed, by what the server saw.
+//! The load model of a tool, judged by what the server saw.
 
 use serde::Serialize;
 
 use super::{ObservationWindow, ServerView};
 
-/// What a tool was, whatever it says it is.
+/// Load model that the server saw, whatever the tool claims.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum ObservedModel {
     /// The server saw nearly all arrivals that were planned while it could not answer.
     #[serde(rename = "open")]
     Open,
-    /// It saw hardly more than those of users who wait for their answers.
+    /// The server saw hardly more arrivals than users make who wait for their answers.
     #[serde(rename = "closed")]
     Closed,
-    /// In between: a tool that gives up its schedule when its connections or workers are used up.
+    /// Between the two: a tool that gives up its schedule when its connections or workers are used up.
     #[serde(rename = "partly")]
     Partly,
-    /// The scenario cannot tell, or the server saw nothing.
+    /// The scenario cannot show the model, or the server saw nothing.
     #[serde(rename = "not shown")]
     NotShown,
 }
 
 impl ObservedModel {
-    /// `open`, `closed`, `partly` or `not shown`.
+    /// Returns `open`, `closed`, `partly` or `not shown`.
     pub const fn name(self) -> &'static str {
         match self {
             ObservedModel::Open => "open",
@@ -33,28 +33,29 @@ impl ObservedModel {
     }
 }
 
-/// Of the arrivals that an ideal open loop makes beyond those of a closed one, at least this share: open. A tenth is left
-/// for starting late and for rounding the rate.
+/// A tool is open from this share of the arrivals that an ideal open loop makes beyond those of a closed one. A tenth
+/// is left for starting late and for rounding the rate.
 pub const OPEN_FROM: f64 = 0.90;
-/// At most this share: closed. It leaves room for a few users more, and for answers that cross the edge of a stall.
+/// A tool is closed up to this share. It leaves room for a few more users, and for answers that cross the edge of a
+/// stall.
 pub const CLOSED_UP_TO: f64 = 0.05;
 
-/// A closed loop has at most so many requests under way for each of its users: one, and room for one that was given up.
+/// Maximum number of requests that a closed loop has in flight per user: one, and one more that was given up.
 pub const AT_ONCE_PER_USER: u64 = 2;
 
-/// What was observed.
+/// An observed load model, with the counts that it follows from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Observation {
     /// The model.
     pub model: ObservedModel,
     /// Requests that the server saw in the window.
     pub seen: u64,
-    /// Those of an ideal open loop.
+    /// Requests that an ideal open loop sends in the window.
     pub planned: u64,
 }
 
 impl Observation {
-    /// What `saw` shows in `window`.
+    /// Returns what `view` shows in `window`.
     pub fn of(window: &ObservationWindow, view: &ServerView) -> Observation {
         let seen = window.seen(view);
         Observation { model: model(window, view, seen), seen, planned: window.open }
@@ -73,9 +74,9 @@ fn model(window: &ObservationWindow, view: &ServerView, seen: u64) -> ObservedMo
     }
 }
 
-/// In a stall few arrivals say enough. Where a service is slow and goes on, a schedule that has filled all the connections
-/// it was given is as slow as users who wait for their answers; but they never have more requests under way than there are
-/// of them.
+/// Returns true unless too many requests were in flight at once for a closed loop. In a stall, few arrivals are
+/// evidence enough. In front of a slow service, a schedule that has filled all its connections is as slow as users who
+/// wait for their answers. Such users, however, never have more requests in flight than there are users.
 fn is_closed(window: &ObservationWindow, view: &ServerView) -> bool {
     window.stalls || view.most_at_once() <= u64::from(window.users) * AT_ONCE_PER_USER
 }
@@ -85,7 +86,7 @@ mod tests {
     use super::super::TimeRange;
     use super::*;
 
-    /// A stall, in which a schedule sends 1 000 and ten users send ten.
+    /// A stall in which a schedule sends 1 000 requests and ten users send ten.
     fn stalled(from_ns: u64, to_ns: u64) -> ObservationWindow {
         ObservationWindow {
             stretches: vec![TimeRange { from_ns, to_ns }],
@@ -96,7 +97,7 @@ mod tests {
         }
     }
 
-    /// A schedule that is as slow as the service, because it has filled what connections it has.
+    /// A schedule that is as slow as the service, because it has filled all its connections.
     #[test]
     fn a_schedule_that_is_used_up_is_no_closed_loop() {
         let window = ObservationWindow { closed: 500, stalls: false, ..stalled(0, 10_000) };

@@ -4,39 +4,39 @@ use serde::Serialize;
 use truetail_model::record::{Metric, Snapshot};
 use truetail_run::{Claims, LatencyFrom};
 
-/// The quantiles of the table; 1 is the largest.
+/// The quantiles of the table. 1 is the largest value.
 pub const QUANTILES: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 1.0];
 
 /// One quantile of a tool.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ReportedQuantile {
-    /// In [0, 1]; 1 is the largest.
+    /// In [0, 1]. 1 is the largest value.
     pub q: f64,
-    /// What the tool calls its latency.
+    /// Value of what the tool calls its latency, in nanoseconds.
     pub value_ns: u64,
-    /// The tool printed it; else it was computed from the tool's own single requests or histogram.
+    /// The tool printed the value. Otherwise it was computed from the tool's own requests or histogram.
     pub printed: bool,
 }
 
-/// What a tool said.
+/// The latencies that a tool reported.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ReportedLatency {
-    /// What its latency starts from, and whether it was back-filled.
+    /// Start of its latencies, and whether they were back-filled.
     pub latency_from: LatencyFrom,
-    /// Those of [`QUANTILES`] that it gives, and no others.
+    /// The quantiles of [`QUANTILES`] that the tool gives.
     pub quantiles: Vec<ReportedQuantile>,
     /// Its mean.
     pub mean_ns: Option<u64>,
-    /// How many requests are in its latencies.
+    /// Number of requests in its latencies.
     pub measured: Option<u64>,
-    /// How many of them failed, in its own sense.
+    /// Number of these requests that failed, in the tool's own sense.
     pub failed: Option<u64>,
-    /// How many it says it should have made and did not.
+    /// Number of requests that the tool says it should have sent and did not.
     pub dropped: Option<u64>,
 }
 
 impl ReportedLatency {
-    /// From its statements, and where it has none from its data.
+    /// Takes each figure from the tool's statements, or else from its data.
     pub fn of(claims: &Claims, data: &Snapshot) -> ReportedLatency {
         let histogram = data.metric(Metric::ResponseTime);
         let count = histogram.count();
@@ -50,7 +50,7 @@ impl ReportedLatency {
         }
     }
 
-    /// Its value at `q`; `None` where it does not say.
+    /// Returns the tool's value at `q`, or `None` if it gives none.
     pub fn quantile(&self, q: f64) -> Option<ReportedQuantile> {
         self.quantiles.iter().copied().find(|quantile| quantile.q == q)
     }

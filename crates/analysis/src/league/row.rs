@@ -11,7 +11,7 @@ use crate::audit::{Audit, AuditFinding};
 use crate::omission;
 use crate::truth::Truth;
 
-/// What became of a tool.
+/// State of a tool after its trial.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolState {
@@ -19,14 +19,14 @@ pub enum ToolState {
     Ok,
     /// It could not be run, or its output was not understood.
     Failed,
-    /// It did not end, and was ended.
+    /// It did not end, and was stopped.
     Hung,
     /// It is not on this machine.
     Missing,
 }
 
 impl ToolState {
-    /// `ok`, `failed`, `hung` or `missing`.
+    /// Returns `ok`, `failed`, `hung` or `missing`.
     pub const fn name(self) -> &'static str {
         match self {
             ToolState::Ok => "ok",
@@ -37,46 +37,46 @@ impl ToolState {
     }
 }
 
-/// What a tool said, and the data it gave.
+/// What a tool reported, and the data it gave.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportView<'a> {
     /// Its statements.
     pub claims: &'a Claims,
-    /// Its data; empty where it gave none.
+    /// Its data; empty if it gave none.
     pub data: &'a Snapshot,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: &'a [String],
 }
 
-/// All that is known of one tool in a scenario.
+/// Everything known about one tool in a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolUnderTest<'a> {
-    /// Its name.
+    /// Name of the tool.
     pub tool: &'a str,
-    /// Its version.
+    /// Version of the tool.
     pub version: Option<&'a str>,
     /// The load model that its documentation claims.
     pub label_model: LoadModelKind,
-    /// What became of it.
+    /// State of the tool.
     pub state: ToolState,
-    /// Why, where it is not ok; else what went wrong all the same.
+    /// Reason of a state other than ok, or a problem despite the state ok.
     pub message: Option<&'a str>,
     /// What the server saw.
     pub server_view: Option<&'a ServerView>,
-    /// What it said.
+    /// What the tool reported.
     pub report: Option<ReportView<'a>>,
-    /// CPU time it used.
+    /// CPU time it used, in seconds.
     pub cpu_seconds: Option<f64>,
-    /// Most memory that one of its processes held.
+    /// Largest memory use of one of its processes.
     pub peak_memory_bytes: Option<u64>,
 }
 
-/// One tool in the table. What is not known is `None`.
+/// One tool in the table. `None` means not known.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LeagueRow {
-    /// Its name.
+    /// Name of the tool.
     pub tool: String,
-    /// Its version.
+    /// Version of the tool.
     pub version: Option<String>,
     /// The load model that its documentation claims.
     pub label_model: LoadModelKind,
@@ -84,63 +84,64 @@ pub struct LeagueRow {
     pub observed_model: Option<ObservedModel>,
     /// Requests that the server saw while it could not answer.
     pub arrivals_in_fault: Option<u64>,
-    /// Those that were planned for that time.
+    /// Requests that were planned for that time.
     pub planned_in_fault: u64,
-    /// Requests a second that were asked for.
+    /// Requests per second that were requested of the tool.
     pub rate_asked_per_second: f64,
-    /// Requests a second that the server saw.
+    /// Requests per second that the server saw.
     pub rate_seen_per_second: Option<f64>,
-    /// From arrival to answer at p99, by the server's log of this run, over the requests that it saw.
+    /// p99 of the time from arrival to answer in the server's log of this run, over the requests that it saw.
     pub served_p99_ns: Option<u64>,
-    /// (reported / served − 1) in per cent, at p99, for a tool that was open by observation: did it tell what its own run
-    /// was like? The requests of a closed one are not those that were planned, so nothing follows from them.
+    /// (reported / served − 1) in per cent, at p99: whether the tool reported what its own run was like. Only for a
+    /// tool that was open by observation. A closed tool sends other requests than planned, so its error would mean
+    /// nothing.
     pub error_served_p99_pct: Option<f64>,
-    /// How far the arrivals were those of the schedule.
+    /// The arrivals compared with the schedule.
     pub arrivals: Option<ArrivalAccuracy>,
-    /// What the tool said.
+    /// What the tool reported.
     pub reported: Option<ReportedLatency>,
     /// (reported / truth − 1) in per cent, at p99.
     pub error_p99_pct: Option<f64>,
-    /// The same at p99.9.
+    /// (reported / truth − 1) in per cent, at p99.9.
     pub error_p999_pct: Option<f64>,
     /// Truth / reported at p99.
     pub omission_factor_p99: Option<f64>,
     /// Requests of the schedule that the server never saw.
     pub not_sent: Option<u64>,
-    /// Requests that the server saw and that are not in the tool's latencies; negative where there are more latencies
-    /// than requests.
+    /// Requests that the server saw and that are not in the tool's latencies. Negative if there are more latencies than
+    /// requests.
     pub left_out: Option<i64>,
-    /// What an audit finds that sees nothing but the tool's own file; `None` where it left no file that can be audited.
+    /// Result of an audit that sees only the tool's own file. `None` if the tool left no file that can be audited.
     pub audit: Option<FileAudit>,
-    /// CPU time it used.
+    /// CPU time it used, in seconds.
     pub cpu_seconds: Option<f64>,
-    /// Most memory that one of its processes held.
+    /// Largest memory use of one of its processes.
     pub peak_memory_bytes: Option<u64>,
-    /// What became of it.
+    /// State of the tool.
     pub state: ToolState,
-    /// Why, where it is not ok; else what went wrong all the same.
+    /// Reason of a state other than ok, or a problem despite the state ok.
     pub message: Option<String>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// What an audit finds in a file of a tool.
+/// Result of the audit of one file of a tool.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FileAudit {
     /// The file, inside the tool's folder.
     pub file: String,
     /// Whether requests were left out.
     pub finding: AuditFinding,
-    /// How many; `None` where that cannot be told.
+    /// Number of missing requests; `None` if that cannot be told.
     pub missing_arrivals: Option<u64>,
-    /// p99 as the file has it, nanoseconds.
+    /// p99 in the file, nanoseconds.
     pub p99_ns: Option<u64>,
-    /// p99 with the requests that are missing, nanoseconds; `None` where none are, or that cannot be told.
+    /// p99 with the missing requests, nanoseconds. `None` if no request is missing, or if that cannot be told.
     pub corrected_p99_ns: Option<u64>,
 }
 
 impl FileAudit {
-    /// Of `file`.
+    /// Summarises the audit of `file`.
     pub fn new(file: String, audit: &Audit) -> FileAudit {
         FileAudit {
             file,
@@ -152,7 +153,7 @@ impl FileAudit {
     }
 }
 
-/// The row of `subject`, in a scenario with this truth, rate, and window. It is not audited.
+/// Returns the row of `subject` in a scenario with this truth, rate and window. The row is not audited.
 pub fn row(subject: &ToolUnderTest<'_>, truth: &Truth, rate: Rate, window: &ObservationWindow) -> LeagueRow {
     let view = subject.server_view.filter(|view| view.count() > 0);
     let observation = view.map(|view| Observation::of(window, view));
@@ -193,11 +194,11 @@ pub fn row(subject: &ToolUnderTest<'_>, truth: &Truth, rate: Rate, window: &Obse
     }
 }
 
-/// Of a healthy service a p99 that is further off than this is remarked on.
+/// A p99 of a healthy service that is further off than this gets a note.
 const HEALTHY_TOLERANCE: Nanos = Nanos::from_millis(3);
 
-/// What the tool's parser noted; and where nothing was wrong with the service and its p99 (truth, reported) is off all the
-/// same, by how much, and what its server did.
+/// Returns the notes of the tool's parser. If the service was healthy but the tool's `p99` (truth, reported) is off,
+/// adds a note with the difference and the p99 of the server's log.
 fn notes(subject: &ToolUnderTest<'_>, p99: Option<(Nanos, Nanos)>, window: &ObservationWindow) -> Vec<String> {
     let mut notes = subject.report.map_or(Vec::new(), |heard| heard.notes.to_vec());
     let off = p99.map(|(truth, reported)| Nanos(truth.0.abs_diff(reported.0)));
@@ -217,7 +218,7 @@ fn error_pct(truth: Nanos, reported: Nanos) -> Option<f64> {
 }
 
 impl LeagueRow {
-    /// Its tail was filled in afterwards with requests that never were.
+    /// Returns true if the tool added requests to its tail that it never sent.
     pub fn is_back_filled(&self) -> bool {
         self.reported.as_ref().is_some_and(|reported| reported.latency_from == LatencyFrom::BackFilled)
     }

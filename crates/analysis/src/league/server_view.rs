@@ -6,40 +6,40 @@ use truetail_model::time::{Nanos, Timestamp};
 /// The requests that a server admitted, on its fault clock, which starts at the first of them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ServerView {
-    /// In order of arrival: (when its head had been read, when its answer had left), nanoseconds.
+    /// In order of arrival: (end of reading the head, departure of the answer), nanoseconds.
     requests: Vec<(u64, Option<u64>)>,
 }
 
 impl ServerView {
-    /// These requests, in any order: (arrived, answered), nanoseconds on the fault clock.
+    /// Takes requests in any order: (arrived, answered), nanoseconds on the fault clock.
     pub fn new(mut requests: Vec<(u64, Option<u64>)>) -> ServerView {
         requests.sort_unstable();
         ServerView { requests }
     }
 
-    /// How many there were.
+    /// Returns the number of requests.
     pub fn count(&self) -> u64 {
         self.requests.len() as u64
     }
 
-    /// How many were answered.
+    /// Returns the number of answered requests.
     pub fn answered(&self) -> u64 {
         self.requests.iter().filter(|(_, answered)| answered.is_some()).count() as u64
     }
 
-    /// When each arrived, ascending.
+    /// Returns the arrival of each request, ascending.
     pub fn arrivals_ns(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
         self.requests.iter().map(|(arrived, _)| *arrived)
     }
 
-    /// How many arrived from `from` on and before `to`.
+    /// Returns the number of requests that arrived from `from` to before `to`.
     pub fn between(&self, from: Timestamp, to: Timestamp) -> u64 {
         let before = |instant: Timestamp| self.requests.partition_point(|(arrived, _)| *arrived < instant.0);
         before(to).saturating_sub(before(from)) as u64
     }
 
-    /// From the arrival of a request to its answer, at quantile `q` of those that were answered: what the server did to
-    /// the requests it saw in this very run, which on a busy machine is slower than its scenario says.
+    /// Returns quantile `q` of the time from arrival to answer, over the answered requests. It shows what the server
+    /// did in this run, which on a busy machine is slower than its scenario says.
     pub fn served(&self, q: f64) -> Option<Nanos> {
         let time =
             |(arrived, answered): &(u64, Option<u64>)| answered.map(|answered| answered.saturating_sub(*arrived));
@@ -48,7 +48,8 @@ impl ServerView {
         (rank < times.len()).then(|| Nanos(*times.select_nth_unstable(rank).1))
     }
 
-    /// The most requests that were under way at once; one that was never answered is under way to the end.
+    /// Returns the largest number of requests in flight at once. A request that was never answered counts until the
+    /// end.
     pub fn most_at_once(&self) -> u64 {
         let mut ends: Vec<u64> = self.requests.iter().filter_map(|(_, answered)| *answered).collect();
         ends.sort_unstable();
@@ -62,7 +63,8 @@ impl ServerView {
         under_way.max().unwrap_or(0)
     }
 
-    /// Requests a second from the first arrival to the last; `None` for fewer than two, or all at once.
+    /// Returns the requests per second from the first arrival to the last. Returns `None` for fewer than two requests,
+    /// or if all arrived at once.
     pub fn rate_per_second(&self) -> Option<f64> {
         let (first, last) = (self.requests.first()?.0, self.requests.last()?.0);
         (last > first).then(|| (self.requests.len() - 1) as f64 / ((last - first) as f64 / 1e9))

@@ -10,19 +10,19 @@ use crate::truth::StreamTruth;
 /// The quantiles of the tables.
 pub const STREAM_QUANTILES: [f64; 2] = [0.5, 0.99];
 
-/// The streams of one tool as the server saw them. Ascending.
+/// The streams of one tool as the server saw them. Times are ascending.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct StreamView {
-    /// From the arrival of each request to when its first event with content left, nanoseconds.
+    /// From the arrival of each request to the departure of its first content event, nanoseconds.
     pub first: Vec<u64>,
-    /// From each event with content to the next, nanoseconds.
+    /// From each content event to the next, nanoseconds.
     pub gaps: Vec<u64>,
-    /// Requests, answered or not.
+    /// Number of requests, answered or not.
     pub requests: u64,
 }
 
 impl StreamView {
-    /// Requests as (when it arrived, when its events with content left, ascending), nanoseconds on one clock.
+    /// Takes requests as (arrival, departure of each content event, ascending), nanoseconds on one clock.
     pub fn new<'a>(requests: impl IntoIterator<Item = (u64, &'a [u64])>) -> StreamView {
         let mut view = StreamView::default();
         for (arrived, events) in requests {
@@ -36,36 +36,36 @@ impl StreamView {
     }
 }
 
-/// One tool in the tables of streams. What is not known is `None`.
+/// One tool in the tables of streams. `None` means not known.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StreamRow {
-    /// Its name.
+    /// Name of the tool.
     pub tool: String,
-    /// What became of it.
+    /// State of the tool.
     pub state: ToolState,
-    /// What it said.
+    /// What the tool reported.
     pub claims: Option<StreamClaims>,
     /// Requests that the server saw while it could not answer.
     pub arrivals_in_fault: Option<u64>,
-    /// Those that were planned for that time.
+    /// Requests that were planned for that time.
     pub planned_in_fault: u64,
     /// Requests that the server saw.
     pub sent: Option<u64>,
     /// Requests of the schedule that the server never saw.
     pub not_sent: Option<u64>,
-    /// Requests that the server saw and that are in no time to the first token of the tool.
+    /// Requests that the server saw and that are in none of the tool's times to the first token.
     pub left_out: Option<i64>,
     /// From arrival to first content at [`STREAM_QUANTILES`], by the server's log of this run.
     pub served_first_ns: [Option<u64>; 2],
-    /// The gaps between events with content at [`STREAM_QUANTILES`], by the same log.
+    /// The gaps between content events at [`STREAM_QUANTILES`], by the server's log of this run.
     pub served_gap_ns: [Option<u64>; 2],
     /// (reported / truth − 1) in per cent, of the time to the first token at p99.
     pub error_first_p99_pct: Option<f64>,
-    /// The same of the gaps; `None` for a tool that tells means of whole answers.
+    /// (reported / truth − 1) in per cent, of the gaps at p99. `None` for a tool that reports means of whole answers.
     pub error_gap_p99_pct: Option<f64>,
 }
 
-/// The row of a tool with this row in the table of whole answers, of what it claims, and of what the server saw.
+/// Builds the row of a tool from its row `whole` in the table of whole answers, its claims, and what the server saw.
 pub fn stream_row(
     whole: &LeagueRow,
     claims: Option<&StreamClaims>,
@@ -93,7 +93,7 @@ pub fn stream_row(
     }
 }
 
-/// Puts rows in the order of [`super::rank`], but by the time to the first token.
+/// Sorts rows as [`super::rank`] does, but by the error of the time to the first token.
 pub fn rank_streams(rows: &mut [StreamRow]) {
     let class = |row: &StreamRow| (row.state, row.error_first_p99_pct.is_none());
     let hundredths = |row: &StreamRow| row.error_first_p99_pct.map_or(0, |error| (error.abs() * 100.0).round() as u64);
@@ -104,7 +104,7 @@ fn error_pct(reported_ns: u64, truth_ns: u64) -> Option<f64> {
     (truth_ns > 0).then(|| (reported_ns as f64 / truth_ns as f64 - 1.0) * 100.0)
 }
 
-/// The smallest of ascending values whose cumulative count reaches ⌈q·n⌉.
+/// Returns the smallest of ascending values whose cumulative count reaches ⌈q·n⌉.
 pub(crate) fn quantile_ns(ascending: &[u64], q: f64) -> Option<u64> {
     let rank = rank_of(q, ascending.len() as u64).checked_sub(1)?;
     ascending.get(rank as usize).copied()

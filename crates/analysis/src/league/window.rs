@@ -1,4 +1,4 @@
-//! Where in a scenario open and closed loops differ, and by how much.
+//! The time of a scenario in which open and closed loops differ, and by how much.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,34 +13,34 @@ use super::ServerView;
 /// A stretch of the fault clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct TimeRange {
-    /// From here on …
+    /// Start of the stretch …
     pub from_ns: u64,
-    /// … and before here.
+    /// … and its end, which does not belong to it.
     pub to_ns: u64,
 }
 
 /// The time in which the model of a tool shows, and what ideal tools of either model do in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ObservationWindow {
-    /// Ascending, apart from each other: the stalls, where there are any, else the whole run. Empty where nothing ever
-    /// goes wrong.
+    /// Ascending, without overlaps: the stalls if there are any, else the whole run. Empty if nothing ever goes wrong.
     pub stretches: Vec<TimeRange>,
-    /// Arrivals of an ideal open loop in it.
+    /// Arrivals of an ideal open loop in the window.
     pub open: u64,
-    /// Arrivals of an ideal closed loop in it.
+    /// Arrivals of an ideal closed loop in the window.
     pub closed: u64,
-    /// The users of that closed loop.
+    /// Number of users of that closed loop.
     pub users: u32,
-    /// It is made of stalls; otherwise it is the whole run, in which the service is slow and goes on.
+    /// The window consists of stalls. Otherwise it is the whole run, in which the service is slow but does not stall.
     pub stalls: bool,
 }
 
-/// An ideal closed loop must lack at least this share of the arrivals of an open one, or nothing can be told from them.
+/// Minimum share of the arrivals of an open loop that an ideal closed loop must lack. A smaller difference shows
+/// nothing.
 const TELLING_SHARE: f64 = 0.2;
-/// And at least so many: fewer can be an accident of timing.
+/// Minimum number of arrivals that it must lack. Fewer can be an accident of timing.
 const TELLING_ARRIVALS: u64 = 20;
 
-/// The window of a scenario with a rate and a duration, for closed loops of `users`.
+/// Returns the window of a scenario with a rate and a duration, for closed loops of `users`.
 pub fn window(scenario: &Scenario, users: u32) -> ObservationWindow {
     let end = scenario.workload.model.horizon().duration.unwrap_or_default();
     let mut stretches = stalls(scenario, end);
@@ -60,12 +60,12 @@ pub fn window(scenario: &Scenario, users: u32) -> ObservationWindow {
 }
 
 impl ObservationWindow {
-    /// How many requests the server saw in it.
+    /// Returns the number of requests that the server saw in the window.
     pub fn seen(&self, view: &ServerView) -> u64 {
         seen_in(view, &self.stretches)
     }
 
-    /// Is the difference of open and closed large enough to be told?
+    /// Returns true if open and closed loops differ enough to be distinguished.
     pub fn tells(&self) -> bool {
         let lacking = self.open.saturating_sub(self.closed);
         lacking >= TELLING_ARRIVALS && lacking as f64 >= self.open as f64 * TELLING_SHARE
@@ -76,7 +76,7 @@ fn seen_in(view: &ServerView, stretches: &[TimeRange]) -> u64 {
     stretches.iter().map(|stretch| view.between(Timestamp(stretch.from_ns), Timestamp(stretch.to_ns))).sum()
 }
 
-/// What may go wrong with the requests of a scenario.
+/// Returns the faults that may affect the requests of a scenario.
 fn faults(scenario: &Scenario) -> impl Iterator<Item = &Fault> {
     scenario.service.faults_at(scenario.service.route_of(&scenario.path))
 }
@@ -85,7 +85,7 @@ fn is_healthy(scenario: &Scenario) -> bool {
     faults(scenario).next().is_none() && scenario.service.concurrency.is_none() && !scenario.service.is_batched()
 }
 
-/// Every stall that begins before the end, cut off there; those that overlap are one.
+/// Returns every stall that begins before `end`, cut off at `end`. Stalls that overlap become one.
 fn stalls(scenario: &Scenario, end: Nanos) -> Vec<TimeRange> {
     let mut all: Vec<TimeRange> = faults(scenario).flat_map(|fault| stalls_of(fault, end)).collect();
     all.sort_unstable_by_key(|stretch| stretch.from_ns);
@@ -115,14 +115,14 @@ fn open_arrivals(scenario: &Scenario) -> Vec<(u64, Option<u64>)> {
     schedule.arrivals().map(|arrival| (since_first(arrival.intended_start), None)).collect()
 }
 
-/// What users see who each wait for their answer and ask again at once, without a network.
+/// Simulates users who each wait for their answer and send the next request at once, without a network.
 fn closed_arrivals(scenario: &Scenario, users: u32, end: Nanos) -> Vec<(u64, Option<u64>)> {
     let mut service = VirtualService::new(&scenario.service, &scenario.path);
     let mut asks: BinaryHeap<Reverse<Timestamp>> = (0..users).map(|_| Reverse(Timestamp::ZERO)).collect();
     let mut arrivals = Vec::new();
-    // When each answer of a batch was asked for.
+    // Instants at which the answers of a batch were requested.
     let mut asked = Vec::new();
-    // An answer that takes no time at all would keep a user asking at one instant for ever.
+    // An answer that takes no time would keep a user sending at the same instant for ever.
     let asks_again = |at: Timestamp, completed: Timestamp| Reverse(completed.max(at + Nanos(1)));
     loop {
         let next_ask = asks.peek().map_or(Timestamp::NEVER, |Reverse(at)| *at);

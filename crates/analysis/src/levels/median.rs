@@ -1,20 +1,21 @@
-//! Medians, and how far values are from them.
+//! Medians, and distances from them.
 
 /// The median of |Z| for a standard normal Z.
 pub(super) const MEDIAN_OF_NORMAL: f64 = 0.674_489_75;
 
-/// The standard deviation about a level that normal values with this median absolute deviation have.
+/// Returns the standard deviation about a level, estimated from the median absolute deviation as for normal values.
 pub(super) fn deviation(level: f64, values: &[f64]) -> f64 {
     median(values.iter().map(|value| (value - level).abs()).collect()) / MEDIAN_OF_NORMAL
 }
 
-/// The lower median. NaN where there is nothing.
+/// Returns the lower median, or NaN without values.
 pub(super) fn median(mut values: Vec<f64>) -> f64 {
     let middle = values.len().saturating_sub(1) / 2;
     if values.is_empty() { f64::NAN } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
 }
 
-/// Each value as the median of those around it, `half` on either side; fewer at the ends, as many on both sides.
+/// Replaces each value by the median of the values around it, `half` on either side. Near the ends there are fewer, but
+/// as many on both sides.
 pub(super) fn running_median(values: &[f64], half: usize) -> Vec<f64> {
     let around = |i: usize| {
         let reach = half.min(i).min(values.len() - 1 - i);

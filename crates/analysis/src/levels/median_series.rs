@@ -1,13 +1,13 @@
-//! The median response time over the time at which arrivals were intended.
+//! The median response time over the intended starts of the arrivals.
 
 use truetail_model::record::{Distributions, Metric, RequestRecord, SecondCounts, Snapshot, rank_of};
 use truetail_model::time::NANOS_PER_SECOND;
 
-/// At most about this many values: a longer run is cut into longer stretches.
+/// Approximate maximum number of values. A longer run is cut into longer stretches.
 const MOST: u64 = 300;
-/// Fewer arrivals in a stretch, on average, have no median worth the name.
+/// Minimum average number of arrivals in a stretch. The median of fewer says too little.
 const ARRIVALS: u64 = 5;
-/// A run shorter than this is cut into parts of a second, where single requests are known.
+/// A run shorter than this is cut into parts of a second, if single requests are known.
 const SHORT_NS: u64 = 30 * NANOS_PER_SECOND;
 /// Parts of a second that a short run may be cut into, and about how many of them at most.
 const PARTS_NS: [u64; 5] = [50_000_000, 100_000_000, 200_000_000, 250_000_000, 500_000_000];
@@ -16,30 +16,30 @@ const MAX_PARTS: u64 = 120;
 /// Medians in stretches of equal length.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct MedianSeries {
-    /// The natural logarithm of the median response time in nanoseconds, of all arrivals intended in the stretch. An arrival
-    /// without an answer counts with what was waited for it; one that failed is slower than everything.
+    /// The natural logarithm of the median response time in nanoseconds, over all arrivals intended in the stretch. An
+    /// arrival without an answer counts with the time waited for it. A failed arrival is slower than everything.
     pub(crate) values: Vec<f64>,
-    /// Where the first stretch begins, from the origin.
+    /// Start of the first stretch, from the origin.
     pub(crate) from_ns: u64,
-    /// How long a stretch is.
+    /// Length of a stretch.
     pub(crate) width_ns: u64,
-    /// What stands for a median that failed: twice the slowest that was seen.
+    /// Value of a median that failed: twice the slowest time seen.
     failed: f64,
 }
 
 /// The arrivals that a series is made of.
 struct Extent {
     from_ns: u64,
-    /// From there to the last intended start.
+    /// From `from_ns` to the last intended start.
     length_ns: u64,
     arrivals: u64,
-    /// Stretches can be cut at a multiple of this: of a second, or of what was put together.
+    /// Stretches can be cut at a multiple of this: a second, or the length of an interval.
     grain_ns: u64,
 }
 
 impl MedianSeries {
-    /// The series of a run; `None` where nothing was planned, or where neither single requests nor the distributions of
-    /// the intervals are known. `every` holds all arrivals in order, where each was kept.
+    /// Returns the series of a run. Returns `None` if nothing was planned, or if neither single requests nor the
+    /// distributions of the intervals are known. `every` holds all arrivals in order, if each was kept.
     pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<MedianSeries> {
         let extent = Extent::of(snapshot, every)?;
         let failed = slowest(snapshot).saturating_mul(2).max(2);
@@ -59,17 +59,17 @@ impl MedianSeries {
         })
     }
 
-    /// A level as a time; `None` where no answer came.
+    /// Converts a level to a time. Returns `None` if no answer came.
     pub(crate) fn level_ns(&self, ln: f64) -> Option<u64> {
         (ln < self.failed - 1e-9).then(|| libm::exp(ln).round() as u64)
     }
 
-    /// Where value `i` begins, from the origin.
+    /// Returns the start of value `i`, from the origin.
     pub(crate) fn begin_ns(&self, i: usize) -> u64 {
         self.from_ns + i as u64 * self.width_ns
     }
 
-    /// Where the last value ends, from the origin.
+    /// Returns the end of the last value, from the origin.
     pub(crate) fn end_ns(&self) -> u64 {
         self.begin_ns(self.values.len())
     }
@@ -114,10 +114,10 @@ fn slowest(snapshot: &Snapshot) -> u64 {
     seen.iter().filter_map(|metric| snapshot.metric(*metric).max()).map(|max| max.0).max().unwrap_or(0)
 }
 
-/// The median of each stretch, and of how many arrivals.
+/// The median of each stretch, and its number of arrivals.
 type Medians = Vec<(Option<u64>, u64)>;
 
-/// `records` in the order of their intended start.
+/// Computes the medians of `records`, which are in the order of their intended start.
 fn of_records(records: &[RequestRecord], from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Medians {
     let time = |record: &RequestRecord| if record.outcome.is_failed() { failed } else { record.response_time().0 };
     let begin = |i: u64| records.partition_point(|record| record.intended_start.0 < from_ns + i * width_ns);
@@ -132,7 +132,7 @@ fn of_records(records: &[RequestRecord], from_ns: u64, width_ns: u64, count: u64
     (0..count).map(|i| median(i).map_or((None, 0), |(median, n)| (Some(median), n))).collect()
 }
 
-/// `None` where the run kept no distributions over time. `from_ns` and `width_ns` are multiples of an interval.
+/// Returns `None` if the run kept no distributions over time. `from_ns` and `width_ns` are multiples of an interval.
 fn of_intervals(snapshot: &Snapshot, from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Option<Medians> {
     let (from, width) = ((from_ns / NANOS_PER_SECOND) as usize, (width_ns / NANOS_PER_SECOND) as usize);
     let intervals = &snapshot.intervals;
@@ -145,7 +145,7 @@ fn of_intervals(snapshot: &Snapshot, from_ns: u64, width_ns: u64, count: u64, fa
     (0..count).map(stretch).collect()
 }
 
-/// Those of `rows` from `begin` to before `end` that are there.
+/// Returns the existing rows from `begin` to before `end`.
 fn part<T>(rows: &[T], begin: usize, end: usize) -> &[T] {
     &rows[begin.min(rows.len())..end.min(rows.len())]
 }
@@ -167,8 +167,8 @@ fn median_of_rows(rows: &[Distributions], planned: u64, failed: u64) -> Option<(
     (n == planned).then_some((middle.map(|(time, _)| *time), n))
 }
 
-/// Stretches that nothing was intended in say what the one before them says. A last one that holds less than `fewest`
-/// arrivals was not over when the schedule was, and is left out.
+/// Gives stretches without arrivals the value of the stretch before them. Leaves out a last stretch with fewer than
+/// `fewest` arrivals, because the schedule ended in the middle of it.
 fn filled(mut medians: Medians, fewest: u64) -> Vec<u64> {
     if medians.len() > 1 && medians.last().is_some_and(|(_, n)| *n < fewest) {
         medians.pop();

@@ -1,22 +1,23 @@
-//! The levels of a run's response time: which stretches of it are alike, and where one ends and the next begins.
+//! The levels of a run's response time: stretches of the run in which the response time is alike.
 //!
 //! # Method
 //!
-//! The run is a [`MedianSeries`] of medians: a value a second (or so), the natural logarithm of the median response time of the
-//! arrivals intended in it. The median does not see an event that meets fewer than half of the arrivals of its second, and
-//! the logarithm makes a factor out of every difference.
+//! The run is a [`MedianSeries`]: one value per second (or so), the natural logarithm of the median response time of
+//! the arrivals intended in that second. The median ignores an event that affects fewer than half of the arrivals of
+//! its second, and the logarithm turns every difference into a factor.
 //!
-//! 1. A running median, which leaves steps as they are, removes what lasts a moment: a stall, a pause.
-//! 2. How much a mean of these values moves by itself is estimated as their long-run standard deviation ([`noise`]): a busy
-//!    queue stays busy for a while, so neighbours are alike, and a test that takes them for independent sees changes
+//! 1. A running median, which leaves steps unchanged, removes what lasts a moment: a stall, a pause.
+//! 2. The long-run standard deviation of these values estimates how much their mean varies by chance ([`noise`]). A
+//!    busy queue stays busy for a while, so neighbours are alike. A test that assumes independence sees changes
 //!    everywhere.
 //! 3. The series is cut into the levels that fit best, by least squares with a penalty for each ([`partition()`]).
-//! 4. Neighbours that differ by less than [`SHIFT_SHARE`] are one level, and so is what lies around an event that passes:
-//!    a stretch of less than [`EVENT_SHARE`] of the run after which the old level is back (the classes of Barrett et al.,
-//!    "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017, who join levels that are practically equal before they
-//!    judge).
-//! 5. Where there is more than one level, the cut is done again with what a drift does to the noise left out, so that a
-//!    slow climb is seen from its beginning to its end, and the ends are trimmed to what is within the band of its level.
+//! 4. Neighbours that differ by less than [`SHIFT_SHARE`] are joined into one level. So are the levels before and after
+//!    an event that passes: a stretch of less than [`EVENT_SHARE`] of the run after which the old level is back.
+//!    (Barrett et al., "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017, also join levels that are practically
+//!    equal before they judge.)
+//! 5. If more than one level remains, the series is cut again. This time the noise excludes the effect of a drift, so
+//!    that a slow climb is seen from its beginning to its end. Then the first and the last level are trimmed to the
+//!    values within their bands.
 
 mod median;
 mod median_series;
@@ -26,26 +27,26 @@ mod partition;
 use median::{deviation, median, running_median};
 pub(crate) use median_series::MedianSeries;
 
-/// Two levels that differ by less than this share are the same: what saturation takes for "slower" too. A server under
-/// constant load is rarely steadier for a minute, and few decisions depend on less.
+/// Two levels that differ by less than this share are the same. Saturation uses the same factor for "slower". A server
+/// under constant load is rarely steadier for a minute, and few decisions depend on less.
 pub(crate) const SHIFT_SHARE: f64 = 0.20;
 /// A stretch that lasts less than this share of the run, and after which the old level is back, is an event.
 pub(crate) const EVENT_SHARE: f64 = 0.10;
-/// … or less than this, in nanoseconds, however short the run.
+/// A stretch shorter than this many nanoseconds is also an event, however short the run.
 const EVENT_NS: u64 = 2_000_000_000;
-/// A level has at least this many values: the median of three is the first that one value cannot move.
+/// Minimum number of values of a level: the median of three is the first that one value cannot move.
 const SHORTEST: usize = 3;
-/// The penalty for a level, in units of the long-run variance times ln n. Schwarz's criterion has 2 for values that are
-/// independent, and whose variance is known; here it is estimated from a few blocks. Chosen by the false alarms of healthy
-/// queues: see `docs/steady-state.md`.
+/// The penalty for a level, in units of the long-run variance times ln n. Schwarz's criterion has 2 for independent
+/// values with a known variance. Here the variance is estimated from a few blocks. The value was chosen by the false
+/// alarms of healthy queues: see `docs/steady-state.md`.
 const PENALTY: f64 = 5.0;
-/// The same where a change is already certain, and only its place is looked for.
+/// The penalty when a change is already certain and only its place is unknown.
 const PENALTY_TO_PLACE: f64 = 4.0;
-/// A median moves by this much though nothing happens: the resolution of clocks, of schedulers and of histograms.
+/// Minimum noise of a median: the resolution of clocks, of schedulers and of histograms.
 const LEAST_NOISE: f64 = 0.02;
 /// Values within this many standard deviations of a level belong to it when its ends are trimmed …
 const BAND: f64 = 2.5;
-/// … and those within this share of it always do.
+/// … and values within this share of the level always do.
 const BAND_SHARE: f64 = 0.10;
 
 /// Values at the beginning of the only level that are this many standard deviations away from it are a cold start.
@@ -54,11 +55,11 @@ const FAR: f64 = 4.0;
 /// A stretch of values that are alike.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Level {
-    /// The first value, counted from 0.
+    /// Index of the first value.
     pub(crate) from: usize,
-    /// Behind the last value.
+    /// Index behind the last value.
     pub(crate) to: usize,
-    /// Their median: a natural logarithm of nanoseconds.
+    /// Median of the values: a natural logarithm of nanoseconds.
     pub(crate) ln: f64,
 }
 
@@ -68,16 +69,16 @@ impl Level {
     }
 }
 
-/// Do two levels differ by less than [`SHIFT_SHARE`]?
+/// Returns true if two levels differ by less than [`SHIFT_SHARE`].
 pub(crate) fn alike(a: f64, b: f64) -> bool {
     (a - b).abs() < libm::log1p(SHIFT_SHARE)
 }
 
-/// The levels of a series, in order. One level, of all values, where nothing changes. The first and the last level are
-/// trimmed: between them and their neighbours may be values on the way.
+/// Returns the levels of a series, in order: a single level of all values if nothing changes. The first and the last
+/// level are trimmed, so there may be values in transition between them and their neighbours.
 ///
 /// # Panics
-/// When the series is empty.
+/// If the series is empty.
 pub(crate) fn levels(series: &MedianSeries) -> Vec<Level> {
     let values = &series.values;
     let n = values.len();
@@ -102,7 +103,7 @@ fn from_ends(values: &[f64], ends: &[usize]) -> Vec<Level> {
     begins.zip(ends).map(|(from, to)| Level::of(values, from, *to)).collect()
 }
 
-/// Joins neighbours that are alike, the most alike first, and what an event parts.
+/// Joins neighbours that are alike, the most alike first, and levels that an event separates.
 fn joined(values: &[f64], mut levels: Vec<Level>, longest_event: f64) -> Vec<Level> {
     while let Some((first, last)) = most_alike(&levels).or_else(|| parted_by_event(&levels, longest_event)) {
         levels[first] = Level::of(values, levels[first].from, levels[last].to);
@@ -118,7 +119,7 @@ fn most_alike(levels: &[Level]) -> Option<(usize, usize)> {
     alike(levels[closest].ln, levels[closest + 1].ln).then_some((closest, closest + 1))
 }
 
-/// Two levels that are alike, with nothing but an event in between.
+/// Returns two levels that are alike and separated only by an event.
 fn parted_by_event(levels: &[Level], longest_event: f64) -> Option<(usize, usize)> {
     (0..levels.len()).find_map(|first| {
         let others = levels.iter().enumerate().skip(first + 2);
@@ -130,7 +131,7 @@ fn parted_by_event(levels: &[Level], longest_event: f64) -> Option<(usize, usize
     })
 }
 
-/// Leaves out, at the end of the first level and at the beginning of the last, what is outside of their bands.
+/// Removes the values outside the band at the end of the first level and at the beginning of the last.
 fn trimmed(values: &[f64], mut levels: Vec<Level>) -> Vec<Level> {
     let last = levels.len() - 1;
     let first: Vec<f64> = values[levels[0].from..levels[0].to].iter().rev().copied().collect();
@@ -140,7 +141,7 @@ fn trimmed(values: &[f64], mut levels: Vec<Level>) -> Vec<Level> {
     levels
 }
 
-/// How many values at the beginning of a level, at most half of them, are outside of the band of the others.
+/// Counts the values at the beginning of a level, at most half of them, that are outside the band of the others.
 fn outside_band(values: &[f64]) -> usize {
     let mut left_out = 0;
     loop {
@@ -155,8 +156,8 @@ fn outside_band(values: &[f64]) -> usize {
     }
 }
 
-/// How many values at the beginning of the only level of a series are far outside of it, if they are few: a cold start
-/// that is too short to be a level.
+/// Returns the length of a cold start: the number of values at the beginning of a series with one level that are far
+/// from that level. Returns 0 if there are so many that they are not a cold start.
 pub(crate) fn cold_start(values: &[f64], level: &Level) -> usize {
     let far = (FAR * deviation(level.ln, values)).max(libm::log1p(SHIFT_SHARE));
     let cold = values.iter().take_while(|value| (**value - level.ln).abs() > far).count();

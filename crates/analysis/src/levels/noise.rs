@@ -1,20 +1,20 @@
-//! How much the mean of dependent values moves by itself.
+//! The random variation of the mean of dependent values.
 //!
-//! The long-run variance of a stationary series is the limit of ℓ times the variance of the means of ℓ neighbours. It is
-//! estimated from the differences between the means of neighbouring blocks, of which a change of level spoils one or two:
-//! their median does not notice (Wu & Zhao, "Inference of trends in time series", *J. R. Statist. Soc. B* 69, 2007, section
-//! 4). Blocks must be longer than the memory of the series, and there must be enough of them. As nobody knows that memory,
-//! the largest estimate over several lengths counts.
+//! The long-run variance of a stationary series is the limit of ℓ times the variance of the means of ℓ neighbours. It
+//! is estimated from the differences between the means of neighbouring blocks. A change of level spoils one or two of
+//! these differences, which does not affect their median (Wu & Zhao, "Inference of trends in time series", *J. R.
+//! Statist. Soc. B* 69, 2007, section 4). Blocks must be longer than the memory of the series, and there must be enough
+//! of them. That memory is not known, so the largest estimate over several lengths is used.
 
 use super::median::{MEDIAN_OF_NORMAL, median};
 
-/// Lengths of blocks. With fewer than [`FEWEST_BLOCKS`] blocks a length is not tried, the first apart.
+/// Lengths of blocks. A length with fewer than [`FEWEST_BLOCKS`] blocks is skipped, except the first.
 const LENGTHS: [usize; 11] = [3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30];
 const FEWEST_BLOCKS: usize = 10;
-/// Weight of the doubt that few blocks leave, in [`long_run_variance_beside_trend`].
+/// Weight of the uncertainty from having few blocks, in [`long_run_variance_beside_trend`].
 const FEW_BLOCKS: f64 = 6.0;
 
-/// The long-run variance, as neighbouring blocks differ. A drift makes it larger than it is.
+/// Estimates the long-run variance from the differences of neighbouring blocks. A drift makes the estimate too large.
 pub(super) fn long_run_variance(values: &[f64]) -> f64 {
     largest(values, |means| {
         let apart = means.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
@@ -22,8 +22,8 @@ pub(super) fn long_run_variance(values: &[f64]) -> f64 {
     })
 }
 
-/// The long-run variance, as each block differs from the middle of its two neighbours, so that a straight drift counts
-/// for nothing. It knows less, and is made larger where there are few blocks.
+/// Estimates the long-run variance from the difference of each block from the middle of its two neighbours, so that a
+/// straight drift has no effect. This uses less information, so the estimate is increased if there are few blocks.
 pub(super) fn long_run_variance_beside_trend(values: &[f64]) -> f64 {
     largest(values, |means| {
         let bent = means.windows(3).map(|three| (three[2] - 2.0 * three[1] + three[0]).abs()).collect();
@@ -32,14 +32,15 @@ pub(super) fn long_run_variance_beside_trend(values: &[f64]) -> f64 {
     })
 }
 
-/// The largest estimate over the lengths of blocks; `deviation` makes the standard deviation of a block mean of the means.
+/// Returns the largest estimate over the lengths of blocks. `deviation` computes the standard deviation of a block mean
+/// from the means.
 fn largest(values: &[f64], deviation: impl Fn(&[f64]) -> f64) -> f64 {
     let lengths = LENGTHS.iter().enumerate().filter(|(i, length)| *i == 0 || values.len() / **length >= FEWEST_BLOCKS);
     let estimate = |(_, length): (usize, &usize)| deviation(&block_means(values, *length)).powi(2) * *length as f64;
     lengths.map(estimate).filter(|estimate| estimate.is_finite()).fold(0.0, f64::max)
 }
 
-/// Means of blocks of this length. What does not fill one is left out at the beginning.
+/// Returns the means of blocks of this length. Values that do not fill a block are left out at the beginning.
 fn block_means(values: &[f64], length: usize) -> Vec<f64> {
     let whole = &values[values.len() % length..];
     whole.chunks_exact(length).map(|block| block.iter().sum::<f64>() / length as f64).collect()

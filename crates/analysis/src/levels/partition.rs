@@ -1,15 +1,15 @@
 //! The best cut of a series into levels: least squares plus a penalty for each level, found exactly.
 //!
-//! The optimal partition of Jackson et al., "An algorithm for optimal partitioning of data on an interval", *IEEE Signal
-//! Processing Letters* 12, 2005. Killick, Fearnhead & Eckley (PELT, *JASA* 107, 2012) find the same in less time, which
-//! matters for more values than the few hundred that a run is cut into.
+//! The optimal partition of Jackson et al., "An algorithm for optimal partitioning of data on an interval", *IEEE
+//! Signal Processing Letters* 12, 2005. Killick, Fearnhead & Eckley (PELT, *JASA* 107, 2012) find the same partition in
+//! less time, which matters only for more values than the few hundred of a run.
 
-/// The ends of the levels of `values`, ascending; the last is the number of values. Each level has at least `shortest`
-/// values, or all, if there are fewer.
+/// Returns the ends of the levels of `values`, ascending. The last end is the number of values. Each level has at least
+/// `shortest` values, or all if there are fewer.
 pub(super) fn partition(values: &[f64], penalty: f64, shortest: usize) -> Vec<usize> {
     let n = values.len();
     let squares = Squares::of(values);
-    // The least cost of the values before each index, and where its last level begins.
+    // The least cost of the values before each index, and the start of the last level before it.
     let mut best = vec![(f64::INFINITY, 0); n + 1];
     best[0] = (-penalty, 0);
     for end in shortest.min(n)..=n {
@@ -31,7 +31,7 @@ struct Squares {
 }
 
 impl Squares {
-    /// The mean is taken away first: the difference of large sums would lose its digits.
+    /// Subtracts the mean first, because the difference of large sums would lose its digits.
     fn of(values: &[f64]) -> Squares {
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
         let mut sums = vec![(0.0, 0.0)];

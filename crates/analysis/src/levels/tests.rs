@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use truetail_model::random::Random;
 
-/// Values about 0 that remember their neighbour with this weight.
+/// Values about 0 that depend on their neighbour with this weight.
 fn noise(seed: u64, n: usize, memory: f64, deviation: f64) -> Vec<f64> {
     let mut random = Random::new(seed, 5);
     let mut normal = || (0..12).map(|_| random.uniform()).sum::<f64>() - 6.0;
@@ -22,7 +22,7 @@ fn ends(levels: &[Level]) -> Vec<(usize, usize)> {
     levels.iter().map(|level| (level.from, level.to)).collect()
 }
 
-/// The best cut by trying all of them.
+/// The cost of the best cut, found by trying all of them.
 fn best_by_trial(values: &[f64], penalty: f64, shortest: usize) -> f64 {
     let cost = |part: &[f64]| {
         let mean = part.iter().sum::<f64>() / part.len() as f64;
@@ -52,7 +52,7 @@ proptest! {
         prop_assert!((cost - penalty - best_by_trial(&values, penalty, SHORTEST)).abs() < 1e-9);
     }
 
-    /// Whatever the values are, the levels are a partition with gaps only beside the first and the last.
+    /// For any values, the levels are a partition with gaps only beside the first and the last.
     #[test]
     fn levels_are_in_order(values in proptest::collection::vec(0.0f64..20.0, 20..120)) {
         let levels = levels_of(&values);
@@ -76,7 +76,7 @@ fn a_step_is_found_where_it_is() {
         let values: Vec<f64> =
             noise(seed, 60, 0.0, 0.05).iter().enumerate().map(|(i, v)| v + f64::from(i >= 40) * 0.5).collect();
         let found = levels_of(&values);
-        // A value or two beside the step may be outside of the band by chance.
+        // A value or two beside the step may be outside the band by chance.
         assert!(found.len() == 2 && found[0].to <= 40 && found[1].from >= 40, "seed {seed}: {found:?}");
         assert!(found[0].to >= 38 && found[1].from <= 42, "seed {seed}: {found:?}");
     }
@@ -91,7 +91,7 @@ fn noise_with_a_memory_has_one_level() {
     }
 }
 
-/// What takes neighbours for independent sees changes everywhere: this is what the long-run variance is for.
+/// A test that assumes independent neighbours sees changes everywhere: the reason for the long-run variance.
 #[test]
 fn a_memory_would_deceive_the_plain_variance() {
     let deceived = |seed: &u64| {
@@ -109,7 +109,7 @@ fn an_event_is_no_level() {
             let mut values = noise(9, 60, 0.0, 0.02);
             values.iter_mut().skip(at).take(length).for_each(|value| *value += height);
             let found = levels_of(&values);
-            // With nothing before it, or hardly anything behind it, it may be either.
+            // With nothing before the event, or hardly anything after it, either result is right.
             assert!(found.len() == 1 || at == 0 || at + length > 57, "{length} from {at} on: {found:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! Sorted arrays as the oracle: every arrival has a hidden true response time, and what is printed is held against it.
+//! Tests with sorted arrays as the oracle: every arrival has a hidden true response time, which is compared with what
+//! is printed.
 
 use proptest::prelude::*;
 use truetail_model::arrival::Arrival;
@@ -7,12 +8,12 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::*;
 
-/// What the oracle knows of an arrival.
+/// What the oracle knows about an arrival.
 #[derive(Clone, Copy, Debug)]
 struct Hidden {
-    /// When its answer comes, had one waited for ever; [`u64::MAX`] where none ever does.
+    /// Time of its answer for a client that waits for ever; [`u64::MAX`] if no answer ever comes.
     truth: u64,
-    /// What was waited for it.
+    /// The time waited for it.
     waited: u64,
     kind: Kind,
 }
@@ -68,7 +69,7 @@ fn truths(arrivals: &[Hidden]) -> Vec<u64> {
     truths
 }
 
-/// All of `value`, and the width of the bucket it is in.
+/// Returns `value` plus the width of its bucket.
 fn to_its_bucket(value: u64) -> u64 {
     value.saturating_add(value / 1024 + 1)
 }
@@ -107,7 +108,7 @@ proptest! {
         }
     }
 
-    /// With a timeout, what was waited for the unanswered is longer than any answer: then there is no doubt at all.
+    /// With a timeout, the time waited for the unanswered is longer than any answer, so the answers are certain.
     #[test]
     fn timeouts_leave_the_answers_as_they_are(
         mut answers in proptest::collection::vec(1u64..1_000_000, 1..80),
@@ -149,8 +150,8 @@ proptest! {
     }
 }
 
-/// A run that was stopped with a request in flight must not call an old peak its tail: the answer that is missing may
-/// be a fast one.
+/// A run that was stopped with a request in flight must not report an old peak as its tail: the missing answer may be
+/// fast.
 #[test]
 fn a_missing_answer_that_waited_little_proves_little() {
     let answered = |t| Hidden { truth: t, waited: t, kind: Kind::Answered };

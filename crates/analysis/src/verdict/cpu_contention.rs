@@ -1,4 +1,4 @@
-//! Did the generator have the processor time that it needed? A doubt only where a number or the load shows that it had not.
+//! Runs in which the generator lacked processor time. A reason for doubt only if a number or the load shows the lack.
 
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, Run, RunSource};
@@ -7,7 +7,8 @@ use super::figures::{displaced_share, most_doubtful};
 use super::thresholds::{GENERATOR_BUSY_SHARE, OFF_SCHEDULE_SHARE, THROTTLED_SHARE};
 use super::validity_issue::ValidityIssue;
 
-/// The generator moved a quantile that is weighed, or displaced so many arrivals that the load was another.
+/// Returns true if the generator moved a weighed quantile, or displaced so many arrivals that the load was a different
+/// one.
 fn has_effect(findings: &Findings) -> bool {
     most_doubtful(findings).is_some() || displaced_share(findings) > OFF_SCHEDULE_SHARE
 }
@@ -20,8 +21,8 @@ pub(super) fn throttled(run: &Run, findings: &Findings) -> Option<ValidityIssue>
     (is_much && shows).then_some(ValidityIssue::Throttled { throttled_ns, elapsed_ns })
 }
 
-/// Only on sockets: a callable's own work is done in the worker. The throughput of a closed loop is that of its slower
-/// side, so there a busy generator says that the server could take more.
+/// Applies only to sockets, because a Python callable does its own work in the worker. The throughput of a closed loop
+/// is that of its slower side, so a busy generator means that the server could take more.
 pub(super) fn busy(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
     let generator = run.facts.generator.as_ref()?;
     let (cpu_ns, elapsed_ns) = (generator.busiest_worker_cpu_ns, run.facts.elapsed_ns);

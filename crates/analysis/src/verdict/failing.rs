@@ -1,17 +1,16 @@
-//! Runs that measured nothing but failures. They are INVALID unless somebody meant to measure a service that fails.
+//! Runs that measured only failures. They are INVALID unless the user meant to measure a service that fails.
 
 use truetail_run::Run;
 
 use super::validity_issue::ValidityIssue;
 
-/// For a run without a single answer.
 pub(super) fn no_answers(run: &Run) -> ValidityIssue {
     let tally = &run.snapshot.tally;
     let allowed = run.facts.offered.allow_errors;
     ValidityIssue::NoAnswers { planned: tally.planned, issued: tally.issued, allowed }
 }
 
-/// Every answer had an error status, or every session that ended did so early.
+/// Returns an issue if every answer had an error status, or if every session that ended did so early.
 pub(super) fn all_failed(run: &Run) -> Option<ValidityIssue> {
     if run.facts.offered.allow_errors {
         return None;

@@ -8,7 +8,6 @@ pub(super) fn value_at(distribution: &Distribution, q: f64) -> Option<u64> {
     distribution.quantiles.iter().find(|quantile| quantile.q == q)?.value_ns
 }
 
-/// The mean of the values that are known; 0 where there are none.
 pub(super) fn mean_or_zero(distribution: &Distribution) -> f64 {
     distribution.mean_ns.unwrap_or(0.0)
 }
@@ -21,7 +20,7 @@ pub(super) struct Bracket {
 }
 
 impl Bracket {
-    /// Whether the range says too little to stand for a number.
+    /// Returns true if the range says too little to replace a number.
     fn is_wide(&self) -> bool {
         self.value_ns - self.without_ns > RANGE_DOUBTED_NS
             && self.value_ns as f64 > self.without_ns as f64 * RANGE_DOUBTED_FACTOR
@@ -32,17 +31,17 @@ impl Bracket {
     }
 }
 
-/// The weighed quantile with the widest range, if that is too wide to be an answer.
+/// Returns the weighed quantile with the widest range, if that range is too wide to be an answer.
 pub(super) fn most_doubtful(findings: &Findings) -> Option<(f64, Bracket)> {
     moved(findings).filter(|(_, bracket)| bracket.is_wide()).max_by(|(_, a), (_, b)| a.share().total_cmp(&b.share()))
 }
 
-/// Whether the generator moved a weighed quantile by more than a tenth.
+/// Returns true if the generator moved a weighed quantile by more than a tenth.
 pub(crate) fn is_moved(findings: &Findings) -> bool {
     moved(findings).next().is_some()
 }
 
-/// The weighed quantiles that the generator moved by more than a tenth.
+/// Returns the weighed quantiles that the generator moved by more than a tenth.
 fn moved(findings: &Findings) -> impl Iterator<Item = (f64, Bracket)> {
     let quantiles = findings.response_time.quantiles.iter();
     let weighed = quantiles.filter(|quantile| quantile.unresolved && WEIGHED_QUANTILES.contains(&quantile.q));
@@ -52,7 +51,7 @@ fn moved(findings: &Findings) -> impl Iterator<Item = (f64, Bracket)> {
     })
 }
 
-/// The share of the issued arrivals that the generator displaced.
+/// Returns the share of the issued arrivals that the generator displaced.
 pub(super) fn displaced_share(findings: &Findings) -> f64 {
     let share = |displaced: u64, issued: u64| displaced as f64 / issued.max(1) as f64;
     findings.arrival_fidelity.map_or(0.0, |fidelity| share(fidelity.displaced_by_generator, fidelity.issued))

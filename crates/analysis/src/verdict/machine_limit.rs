@@ -6,12 +6,13 @@ use truetail_run::{Findings, MachineLimit, Run};
 
 use super::figures::mean_or_zero;
 
-/// Every connection that this machine allows was in use. Its fields are its numbers in `run.json`.
+/// The limit that a run reached by using every connection that this machine allows. The fields are numbers in
+/// `run.json`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct LimitReached {
-    /// The connections that this machine allows.
+    /// Number of connections that this machine allows.
     pub connections: u64,
-    /// What allows no more; `None` in runs of earlier versions.
+    /// Cause of the limit; `None` in runs of earlier versions.
     #[serde(rename = "limited_by", skip_serializing_if = "Option::is_none")]
     pub limit: Option<MachineLimit>,
     /// About as many connections as the load wanted at once: its rate times the mean service time (Little's law).
@@ -23,7 +24,7 @@ pub struct LimitReached {
 }
 
 impl LimitReached {
-    /// The limit that a run of `planned_per_second` requests per second reached, if it did.
+    /// Returns the limit that a run of `planned_per_second` requests per second reached, if it did.
     pub(super) fn of(run: &Run, findings: &Findings, planned_per_second: Option<f64>) -> Option<LimitReached> {
         let generator = run.facts.generator.as_ref()?;
         let connections = generator.connections_available?;
@@ -36,7 +37,7 @@ impl LimitReached {
         })
     }
 
-    /// Sentences: how many connections there may be, how many were wanted, and what raises the limit.
+    /// Returns sentences: the number of connections allowed, the number wanted, and how to raise the limit.
     pub(super) fn advice(&self) -> String {
         let wanted = self.wanted.map_or(String::new(), |wanted| format!(", and wanted about {wanted}"));
         let connections = self.connections;
@@ -55,7 +56,7 @@ impl LimitReached {
         )
     }
 
-    /// The open files that the wanted connections need, a few in hand.
+    /// Returns the limit on open files that the wanted connections need, with some reserve.
     fn open_files_wanted(&self) -> Option<u64> {
         let beside = self.open_files_limit?.checked_sub(self.connections)?;
         let wanted = self.wanted?.checked_add(beside)?;
@@ -63,19 +64,19 @@ impl LimitReached {
     }
 }
 
-/// About as many requests as are in flight at once at this rate, were none held back.
+/// Returns about how many requests would be in flight at once at this rate if none were held back.
 fn wanted(findings: &Findings, per_second: f64) -> Option<u64> {
     let in_flight = per_second * mean_or_zero(&findings.metrics[Metric::ServiceTime]) / 1e9;
     (in_flight >= 1.0).then(|| in_flight.ceil() as u64)
 }
 
-/// The command that raises the limit on open files of the shell, to `wanted` where that is known.
+/// Returns the command that raises the limit on open files of the shell, to `wanted` if that is known.
 pub(super) fn raise_open_files(wanted: Option<u64>) -> String {
     let wanted = wanted.map_or("N".to_owned(), |wanted| wanted.to_string());
     format!("raise it with ulimit -n {wanted} before the run")
 }
 
-/// The command that widens the range of local ports.
+/// Returns the command that widens the range of local ports.
 pub(super) fn raise_local_ports() -> String {
     "widen it with sysctl -w net.ipv4.ip_local_port_range='1024 65535'".to_owned()
 }

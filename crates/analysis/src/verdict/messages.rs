@@ -9,7 +9,7 @@ use super::validity_issue::ValidityIssue;
 use crate::figures::{self, quantile_name, rate};
 use crate::saturation_detector::SUGGESTED_SHARE;
 
-/// A sentence or two.
+/// Describes an issue in a sentence or two.
 pub(super) fn message(issue: &ValidityIssue) -> String {
     match *issue {
         ValidityIssue::BooksUnbalanced { planned, accounted } => format!(
@@ -128,7 +128,7 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
     }
 }
 
-/// Advice against generator lag: `otherwise`, unless the machine's limit on connections explains it.
+/// Returns the advice against generator lag: `otherwise`, unless the machine's limit on connections explains it.
 fn against_lag(limit: Option<LimitReached>, otherwise: &str) -> String {
     limit.map_or(otherwise.to_owned(), |limit| limit.advice())
 }
@@ -150,7 +150,7 @@ fn generator_limit([failed, arrivals]: [u64; 2], [ports, files]: [u64; 2], open_
     )
 }
 
-/// The way out for somebody who measures a service that fails.
+/// Advice for a user who measures a service that fails.
 const ALLOW_ERRORS: &str = "If this is what you want to measure, say --allow-errors";
 
 fn all_failed(responses: u64, statuses: &BTreeMap<u16, u64>) -> String {
@@ -317,7 +317,7 @@ fn not_stationary(shift: &Shift, cut_ns: Option<u64>) -> String {
     format!("response time went {}, so percentiles of the whole run mix two levels: {what_to_do}", moved(shift))
 }
 
-/// What a shift was: `from 10.00ms to 15.00ms at 40s`, or `from 10.00ms (until 20s) to 100.0ms (from 47s on)`.
+/// Describes a shift: `from 10.00ms to 15.00ms at 40s`, or `from 10.00ms (until 20s) to 100.0ms (from 47s on)`.
 pub(crate) fn moved(shift: &Shift) -> String {
     let (from, to) = (level(shift.from_ns), level(shift.to_ns));
     let (at, until) = (seconds(shift.at_ns), seconds(shift.until_ns));
@@ -331,7 +331,6 @@ pub(crate) fn moved(shift: &Shift) -> String {
     between.map_or(what.clone(), |between| format!("{what}, and was {} in between", level(between)))
 }
 
-/// The level of the response time.
 pub(crate) fn level(ns: Option<u64>) -> String {
     ns.map_or("no answer".to_owned(), time)
 }
@@ -341,7 +340,6 @@ pub(crate) fn seconds(ns: u64) -> String {
     format!("{}s", (ns as f64 / 1e7).round() / 1e2)
 }
 
-/// `60000`.
 fn count(n: u64) -> String {
     n.to_string()
 }
@@ -351,7 +349,6 @@ fn plural(n: u64, one: &str, more: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { more })
 }
 
-/// A time in the fitting unit: `12.34ms`.
 fn time(ns: u64) -> String {
     figures::time(ns as f64)
 }

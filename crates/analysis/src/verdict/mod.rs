@@ -1,8 +1,8 @@
-//! Can the numbers of a run be trusted? A verdict is the worst of its reasons, and each reason carries the numbers that
-//! triggered it. The limits stand in [`thresholds`], with the reason for each.
+//! The verdict: whether the numbers of a run can be trusted. A verdict is the worst of its reasons, and each reason
+//! carries the numbers that triggered it. [`thresholds`] holds the limits, with the reason for each.
 //!
-//! What the generator did is never billed to the server, and the other way round: a server that stalls, answers with
-//! errors or not at all gives no reason against a run as long as its numbers say so.
+//! Effects of the generator are never attributed to the server, nor the other way round. A server that stalls, answers
+//! with errors or does not answer is no reason against a run as long as its numbers say so.
 
 mod connection_cap;
 mod cpu_contention;
@@ -31,16 +31,16 @@ pub(crate) use figures::is_moved;
 use figures::{Bracket, mean_or_zero, most_doubtful, value_at};
 use thresholds::{BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, SENT_IN_TIME_SHARE};
 
-/// The verdict on a run, worst reasons first. `every` holds all arrivals in order, where each was kept.
+/// Judges a run, worst reasons first. `every` holds all arrivals in order, if each was kept.
 pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Verdict {
     let mut reasons: Vec<_> = issues(run, findings, every).iter().map(reason).collect();
-    // The sort is stable: among equals, the order in which they were looked for.
+    // The sort is stable, so equal reasons keep the order in which they were found.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.state));
     let state = reasons.first().map_or(VerdictState::Valid, |worst| worst.state);
     Verdict { state, reasons }
 }
 
-/// An issue as `run.json` holds it.
+/// Converts an issue to its form in `run.json`.
 fn reason(issue: &ValidityIssue) -> Reason {
     Reason {
         code: issue.code().to_owned(),
@@ -50,7 +50,7 @@ fn reason(issue: &ValidityIssue) -> Reason {
     }
 }
 
-/// Every issue of a run, in no order of weight.
+/// Finds every issue of a run, in no order of weight.
 fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<ValidityIssue> {
     let snapshot = &run.snapshot;
     let books = books_unbalanced(snapshot);
@@ -83,7 +83,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     issues.extend(of_machines(run).chain(incomplete(run)));
     shards::leave_out_what_follows(&mut issues, &snapshot.tally);
     if issues.iter().any(|issue| issue.code() == SATURATED) {
-        // Consequences of it, and numbers that are no property of the service.
+        // These are consequences of saturation, with numbers that are not properties of the service.
         issues.retain(|issue| {
             !matches!(issue, ValidityIssue::ConnectionWait { .. } | ValidityIssue::CensoredTail { .. })
         });
@@ -93,7 +93,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     issues
 }
 
-/// The run never ended.
+/// Returns an issue if the run never ended.
 fn incomplete(run: &Run) -> Option<ValidityIssue> {
     let checkpoint = run.facts.checkpoint?;
     let sum = |count: fn(&Tally) -> u64| count(&run.snapshot.tally) + count(&run.snapshot.warmup);
@@ -105,12 +105,12 @@ fn incomplete(run: &Run) -> Option<ValidityIssue> {
     })
 }
 
-/// What machines that shared the load, or began too late, give reason for.
+/// Finds the issues of machines that shared the load or began too late.
 fn of_machines(run: &Run) -> impl Iterator<Item = ValidityIssue> {
     [shards::stripes_missing(run), shards::started_late(run), shards::shard_doubted(run)].into_iter().flatten()
 }
 
-/// The books, and whether the distributions hold as many arrivals as the books.
+/// Checks the books, and whether the distributions hold as many arrivals as the books.
 fn books_unbalanced(snapshot: &Snapshot) -> Option<ValidityIssue> {
     let unbalanced = |planned, accounted| Some(ValidityIssue::BooksUnbalanced { planned, accounted });
     for tally in [&snapshot.tally, &snapshot.warmup] {
@@ -127,8 +127,8 @@ fn books_unbalanced(snapshot: &Snapshot) -> Option<ValidityIssue> {
     unbalanced(tally.planned, recorded.iter().sum())
 }
 
-/// Where, among `quantiles`, `part` is the largest share of the response time, if more than `limit`:
-/// (q, part, response time).
+/// Finds the quantile, among `quantiles`, at which `part` is the largest share of the response time, if that share is
+/// above `limit`: (q, part, response time).
 fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], limit: f64) -> Option<(f64, u64, u64)> {
     let share = |(_, part, whole): &(f64, u64, u64)| *part as f64 / (*whole as f64).max(1.0);
     quantiles
@@ -138,7 +138,7 @@ fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], li
         .max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
-/// The range of a quantile that is weighed is wide, and no pause that `others` tell of explains it.
+/// Returns an issue if the range of a weighed quantile is wide, and no pause among `others` explains it.
 fn generator_lag(findings: &Findings, others: &[ValidityIssue], limit: Option<LimitReached>) -> Option<ValidityIssue> {
     let (q, Bracket { value_ns, without_ns }) = most_doubtful(findings)?;
     let explained = |issue: &ValidityIssue| matches!(issue, ValidityIssue::GeneratorPaused { moved: Some(_), .. });
@@ -148,7 +148,7 @@ fn generator_lag(findings: &Findings, others: &[ValidityIssue], limit: Option<Li
     (!others.iter().any(explained)).then_some(issue)
 }
 
-/// The limit of this machine, if every connection that it allows was in use.
+/// Returns the limit of this machine, if every connection that it allows was in use.
 fn limit_reached(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<LimitReached> {
     LimitReached::of(run, findings, throughput::offered_per_second(run, every))
 }
@@ -167,7 +167,7 @@ fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
     })
 }
 
-/// The lowest quantile, the largest value apart, that is only known from below.
+/// Reports the lowest quantile, except the largest value, that is only known from below.
 fn censored_tail(findings: &Findings) -> Option<ValidityIssue> {
     let response_time = &findings.response_time;
     let bound = |quantile: &&Quantile| quantile.q < 1.0 && quantile.at_least && !quantile.no_answer;
@@ -180,7 +180,7 @@ fn censored_tail(findings: &Findings) -> Option<ValidityIssue> {
     })
 }
 
-/// A quantile that wants more arrivals says so in its row. A run is doubted when that is every one.
+/// Doubts a run in which every quantile needs more arrivals. A single such quantile says so in its row.
 fn too_few_samples(findings: &Findings) -> Option<ValidityIssue> {
     let p50 = findings.response_time.quantiles.iter().find(|quantile| quantile.q == 0.5)?;
     Some(ValidityIssue::TooFewSamples { arrivals: findings.response_time.count, needs_n: p50.needs_n? })
@@ -201,7 +201,8 @@ fn generator_limit(run: &Run) -> Option<ValidityIssue> {
     })
 }
 
-/// A backlog has one owner: the generator that was late, or else the server (and the user's cap on connections).
+/// Attributes a backlog to one cause: to the generator if it was late, else to the server (or the user's cap on
+/// connections).
 fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<ValidityIssue> {
     if run.facts.offered.model == LoadModelKind::Closed {
         return None;
@@ -218,7 +219,8 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
     saturated.or_else(|| rate_not_reached(run, every, by_generator, limit))
 }
 
-/// What was not sent in time, over the length of the whole schedule. What a stopped run left unsent is no fault of it.
+/// Compares what was sent in time with the plan of the whole schedule. What a stopped run left unsent is not held
+/// against it.
 fn rate_not_reached(
     run: &Run,
     every: Option<&[RequestRecord]>,

@@ -1,4 +1,4 @@
-//! Did the generator itself stand still?
+//! Pauses of the generator.
 
 use truetail_model::record::{RequestRecord, SecondCounts, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -12,7 +12,7 @@ use super::thresholds::{
 };
 use super::validity_issue::ValidityIssue;
 
-/// Pauses, if they made the load another one or moved a quantile that is weighed.
+/// Returns the pauses, if they changed the load or moved a weighed quantile.
 pub(super) fn generator_paused(
     run: &Run,
     findings: &Findings,
@@ -52,7 +52,8 @@ pub(super) fn generator_paused(
     })
 }
 
-/// Users who wait for their answers ask nothing while the generator stands still, so that the rate is what suffers.
+/// Judges the pauses of a closed loop. Its users send nothing while the generator is paused, so the pauses lower the
+/// rate.
 fn of_closed_loop(run: &Run, generator: &GeneratorStats) -> Option<ValidityIssue> {
     let time_ns = run.facts.elapsed_ns as f64 * f64::from(generator.threads.max(1));
     let longest_ns = generator.pauses.first()?.length_ns;
@@ -68,12 +69,12 @@ fn of_closed_loop(run: &Run, generator: &GeneratorStats) -> Option<ValidityIssue
     })
 }
 
-/// The time in which the hypervisor ran something else, where that is at least half of the pauses.
+/// Returns the time in which the hypervisor ran something else, if it is at least half of the pauses.
 fn explaining_steal(generator: &GeneratorStats) -> Option<u64> {
     generator.surroundings.steal_ns.filter(|steal_ns| *steal_ns >= generator.paused_ns.div_ceil(2))
 }
 
-/// Arrivals intended during the pause, of which the paused worker had its share.
+/// Returns the number of arrivals intended during the pause, divided by the number of workers.
 fn arrivals_hit(
     pause: &Pause,
     generator: &GeneratorStats,
@@ -91,7 +92,7 @@ fn arrivals_hit(
     planned / f64::from(generator.threads.max(1))
 }
 
-/// The arrivals of second `i` that fall between two instants, as if they lay evenly in it.
+/// Returns the arrivals of second `i` between two instants, assuming an even distribution within the second.
 fn planned_between(i: u64, row: &SecondCounts, from_ns: u64, to_ns: u64) -> f64 {
     let (begins, ends) = (i * NANOS_PER_SECOND, (i + 1) * NANOS_PER_SECOND);
     let overlap_ns = to_ns.min(ends).saturating_sub(from_ns.max(begins));

@@ -1,4 +1,4 @@
-//! Does the backlog grow without end?
+//! Detects a backlog that grows without end, from the whole run.
 
 use truetail_model::record::RequestRecord;
 use truetail_run::{Findings, Run};
@@ -11,12 +11,12 @@ use super::thresholds::{
 use super::validity_issue::ValidityIssue;
 use crate::load_timeline::{LoadTimeline, Stretch};
 
-/// Saturation as the later half of the run shows it. Every condition must hold: the backlog rises nearly all the time,
-/// by its slope and beyond noise; answers keep coming; and they get slower. Whoever else would be to blame for a
-/// backlog must be ruled out before.
+/// Detects saturation in the later half of the run. Every condition must hold: the backlog rises nearly all the time,
+/// by its slope and beyond noise; answers keep coming; and they get slower. The caller must have ruled out all other
+/// causes of a backlog.
 ///
-/// Where all of the user's connections were busy and the service did not get slower, the cap was the limit: what was
-/// answered is then no capacity of the service.
+/// If all of the user's connections were busy and the service did not get slower, the cap was the limit. The answers
+/// per second are then not the capacity of the service.
 pub(super) fn saturated(
     run: &Run,
     findings: &Findings,
@@ -38,7 +38,8 @@ pub(super) fn saturated(
     }
     let answered_per_second = half.per_second(|stretch| stretch.completed);
     let backlog = later[later.len() - 1].max(0.0) as u64;
-    // Without the user's limit every arrival is issued, however slow the server is: those that were not are not its backlog.
+    // Without the user's limit every arrival is issued, however slow the server is. So arrivals never issued are not
+    // its backlog.
     if run.facts.offered.connections.is_none() && run.snapshot.tally.never_issued > backlog / 2 {
         return None;
     }
@@ -61,8 +62,9 @@ pub(super) fn saturated(
     })
 }
 
-/// Saturation that the timeout hides: the backlog grew until requests timed out in it, and from then on it is as long as
-/// the timeout allows. Before, answers grew old enough to reach it; since, a good part of the arrivals gets none.
+/// Detects saturation that the timeout hides: the backlog grew until requests timed out in it, and from then on the
+/// timeout limits it. Before that, answers grew old enough to reach the timeout. After that, a good part of the
+/// arrivals gets no answer.
 pub(super) fn up_to_the_timeout(run: &Run, timeline: &LoadTimeline) -> Option<ValidityIssue> {
     let timeout_ns = run.facts.offered.timeout_ns?;
     let tally = &run.snapshot.tally;
@@ -86,16 +88,16 @@ fn gives_up(stretch: &Stretch) -> bool {
     stretch.ended > 0 && (stretch.ended - stretch.completed) as f64 >= stretch.ended as f64 * TIMED_OUT_SHARE
 }
 
-/// From an age that was small, to one near the timeout.
+/// Returns true if the age of the answers grew from small to near the timeout.
 fn grew_old(before: &[Stretch], timeout_ns: u64) -> bool {
     let mut ages = before.iter().filter_map(|stretch| stretch.median_ns);
     let (Some(first), Some(last)) = (ages.next(), ages.next_back()) else { return false };
     last as f64 >= timeout_ns as f64 * NEAR_TIMEOUT_SHARE && first as f64 <= last as f64 * GROWN_FROM_SHARE
 }
 
-/// Answers in a stretch on average, before requests timed out or after, whichever is more: a server that goes on working
-/// for those who have gone answers nobody in time, and its capacity shows before. The first stretch is left out, because
-/// it begins with nothing to answer.
+/// Returns the mean number of answers in a stretch, before requests timed out or after, whichever is larger. A server
+/// that continues to work for clients that have gone answers none in time, so its capacity shows before. The first
+/// stretch is left out, because it begins with nothing to answer.
 fn most_answered(before: &[Stretch], after: &[Stretch]) -> f64 {
     let mean = |stretches: &[Stretch]| {
         stretches.iter().map(|stretch| stretch.completed as f64).sum::<f64>() / stretches.len().max(1) as f64

@@ -1,4 +1,4 @@
-//! Reasons against a run that several machines shared: the whole is no better than the worst of them.
+//! Reasons against a run that several machines shared. The whole is no better than the worst part.
 
 use truetail_model::record::Tally;
 use truetail_run::{Run, Shard, Shards, VerdictState};
@@ -6,7 +6,7 @@ use truetail_run::{Run, Shard, Shards, VerdictState};
 use super::thresholds::{SATURATED_GROWTH_SHARE, SENT_IN_TIME_SHARE};
 use super::validity_issue::ValidityIssue;
 
-/// The reasons that say something of the generator. Those that say something of the service are found in the whole.
+/// Codes of the reasons that concern the generator. Reasons that concern the service are found in the whole run.
 const OF_THE_GENERATOR: [&str; 11] = [
     "incomplete",
     "books_unbalanced",
@@ -21,7 +21,7 @@ const OF_THE_GENERATOR: [&str; 11] = [
     "started_late",
 ];
 
-/// A machine began after the origin of the schedule.
+/// Returns an issue if a machine began after the origin of the schedule.
 pub(super) fn started_late(run: &Run) -> Option<ValidityIssue> {
     let start = run.facts.start.filter(|start| start.missed > 0)?;
     let arrivals = run.snapshot.tally.planned + run.snapshot.warmup.planned;
@@ -29,7 +29,7 @@ pub(super) fn started_late(run: &Run) -> Option<ValidityIssue> {
     Some(ValidityIssue::StartedLate { late_ns: start.late_ns, missed: start.missed, arrivals, invalid })
 }
 
-/// Some stripes had no machine.
+/// Returns an issue if some stripes had no machine.
 pub(super) fn stripes_missing(run: &Run) -> Option<ValidityIssue> {
     let Shards { of, missing, .. } = run.facts.shards.as_ref()?;
     let lacking = missing.len() as u64;
@@ -37,12 +37,12 @@ pub(super) fn stripes_missing(run: &Run) -> Option<ValidityIssue> {
     (lacking > 0).then(|| ValidityIssue::StripesMissing { missing: missing.clone(), of: *of, invalid })
 }
 
-/// So much of a load never came that what was measured belongs to another one.
+/// Returns true if so much of a load is missing that the measured load was a different one.
 fn is_too_much(lacking: u64, all: u64) -> bool {
     lacking as f64 > all as f64 * (1.0 - SENT_IN_TIME_SHARE)
 }
 
-/// The generator of a machine gave reason to doubt its part.
+/// Returns an issue if the generator of a machine is in doubt.
 pub(super) fn shard_doubted(run: &Run) -> Option<ValidityIssue> {
     let shards = run.facts.shards.as_ref()?;
     let doubted = || shards.by_stripe.iter().filter_map(|shard| Some((doubt(shard)?, shard)));
@@ -57,22 +57,22 @@ pub(super) fn shard_doubted(run: &Run) -> Option<ValidityIssue> {
     })
 }
 
-/// How far a machine's generator is to be doubted, and the first reason for it.
+/// Returns the degree of doubt about a machine's generator, and the first reason for it.
 fn doubt(shard: &Shard) -> Option<(VerdictState, &str)> {
     let is_of_generator = |code: &&String| OF_THE_GENERATOR.contains(&code.as_str());
     let code = shard.reasons.iter().find(is_of_generator)?;
     let state = match shard.verdict? {
         VerdictState::Valid => return None,
         VerdictState::Suspect => VerdictState::Suspect,
-        // The worst reason comes first: another one made it invalid.
+        // The worst reason comes first, so another reason made the shard invalid.
         VerdictState::Invalid if shard.reasons.first() != Some(code) => VerdictState::Suspect,
         VerdictState::Invalid => VerdictState::Invalid,
     };
     Some((state, code))
 }
 
-/// Leaves out what is only said once more by stripes that are missing, or by a late beginning: what was due then was never
-/// sent. What these do not explain stays.
+/// Removes issues that missing stripes or a late start explain, because requests that were due then were never sent.
+/// Issues beyond that remain.
 pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Tally) {
     let explained: f64 = issues.iter().map(never_sent_by).sum();
     if explained == 0.0 {
@@ -84,7 +84,7 @@ pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Ta
         ValidityIssue::RateNotReached { planned_per_second, sent_per_second, .. } => {
             *sent_per_second < planned_per_second * (1.0 - explained) * SENT_IN_TIME_SHARE
         }
-        // What was never sent counts as outstanding, so a backlog grows by it as if the service did not keep up.
+        // Arrivals never sent count as outstanding, so the backlog grows by them as if the service did not keep up.
         ValidityIssue::Saturated { offered_per_second, growth_per_second, .. } => {
             *growth_per_second > offered_per_second * (explained + SATURATED_GROWTH_SHARE)
         }
@@ -93,7 +93,7 @@ pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Ta
     });
 }
 
-/// The share of all arrivals that were never sent for this reason.
+/// Returns the share of all arrivals that were never sent for this reason.
 fn never_sent_by(issue: &ValidityIssue) -> f64 {
     match issue {
         ValidityIssue::StripesMissing { missing, of, .. } => missing.len() as f64 / f64::from(*of),

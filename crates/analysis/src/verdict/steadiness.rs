@@ -1,4 +1,4 @@
-//! Did the response time stay at one level, and did the arrivals come as they were planned?
+//! Changes of the response time in mid-run, and arrivals that did not come as planned.
 
 use truetail_model::record::Metric;
 use truetail_run::{Findings, Shift};
@@ -8,9 +8,9 @@ use super::figures::{displaced_share, mean_or_zero};
 use super::thresholds::{BACKLOG_IS_OURS_SHARE, LEVELS_RESOLVED, OFF_SCHEDULE_SHARE};
 use super::validity_issue::{SATURATED, ValidityIssue};
 
-/// A change of level in mid-run. Where the backlog grows without end there is no level to change, and where the larger
-/// part of the response time is generator lag, the change is the generator's: `others` say both already. A change that is
-/// hardly larger than what this machine resolves is none that can be seen.
+/// Returns an issue if the response time changed its level in mid-run. Reports nothing if `others` explain the change:
+/// a backlog that grows without end has no level, and a response time that is mostly generator lag changes with the
+/// generator. Also ignores a change that is hardly larger than what this machine resolves.
 pub(super) fn not_stationary(findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
     let shift = findings.settling.shift?;
     let saturated = others.iter().any(|issue| issue.code() == SATURATED);
@@ -21,21 +21,22 @@ pub(super) fn not_stationary(findings: &Findings, others: &[ValidityIssue]) -> O
         .then_some(ValidityIssue::NotStationary { shift, cut_ns: findings.settling.cut_ns })
 }
 
-/// From the lowest to the highest level of a shift; `None` if there was no answer at one of them.
+/// Returns the distance from the lowest to the highest level of a shift, or `None` if there was no answer at one of
+/// them.
 fn moved_ns(shift: &Shift) -> Option<u64> {
     let levels = [shift.from_ns?, shift.to_ns?, shift.lowest_ns?, shift.highest_ns?];
     Some(levels.into_iter().max()? - levels.into_iter().min()?)
 }
 
-/// What the generator may have added to the median response time; 0 if that is not known.
+/// Returns what the generator may have added to the median response time, or 0 if that is not known.
 fn resolution_ns(findings: &Findings) -> u64 {
     let median = findings.response_time.quantiles.iter().find(|quantile| quantile.q == 0.5);
     let added = median.and_then(|median| median.value_ns?.checked_sub(median.without_generator_ns?));
     added.unwrap_or(0)
 }
 
-/// Arrivals that the generator displaced in the order of others, so that another load was offered. Where its lag shows in
-/// the response times, `others` say it already.
+/// Returns an issue if the generator displaced so many arrivals that the load was a different one. Reports nothing if
+/// `others` already report its lag.
 pub(super) fn arrivals_off_schedule(
     findings: &Findings,
     others: &[ValidityIssue],

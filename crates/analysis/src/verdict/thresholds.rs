@@ -1,103 +1,105 @@
-//! Every number that a verdict depends on, and why it is that number.
+//! Every number that a verdict depends on, with the reason for its value.
 
-/// A quantile is marked unresolved, and printed as a range, when it differs from its lower partner (the same quantile
-/// without what the generator added) by more than this share of it. A tenth is what people read as "about the same" on a
-/// latency plot, and the width of a good interval for p99.9: a smaller error would not change a decision, a larger one
-/// could.
+/// A quantile is marked unresolved, and printed as a range, if it differs from its lower partner (the same quantile
+/// without what the generator added) by more than this share of it. A tenth is what people read as "about the same" on
+/// a latency plot, and the width of a good interval for p99.9. A smaller error would not change a decision, a larger
+/// one could.
 pub const UNRESOLVED_SHARE: f64 = 0.10;
-/// The quantiles that a verdict weighs. What lies beyond p99 is a handful of requests, which one hiccup of the machine
-/// moves; such a quantile is printed as a range, and that says all there is to say.
+/// The quantiles that a verdict weighs. Beyond p99 there are only a handful of requests, which one hiccup of the
+/// machine moves. Such a quantile is printed as a range, which is sufficient.
 pub const WEIGHED_QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
-/// A range says by itself what is to be doubted. It gives a reason for a doubt only when its ends differ by more than this
-/// factor, so that they could lead to two decisions …
+/// A range already shows its doubt. It gives a reason against a run only if its ends differ by more than this factor,
+/// so that they could lead to two decisions …
 pub const RANGE_DOUBTED_FACTOR: f64 = 2.0;
-/// … and by more than this: services that answer in microseconds are not decided by fractions of a millisecond.
+/// … and by more than this: fractions of a millisecond do not decide about services that answer in microseconds.
 pub const RANGE_DOUBTED_NS: u64 = 1_000_000;
 
-/// A pause of the generator explains a quantile that moved when the pauses hit at least this share of what lies beyond it.
+/// A pause of the generator explains a quantile that moved if the pauses hit at least this share of the arrivals beyond
+/// it …
 pub const PAUSE_EXPLAINS_SHARE: f64 = 0.50;
-/// … and when what it moved by is at most this many times the longest pause. A request waits for a paused generator no longer
-/// than the pause and the catching up after it; what moved further has another cause, such as too few connections.
+/// … and if the quantile moved by at most this many times the longest pause. A request waits for a paused generator no
+/// longer than the pause and the catching up after it. A longer move has another cause, such as too few connections.
 pub const PAUSE_EXPLAINS_LENGTHS: f64 = 2.0;
-/// A pause this long is a standstill: a process that was stopped, swapped out or suspended. A busy machine takes a worker
-/// away for tens of milliseconds, a crowded host for some hundred. SUSPECT for one: when it is over, the server meets a
-/// burst that nobody planned.
+/// A pause this long is a standstill: a process that was stopped, swapped out or suspended. A busy machine takes a
+/// worker away for tens of milliseconds, a crowded host for some hundred. One standstill is SUSPECT: after it, the
+/// server meets a burst that was not planned.
 pub const STANDSTILL_NS: u64 = 1_000_000_000;
-/// INVALID when standstills hit this share of the arrivals: what lies beyond p99 is then all theirs, and the burst after
-/// them is another load than the one that was asked for.
+/// INVALID if standstills hit this share of the arrivals: everything beyond p99 then comes from them, and the burst
+/// after them is a different load than requested.
 pub const STANDSTILL_INVALID_ARRIVALS: f64 = 0.01;
-/// Pauses from here on leave a burst behind that a server notices.
+/// Minimum length of a pause that leaves a burst behind that a server notices.
 pub const BURST_PAUSE_NS: u64 = 100_000_000;
-/// INVALID when such pauses hit this share of the arrivals: a tenth of the load came in bursts.
+/// INVALID if such pauses hit this share of the arrivals: a tenth of the load came in bursts.
 pub const BURST_INVALID_ARRIVALS: f64 = 0.10;
-/// SUSPECT when the generator of a closed loop stood still for this share of the run: the throughput is too small by as
-/// much. The same 5 % as [`SENT_IN_TIME_SHARE`] leaves.
+/// SUSPECT if the generator of a closed loop was paused for this share of the run: the throughput is too small by as
+/// much. It is the 5 % that [`SENT_IN_TIME_SHARE`] leaves.
 pub const CLOSED_PAUSED_SHARE: f64 = 0.05;
 
-/// SUSPECT when the wait for the user's own cap on connections is more than this share of p50, p90 or p99 of the
-/// response time: then the number is about the cap as well as about the server.
+/// SUSPECT if the wait for the user's own cap on connections is more than this share of p50, p90 or p99 of the response
+/// time: then the number is about the cap as well as about the server.
 pub const CONNECTION_WAIT_SHARE: f64 = 0.10;
 
-/// Fewest stretches of the later half of a run from which growth can be told.
+/// Minimum number of stretches, in the later half of a run, that show growth.
 pub const SATURATED_STRETCHES: usize = 5;
-/// The backlog must have risen in this share of the stretches: a stall makes it rise for a while and then fall.
+/// The backlog must have risen in this share of the stretches. A stall makes it rise for a while and then fall.
 pub const SATURATED_RISING_SHARE: f64 = 0.75;
-/// By its slope it must grow by this share of what is offered. A server that slows down from 10 to 100 ms over 30 s lets
-/// it grow by 0.3 %, and then it stops.
+/// The slope of the backlog must be at least this share of the offered rate. A server that slows down from 10 to 100 ms
+/// over 30 s makes it grow by 0.3 %, and then it stops.
 pub const SATURATED_GROWTH_SHARE: f64 = 0.02;
-/// It must have grown by this many standard deviations of a Poisson count of the arrivals in that time.
+/// The backlog must have grown by this many standard deviations of a Poisson count of the arrivals in that time.
 pub const SATURATED_NOISE: f64 = 3.0;
-/// The middle response time of what is being answered must have risen by this factor from the first to the last third of
-/// the later half. Arrivals that are never answered let the backlog grow too, but the answers do not get older.
+/// The median response time of the answers must have risen by this factor from the first to the last third of the later
+/// half. Arrivals that are never answered let the backlog grow too, but the answers do not get older.
 pub const SATURATED_SLOWER: f64 = 1.2;
-/// A queue that grows until requests time out in it: at least this share of what ends does so without an answer, in
-/// [`SATURATED_RISING_SHARE`] of the stretches from the first of them on. A black hole that takes fewer is no queue.
+/// For a queue that grows until requests time out in it: at least this share of the arrivals that end do so without an
+/// answer, in [`SATURATED_RISING_SHARE`] of the stretches since the first timeouts. A black hole that takes fewer is no
+/// queue.
 pub const TIMED_OUT_SHARE: f64 = 0.05;
-/// … and the answers before that had grown this old, as a share of the timeout. A queue reaches the timeout from below;
-/// answers that were lost, or a server that died, leave the others as fast as they were.
+/// … and the answers before that had grown this old, as a share of the timeout. A queue reaches the timeout from below.
+/// After lost answers, or the death of a server, the remaining answers are as fast as before.
 pub const NEAR_TIMEOUT_SHARE: f64 = 0.50;
 /// … from an age that was at most this share of it.
 pub const GROWN_FROM_SHARE: f64 = 0.50;
 
-/// A backlog is the work of the user's cap on connections when all of them were busy: when the answers a second times the
-/// mean service time (Little's law) are the cap, to within this share …
+/// The user's cap on connections causes a backlog if all connections were busy: if the answers per second times the
+/// mean service time (Little's law) equal the cap to within this share …
 pub const CAP_BUSY_TOLERANCE: f64 = 0.20;
-/// … and the service did not get slower as they filled up: the median service time of the first requests, as many as there
-/// are connections, was at least the later median over this factor. A server that handles one request at a time takes on
-/// average twice as long with all connections busy as with one after the other.
+/// … and the service did not get slower as they filled up: the median service time of the first requests, as many as
+/// there are connections, was at least the later median over this factor. A server that handles one request at a time
+/// takes on average twice as long with all connections busy as with one after the other.
 pub const CAP_SLOWER: f64 = 1.4;
-/// At least so many requests are the first ones.
+/// Minimum number of requests that count as the first ones.
 pub const CAP_FIRST: usize = 10;
 
-/// When at least this share of the mean response time is generator lag, the backlog is the generator's and the server is
+/// If at least this share of the mean response time is generator lag, the backlog is the generator's, and the server is
 /// not called saturated.
 pub const BACKLOG_IS_OURS_SHARE: f64 = 0.50;
 
-/// The rate was not reached when fewer than this share of the arrivals was sent before the schedule ended.
+/// The rate was not reached if fewer than this share of the arrivals were sent in time.
 pub const SENT_IN_TIME_SHARE: f64 = 0.95;
-/// A request that starts at most this late was sent in time, even after the end of the schedule: one hiccup of the machine
-/// just before the end costs no more. In schedules longer than 2 s it is the same 5 % of the schedule.
+/// A request that starts at most this late was sent in time, even after the end of the schedule, so that one hiccup of
+/// the machine just before the end costs nothing. In schedules longer than 2 s, the limit is 5 % of the schedule.
 pub const SENT_IN_TIME_NS: f64 = 100e6;
 
-/// INVALID when the generator's own limits (ports, files) failed at least this share of the arrivals: half of what lies
+/// INVALID if the generator's own limits (ports, files) failed at least this share of the arrivals: half of those
 /// beyond p99. SUSPECT for any.
 pub const GENERATOR_LIMIT_INVALID: f64 = 0.005;
 
-/// SUSPECT when the control group was over its CPU quota for this share of the run, and a number shows it. A quota takes the
-/// processor away for the rest of a period of usually 100 ms: at 1 % of the run, that is a tenth of a second every ten.
+/// SUSPECT if the control group was over its CPU quota for this share of the run, and a number shows it. A quota takes
+/// the processor away for the rest of a period of usually 100 ms: 1 % of the run is a tenth of a second every ten.
 pub const THROTTLED_SHARE: f64 = 0.01;
-/// A worker that used this share of the elapsed time had no time to spare: queueing theory makes the wait at 90 % of
-/// capacity nine times the work. SUSPECT on a schedule where a number or the load shows it; in a closed loop always, because
-/// the throughput is then the generator's and not the server's.
+/// A worker that used this share of the elapsed time had no time to spare: by queueing theory, the wait at 90 % of
+/// capacity is nine times the work. SUSPECT on a schedule if a number or the load shows it. Always SUSPECT in a closed
+/// loop, because the throughput is then the generator's and not the server's.
 pub const GENERATOR_BUSY_SHARE: f64 = 0.90;
 
-/// SUSPECT when the generator displaced this share of the arrivals by more than the mean gap between two, and by more than
-/// 1 ms: then it was another load, in bursts. The same 5 % as [`SENT_IN_TIME_SHARE`] leaves.
+/// SUSPECT if the generator displaced this share of the arrivals by more than the mean gap and by more than
+/// [`DISPLACED_NS`]: then the load was a different one, in bursts. It is the 5 % that [`SENT_IN_TIME_SHARE`] leaves.
 pub const OFF_SCHEDULE_SHARE: f64 = 0.05;
-/// See [`OFF_SCHEDULE_SHARE`]: what a scheduler with nothing to do may take, and no server notices.
+/// See [`OFF_SCHEDULE_SHARE`]. An idle scheduler may take this long, and no server notices.
 pub const DISPLACED_NS: u64 = 1_000_000;
 
-/// Two levels of the response time differ if they are further apart than this many times the time that the generator may have
-/// added to the median: each of the two is uncertain by it.
+/// Two levels of the response time differ if they are further apart than this many times the time that the generator
+/// may have added to the median, because each of the two is uncertain by that time.
 pub const LEVELS_RESOLVED: u64 = 2;

@@ -1,4 +1,4 @@
-//! Validity issues: why a run's numbers may not be trusted, as values. Their words are in `messages`.
+//! Validity issues: reasons why a run's numbers may not be trusted, as values. `messages` puts them into words.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub const SATURATED: &str = "saturated";
 pub enum ValidityIssue {
     /// Some arrival has no outcome, or more than one: a bug in truetail.
     BooksUnbalanced { planned: u64, accounted: u64 },
-    /// Nothing was answered, or nothing was planned.
+    /// No arrival was answered, or none was planned.
     NoAnswers {
         planned: u64,
         issued: u64,
@@ -30,13 +30,13 @@ pub enum ValidityIssue {
     AllFailed { responses: u64, statuses: BTreeMap<u16, u64> },
     /// Every session that began ended early.
     AllSessionsFailed { sessions: u64 },
-    /// Not even p50 can be carried.
+    /// There are too few arrivals even for p50.
     TooFewSamples { arrivals: u64, needs_n: u64 },
-    /// A quantile that is printed is only a bound, because arrivals were censored.
+    /// A printed quantile is only a lower bound, because arrivals were censored.
     CensoredTail { q: f64, censored: u64, arrivals: u64, at_least_ns: u64 },
     /// Arrivals waited for the user's own cap on connections.
     ConnectionWait { q: f64, wait_ns: u64, response_time_ns: u64, waited: u64, connections: Option<u32> },
-    /// The generator moved a quantile: `lag_ns` is what is between it and its lower partner.
+    /// The generator moved a quantile: `lag_ns` is its distance from its lower partner.
     GeneratorLag {
         q: f64,
         lag_ns: u64,
@@ -47,8 +47,8 @@ pub enum ValidityIssue {
         #[serde(skip)]
         advised: bool,
     },
-    /// The generator stood still; `moved` is the quantile that this moved most. `steal_ns` is the time in which the
-    /// hypervisor ran something else, where that explains the pauses.
+    /// The generator was paused. `moved` is the quantile that the pauses moved most. `steal_ns` is the time in which
+    /// the hypervisor ran something else, if that explains the pauses.
     GeneratorPaused {
         pauses: u64,
         longest_ns: u64,
@@ -69,7 +69,7 @@ pub enum ValidityIssue {
         backlog: u64,
         connections: Option<u32>,
     },
-    /// The backlog grows without end before the user's own cap on connections, and the service is as fast as ever.
+    /// The backlog grows without end because of the user's own cap on connections, and the service is as fast as ever.
     ConnectionsExhausted {
         offered_per_second: f64,
         answered_per_second: f64,
@@ -87,22 +87,22 @@ pub enum ValidityIssue {
         arrivals: u64,
         timeout_ns: u64,
     },
-    /// Less was sent than was planned, while it was planned.
+    /// Less was sent in time than was planned.
     RateNotReached {
         planned_per_second: f64,
         sent_per_second: f64,
         #[serde(skip)]
         by_generator: bool,
-        /// So many of the planned requests were never sent at all.
+        /// Planned requests that were never sent at all.
         never_sent: u64,
         #[serde(flatten)]
         limit: Option<LimitReached>,
         #[serde(skip)]
         invalid: bool,
     },
-    /// The control group's quota of CPU was used up for a while.
+    /// The control group's CPU quota was used up for a while.
     Throttled { throttled_ns: u64, elapsed_ns: u64 },
-    /// A worker of the generator used nearly all the time there was.
+    /// A worker of the generator used nearly all of the elapsed time.
     GeneratorBusy {
         cpu_ns: u64,
         elapsed_ns: u64,
@@ -110,7 +110,7 @@ pub enum ValidityIssue {
         #[serde(skip)]
         closed_loop: bool,
     },
-    /// The response time changed its level in mid-run. After `cut_ns`, where there is one, it no longer does.
+    /// The response time changed its level in mid-run, for the last time before `cut_ns`, if it is known.
     NotStationary {
         #[serde(flatten, serialize_with = "in_seconds")]
         shift: Shift,
@@ -140,7 +140,7 @@ pub enum ValidityIssue {
         #[serde(skip)]
         invalid: bool,
     },
-    /// Of the machines that shared the load, `doubted` have a generator that is to be doubted; this stripe has the worst.
+    /// The generators of `doubted` of the machines that shared the load are in doubt. This stripe has the worst.
     ShardDoubted {
         stripe: u32,
         of: u32,
@@ -163,7 +163,7 @@ pub enum ValidityIssue {
 }
 
 impl ValidityIssue {
-    /// Its code in `run.json`.
+    /// Returns the code of the issue in `run.json`.
     pub fn code(&self) -> &'static str {
         match self {
             ValidityIssue::BooksUnbalanced { .. } => "books_unbalanced",
@@ -190,14 +190,14 @@ impl ValidityIssue {
         }
     }
 
-    /// The verdict that it alone would give.
+    /// Returns the verdict that this issue would give without others.
     pub fn state(&self) -> VerdictState {
         let invalid = match self {
             ValidityIssue::BooksUnbalanced { .. } => true,
             ValidityIssue::Saturated { .. }
             | ValidityIssue::ConnectionsExhausted { .. }
             | ValidityIssue::SaturatedToTimeout { .. } => true,
-            // A server that never answers is a finding for somebody who asked for it; a run that sent nothing never is.
+            // A server that never answers is a finding if the user asked for it. A run that sent nothing never is.
             ValidityIssue::NoAnswers { issued, allowed, .. } => *issued == 0 || !allowed,
             ValidityIssue::AllFailed { .. } | ValidityIssue::AllSessionsFailed { .. } => true,
             ValidityIssue::TooFewSamples { .. }
@@ -207,7 +207,7 @@ impl ValidityIssue {
             ValidityIssue::NotStationary { .. } | ValidityIssue::ArrivalsOffSchedule { .. } => false,
             // The truth is between the two ends of the range that is printed.
             ValidityIssue::GeneratorLag { .. } => false,
-            // What is there was measured; what came after it, and what the generator knew at the end, is not there.
+            // The data that exists was measured. Only later data, and what the generator knew at the end, is missing.
             ValidityIssue::Incomplete { .. } => false,
             ValidityIssue::GeneratorPaused { invalid, .. }
             | ValidityIssue::StartedLate { invalid, .. }
@@ -221,7 +221,7 @@ impl ValidityIssue {
         if invalid { VerdictState::Invalid } else { VerdictState::Suspect }
     }
 
-    /// Its numbers, by their names in `run.json`.
+    /// Returns the numbers of the issue by their names in `run.json`.
     pub(super) fn numbers(&self) -> Map<String, Value> {
         let numbers = serde_json::to_value(self).expect("every number has a JSON form");
         match numbers {
@@ -239,7 +239,7 @@ fn seconds_if_any<S: Serializer>(ns: &Option<u64>, serializer: S) -> Result<S::O
     ns.map(|ns| ns as f64 / 1e9).serialize(serializer)
 }
 
-/// A shift with its instants in seconds.
+/// Serializes a shift with its instants in seconds.
 fn in_seconds<S: Serializer>(shift: &Shift, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct InSeconds {
