@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_reaches_the_timeout_is_saturation_and_a_server_that_died_is_not() {
+    fn a_queue_at_the_timeout_is_saturation_and_a_dead_server_is_not() {
         let (second, found) = to_the_timeout(|second| 0.25 * second.min(10) as f64).expect("saturated");
         assert!(second <= 15, "{second}");
         assert_eq!((found.capacity_per_second, found.offered_per_second), (500.0, 1000.0));

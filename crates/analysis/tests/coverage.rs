@@ -1,5 +1,5 @@
-//! How often the 95 % intervals of simulated runs hold the truth: a shortened form of `examples/coverage`. The seeds are
-//! fixed, so these tests always see the same runs.
+//! Tests how often the 95 % intervals of simulated runs contain the truth: a shortened form of `examples/coverage`. The
+//! seeds are fixed, so these tests always see the same runs.
 
 #[path = "../examples/coverage/processes.rs"]
 mod processes;
@@ -9,12 +9,12 @@ mod tally;
 use processes::{Case, Process, QUANTILES};
 use tally::tally;
 
-/// What is promised of the coverage, and how sure a test must be that it is missed before it fails.
+/// The promised coverage, and the probability below which a shortfall is not chance.
 const PROMISED: f64 = 0.92;
 const SURE: f64 = 0.001;
 
-/// The fewest of `n` runs that may hold the truth before it is clear that fewer than [`PROMISED`] do: the smallest
-/// k with P(B ≤ k) ≥ 0.1 % for B binomial.
+/// Returns the minimum number of `n` runs that must contain the truth: the smallest k with P(B ≤ k) ≥ 0.1 % for B
+/// binomial. With fewer, it is clear that fewer than [`PROMISED`] do.
 fn fewest(n: u64) -> u64 {
     let mut term = (1.0 - PROMISED).powi(n as i32);
     let mut sum = term;
@@ -27,7 +27,7 @@ fn fewest(n: u64) -> u64 {
     k
 }
 
-/// Holds `case` to the promise, and to mean widths of at most `widest` by quantile.
+/// Asserts that `case` keeps the promise, with mean widths of at most `widest` by quantile.
 fn assert_covered(case: Case, runs: u64, widest: [f64; 3]) {
     for ((q, tally), widest) in QUANTILES.iter().zip(tally(case, runs)).zip(widest) {
         let what = format!("{}, p{}, seeds 1 to {runs}: {tally:?}", case.name(), q * 100.0);
@@ -59,7 +59,7 @@ fn pauses_that_come_back_are_covered_and_not_taken_for_six_accidents() {
     assert_covered(case.by_second(), 8, [0.01, 0.01, 0.60]);
 }
 
-/// The same pauses at random times: now their number varies, and the interval must say so.
+/// The same pauses at random times: now their number varies, which the interval must show.
 #[test]
 fn pauses_at_random_are_accidents() {
     let of = |process| tally(Case::new(process, 300.0, 60.0), 10)[2];
@@ -74,7 +74,7 @@ fn few_independent_arrivals_are_covered() {
     assert_covered(Case::new(Process::Independent, 200.0, 10.0), 40, [0.20, 0.20, 0.40]);
 }
 
-/// n = 71: p50 has an interval, p99 has none.
+/// n = 71: p50 has an interval, p99 does not.
 #[test]
 fn what_a_sample_cannot_carry_is_refused() {
     let [p50, _, p99] = tally(Case::new(Process::Independent, 7.1, 10.0), 10);
@@ -82,7 +82,7 @@ fn what_a_sample_cannot_carry_is_refused() {
     assert!(p50.held >= fewest(10), "{p50:?}");
 }
 
-/// A hundred arrivals a second for a minute are a dozen bursts beyond p99, which cannot bound it from above.
+/// A hundred arrivals per second for a minute are a dozen bursts beyond p99, which cannot bound it from above.
 #[test]
 fn a_queue_with_few_bursts_beyond_p99_is_refused() {
     let [p50, _, p99] = tally(Case::new(Process::Queue(0.8), 100.0, 60.0), 20);

@@ -1,19 +1,19 @@
-//! What a check is asked of.
+//! The answer that checks judge.
 
 use std::cell::OnceCell;
 
 use serde_json::Value;
 use truetail_engine::FieldList;
 
-/// Most bytes of a body that checks read: 1 MiB. A longer one fails every check that looks at the body.
+/// Maximum number of bytes of a body that checks read: 1 MiB. A longer body fails every check of the body.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// The body of an answer, as far as it was kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Body<'a> {
-    /// All of it, without its transfer coding.
+    /// The whole body, without its transfer coding.
     Whole(&'a [u8]),
-    /// It was longer than [`MAX_BODY_BYTES`].
+    /// The body was longer than [`MAX_BODY_BYTES`].
     TooLong,
 }
 
@@ -23,11 +23,11 @@ pub struct Answer<'a> {
     pub(crate) status: u16,
     pub(crate) fields: &'a FieldList,
     body: Body<'a>,
-    /// The body as JSON, once a check asked for it; or why it is none.
+    /// The body as JSON, or why it is not JSON. Set when a check first needs it.
     json: OnceCell<Result<Value, String>>,
 }
 
-/// Why a check cannot look at a body.
+/// Reason why a check cannot read a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NoBody {
     TooLong,
@@ -35,12 +35,12 @@ pub(crate) enum NoBody {
 }
 
 impl<'a> Answer<'a> {
-    /// An answer with this status, these header fields and this body.
+    /// Creates an answer with this status, these header fields and this body.
     pub fn new(status: u16, fields: &'a FieldList, body: Body<'a>) -> Answer<'a> {
         Answer { status, fields, body, json: OnceCell::new() }
     }
 
-    /// The content coding of the body, where it has one.
+    /// Returns the content coding of the body, if it has one.
     pub(crate) fn content_encoding(&self) -> Option<&[u8]> {
         self.fields.all("content-encoding").find(|value| !value.eq_ignore_ascii_case(b"identity"))
     }
@@ -53,7 +53,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The body as JSON; or why it is none.
+    /// Returns the body as JSON, or why it is not JSON.
     pub(crate) fn json(&self, body: &[u8]) -> Result<&Value, &str> {
         let parsed = self.json.get_or_init(|| serde_json::from_slice(body).map_err(|error| error.to_string()));
         parsed.as_ref().map_err(String::as_str)

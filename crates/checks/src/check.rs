@@ -5,29 +5,29 @@ use std::fmt;
 use crate::json_path::BoundedPath;
 use crate::tests_of::{JsonTest, Quoted, StatusTest, TextTest};
 
-/// What an answer has to be, such as `status == 200`.
+/// A condition on an answer, such as `status == 200`.
 ///
-/// It is displayed in one form, whatever form it was written in; [`Check::text`] is what was written.
+/// Displays in one normalized form. [`Check::text`] is the text that the user wrote.
 #[derive(Clone, Debug)]
 pub struct Check {
     pub(crate) text: String,
     pub(crate) subject: Subject,
-    /// `not`, or `!=`: the opposite is asked for.
+    /// Inverts the condition: `not`, or `!=`.
     pub(crate) negated: bool,
 }
 
-/// What is looked at, and what is asked of it.
+/// The part of an answer that a check reads, and its condition.
 #[derive(Clone, Debug)]
 pub(crate) enum Subject {
     Status(StatusTest),
-    /// A header field of this name; `None`: that there is one.
+    /// A header field of this name. Without a test, the field must exist.
     Header(String, Option<TextTest>),
     Body(TextTest),
-    /// What is at this path of a body that is JSON.
+    /// The value at this path of a JSON body.
     Json(Box<Path>, JsonTest),
 }
 
-/// A JSONPath (RFC 9535), and how it was written.
+/// A JSONPath (RFC 9535), and its text.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub(crate) text: String,
@@ -35,23 +35,23 @@ pub(crate) struct Path {
 }
 
 impl Check {
-    /// As it was written, without blanks around it.
+    /// Returns the text that the user wrote, without blanks around it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// It looks at the body.
+    /// Returns true if the check reads the body.
     pub fn needs_body(&self) -> bool {
         matches!(self.subject, Subject::Body(_) | Subject::Json(..))
     }
 
-    /// It looks at header fields.
+    /// Returns true if the check reads header fields.
     pub fn needs_fields(&self) -> bool {
         matches!(self.subject, Subject::Header(..))
     }
 }
 
-/// Equal checks ask for the same, however they were written.
+/// Checks are equal if they mean the same, however they were written.
 impl PartialEq for Check {
     fn eq(&self, other: &Check) -> bool {
         self.to_string() == other.to_string()

@@ -10,7 +10,7 @@ use crate::check::Check;
 use crate::observer::{CheckObserver, CheckPlan, Found};
 use crate::tally::CheckTally;
 
-/// The checks of a run, and what became of them. Clones are of the same run.
+/// The checks of a run, and their results. Clones share the results.
 #[derive(Clone, Debug)]
 pub struct CheckRun {
     plan: Arc<CheckPlan>,
@@ -19,8 +19,8 @@ pub struct CheckRun {
 }
 
 impl CheckRun {
-    /// Checks on the answers to `requests`; arrivals before `measure_from` are not counted. `by_second`: counts are to be
-    /// had from a later time on, too; this takes 16 bytes for each second and check.
+    /// Prepares checks on the answers to `requests`. Answers to arrivals before `measure_from` are not counted.
+    /// `by_second` also keeps counts from a later time on, which takes 16 bytes for each second and check.
     pub fn new(checks: Vec<Check>, requests: &RequestSet, measure_from: Timestamp, by_second: bool) -> CheckRun {
         let plan = CheckPlan {
             needs_body: checks.iter().any(Check::needs_body),
@@ -42,12 +42,12 @@ impl CheckRun {
         CheckRun { plan: Arc::new(plan), found: Arc::new(Mutex::new(found)), empty }
     }
 
-    /// The same checks on an answer before the run, which is not counted in it.
+    /// Returns the same checks for an answer before the run, which does not count in the run.
     pub fn before_the_run(&self) -> CheckRun {
         CheckRun::of(CheckPlan { measure_from: Timestamp::ZERO, ..(*self.plan).clone() }, false)
     }
 
-    /// Makes the observers that do the work, for [`truetail_engine::Plan::observer`].
+    /// Returns a factory of observers that apply the checks, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
         ObserverFactory::new(move || {
@@ -55,13 +55,13 @@ impl CheckRun {
         })
     }
 
-    /// How many answers passed and failed, of arrivals from `from` on, a whole second or the beginning of what is measured.
-    /// To be called after the run.
+    /// Counts the answers that passed and failed, of arrivals from `from` on. `from` is a whole second or the start of
+    /// measurement. Call this after the run.
     pub fn counts(&self, from: Timestamp) -> Vec<CheckCounts> {
         self.found().tally.since(from, &self.plan.checks)
     }
 
-    /// The first few answers that failed, in the order of their arrivals. To be called after the run.
+    /// Returns the first few answers that failed, in the order of their arrivals. Call this after the run.
     pub fn failed_answers(&self) -> Vec<FailedAnswer> {
         truetail_run::first_failed(self.found().failed.clone())
     }

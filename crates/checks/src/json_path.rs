@@ -1,13 +1,13 @@
-//! JSONPaths on bodies that a server may have made to be searched for ever: a path takes no more steps than a budget has.
+//! JSONPaths with a limit on the steps of a search, because a server may send a body that makes a search endless.
 
 use std::fmt;
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-/// The most steps of a search. A step looks at one value of the body; they take some tens of milliseconds.
+/// Maximum number of steps of a search, which take some tens of milliseconds. A step looks at one value of the body.
 const MAX_STEPS: u64 = 1 << 20;
-/// As many steps as a regular expression counts for, which is compiled for each value.
+/// Number of steps that a regular expression counts as, because it is compiled for each value.
 const STEPS_OF_A_REGEX: u64 = 40;
 
 /// A JSONPath (RFC 9535) whose searches are bounded.
@@ -17,7 +17,7 @@ pub struct BoundedPath {
     shape: Shape,
 }
 
-/// A search that would take too many steps on a body.
+/// Error for a search that would take too many steps on a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooManySteps;
 
@@ -28,20 +28,20 @@ impl fmt::Display for TooManySteps {
 }
 
 impl BoundedPath {
-    /// The path that `text` says.
+    /// Parses a path.
     ///
     /// # Errors
-    /// Why it is none, in one line.
+    /// Why `text` is not a JSONPath, in one line.
     pub fn parse(text: &str) -> Result<BoundedPath, String> {
         let first_line = |error: String| error.lines().next().unwrap_or_default().to_owned();
         let path = JsonPath::parse(text).map_err(|error| first_line(error.to_string()))?;
         Ok(BoundedPath { shape: Shape::of(text), path })
     }
 
-    /// All values at the path.
+    /// Returns all values at the path.
     ///
     /// # Errors
-    /// If that may take too many steps on this value.
+    /// If the search may take too many steps on this value.
     pub fn query<'a>(&self, json: &'a Value) -> Result<Vec<&'a Value>, TooManySteps> {
         if self.shape.steps(json) > MAX_STEPS {
             return Err(TooManySteps);
@@ -49,11 +49,11 @@ impl BoundedPath {
         Ok(self.path.query(json).all())
     }
 
-    /// Copies of all values at the path, which together have no more parts than a search may have steps: of `..` each value that
-    /// is found may hold the next one.
+    /// Copies all values at the path. The copies may have at most as many parts as a search may have steps, because
+    /// each value that `..` finds may contain the next one.
     ///
     /// # Errors
-    /// As [`BoundedPath::query`], and if they have more.
+    /// If the search may take too many steps, or the copies have too many parts.
     pub fn copied(&self, json: &Value) -> Result<Vec<Value>, TooManySteps> {
         let found = self.query(json)?;
         let mut parts = 0_u64;
@@ -67,15 +67,15 @@ impl BoundedPath {
     }
 }
 
-/// What of a path decides how many steps it takes.
+/// The properties of a path that determine the number of steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shape {
-    /// How many `..` it has, those of its filters included.
+    /// Number of `..`, including those in filters.
     descents: u32,
-    /// How many queries in its filters begin at the root and find several values: each is made again for each value.
+    /// Number of queries in filters that begin at the root and find several values. Each is repeated for each value.
     from_root: u32,
     has_regex: bool,
-    /// It finds at most one value, by names and indices.
+    /// The path finds at most one value, by names and indices.
     is_singular: bool,
 }
 
@@ -91,8 +91,8 @@ impl Shape {
         }
     }
 
-    /// At most so many values are looked at. A value at depth d is found by k descents in as many ways as there are to choose
-    /// k - 1 of its d ancestors, each any number of times.
+    /// Returns the maximum number of values that a search looks at. k descents find a value at depth d in as many ways
+    /// as there are to choose k - 1 of its d ancestors, each any number of times.
     fn steps(&self, json: &Value) -> u64 {
         if self.is_singular {
             return 1;
@@ -100,12 +100,12 @@ impl Shape {
         let each = if self.has_regex { STEPS_OF_A_REGEX } else { 1 };
         let mut once = 0;
         ways(json, 0, self.descents.saturating_sub(1), &mut once);
-        // What is searched again from the root, is so for each value.
+        // A query from the root is repeated for each value.
         (0..self.from_root).fold(once.saturating_mul(each), |steps, _| steps.saturating_mul(once))
     }
 }
 
-/// The sum of the ways to all values in `json`, up to the budget.
+/// Adds the ways to all values in `json` to `sum`, up to the budget.
 fn ways(json: &Value, depth: u64, more: u32, sum: &mut u64) {
     // C(depth + more, more), one factor after the other: each product is divisible.
     let ways = (1..=u64::from(more)).fold(1_u64, |ways, nth| ways.saturating_mul(depth + nth) / nth);
@@ -126,7 +126,7 @@ fn ways_below(json: &Value, depth: u64, more: u32, sum: &mut u64) {
     }
 }
 
-/// How many values there are in `json`, itself included; counted up to `most` and a little more.
+/// Counts the values in `json`, itself included, up to a little more than `most`.
 fn values_in(json: &Value, most: u64) -> u64 {
     let mut sum = 0;
     let mut left = vec![json];
@@ -144,7 +144,7 @@ fn values_in(json: &Value, most: u64) -> u64 {
     sum
 }
 
-/// The path with every text between quotes left empty.
+/// Empties every quoted text of a path.
 fn without_texts(path: &str) -> String {
     let (mut bare, mut quote, mut is_escaped) = (String::new(), None, false);
     for c in path.chars() {
@@ -165,7 +165,7 @@ fn without_texts(path: &str) -> String {
     bare
 }
 
-/// True if what follows `$` are names and indices alone, to the end of this query.
+/// Returns true if only names and indices follow `$`, up to the end of this query.
 fn is_singular(rest: &str) -> bool {
     let mut rest = rest.trim_start();
     loop {
@@ -224,7 +224,7 @@ mod tests {
             assert!(began.elapsed() < Duration::from_secs(5), "{text}");
         }
         assert_eq!(path("$[?count($[*].a) > 1]").query(&wide), Err(TooManySteps));
-        // Each of the 60 objects holds the next one.
+        // Each of the 60 objects contains the next one.
         assert!(path("$..a").query(&deep).is_ok());
         assert_eq!(path("$..a").copied(&deep), Err(TooManySteps));
     }
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// The bound is one: no search looks at more values than it says.
+    /// No search looks at more values than its bound.
     #[test]
     fn steps_are_no_fewer_than_what_is_found() {
         for (depth, leaves) in [(0, 3), (1, 2), (4, 3), (9, 2)] {

@@ -1,4 +1,4 @@
-//! Whether a check holds, and why not.
+//! The judgement of an answer by a check, and its reason.
 
 use serde_json::Value;
 
@@ -7,27 +7,27 @@ use crate::check::{Check, Path, Subject};
 use crate::json_path::TooManySteps;
 use crate::tests_of::{JsonTest, TextTest};
 
-/// Longest part of an answer that a reason quotes, in letters.
+/// Maximum length of a quote from an answer, in characters.
 const LONGEST_QUOTE: usize = 200;
-/// The most values that a reason quotes.
+/// Maximum number of values that a reason quotes.
 const MAX_QUOTED: usize = 20;
 
-/// Why an answer fails a check.
+/// Reason why an answer fails a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// It is not what was asked for.
+    /// The value differs from what was expected.
     Differs,
-    /// There is nothing to compare: no such header, nothing at the path.
+    /// There is nothing to compare: no such header, or nothing at the path.
     Missing,
-    /// What is there cannot be compared like this: a text with a number, several values with one.
+    /// The value cannot be compared like this: a text with a number, or several values with one.
     CannotCompare,
     /// The body is longer than checks read.
     BodyTooLong,
     /// The body is compressed.
     BodyCompressed,
-    /// The body is no JSON.
+    /// The body is not JSON.
     NotJson,
-    /// The path may take more steps on this body than are tried.
+    /// The path may take too many steps on this body.
     TooManySteps,
 }
 
@@ -41,10 +41,10 @@ impl From<NoBody> for Failure {
 }
 
 impl Check {
-    /// Whether an answer passes.
+    /// Judges an answer.
     ///
     /// # Errors
-    /// Why it fails.
+    /// The reason why the answer fails.
     pub fn judge(&self, answer: &Answer<'_>) -> Result<(), Failure> {
         match &self.subject {
             Subject::Status(test) => self.decide(test.holds(answer.status)),
@@ -58,7 +58,7 @@ impl Check {
         }
     }
 
-    /// Passed where the test holds; with `not`, where it does not.
+    /// Passes if the test holds, or with `not`, if it does not hold.
     fn decide(&self, holds: bool) -> Result<(), Failure> {
         if holds != self.negated { Ok(()) } else { Err(Failure::Differs) }
     }
@@ -71,7 +71,7 @@ impl Check {
         }
     }
 
-    /// Where a header comes several times, one of its values is enough.
+    /// If a header occurs several times, one matching value is enough.
     fn judge_header(&self, name: &str, test: &TextTest, answer: &Answer<'_>) -> Result<(), Failure> {
         if answer.fields.all(name).next().is_none() {
             return Err(Failure::Missing);
@@ -90,7 +90,7 @@ impl Check {
         self.decide(holds.ok_or(Failure::CannotCompare)?)
     }
 
-    /// Why an answer fails, in words; `failure` is what [`Check::judge`] said of it.
+    /// Explains in words why an answer fails. `failure` is the error of [`Check::judge`].
     pub fn explain(&self, failure: Failure, answer: &Answer<'_>) -> String {
         match failure {
             Failure::BodyTooLong => "the body is longer than 1 MiB, and checks read no longer ones".to_owned(),
@@ -112,7 +112,7 @@ impl Check {
         }
     }
 
-    /// What was looked at.
+    /// Returns the value that the check read.
     fn seen(&self, answer: &Answer<'_>) -> String {
         match &self.subject {
             Subject::Status(_) => answer.status.to_string(),
@@ -128,7 +128,7 @@ impl Check {
             Subject::Json(path, _) => {
                 let json = answer.body().ok().and_then(|body| answer.json(body).ok());
                 let found = json.and_then(|json| path.parsed.query(json).ok()).unwrap_or_default();
-                // Each has a letter at least, and one of them may be all of the body.
+                // Each value has at least one character, and one of them may be the whole body.
                 let texts: Vec<_> = found.iter().take(MAX_QUOTED).map(|value| clipped(&value.to_string())).collect();
                 clipped(&texts.join(", "))
             }
@@ -136,7 +136,7 @@ impl Check {
     }
 }
 
-/// The text, or its beginning and three dots.
+/// Returns the text, or its beginning and an ellipsis.
 fn clipped(text: &str) -> String {
     match text.char_indices().nth(LONGEST_QUOTE) {
         Some((end, _)) => format!("{}…", &text[..end]),

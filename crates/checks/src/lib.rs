@@ -1,18 +1,17 @@
-//! Checks on answers: is the status 200, is the body what it should be?
+//! Checks on answers, such as `status == 200`.
 //!
-//! A [`Check`] is parsed from one line, such as `jsonpath $.items[0].id == 7`, and judges an [`Answer`]: both are pure. A
-//! [`CheckRun`] applies the checks of a run to its answers while they come, counts, and keeps the first few that failed.
+//! A [`Check`] is parsed from one line, such as `jsonpath $.items[0].id == 7`, and judges an [`Answer`]; both are pure.
+//! A [`CheckRun`] applies the checks of a run to its answers as they come, counts, and keeps the first few that failed.
 //!
-//! | file | what is in it |
+//! | module | content |
 //! |---|---|
-//! | `check` | a check, and its text |
+//! | `check`, `answer` | a check, and the answer that it judges |
 //! | `parse`, `scanner` | from text to check |
-//! | `tests_of` | what is asked of a status, a text, a JSON value |
-//! | `answer` | what a check is asked of |
-//! | `json_path` | JSONPaths that take no more steps than a budget has; flows have the same |
-//! | `judge` | whether a check holds, and why not |
+//! | `tests_of` | conditions on a status, a text, a JSON value |
+//! | `json_path` | JSONPaths with a limit on the steps of a search; flows use them too |
+//! | `judge` | the judgement of an answer, and its reason |
 //! | `tally` | counts, by time of the arrival |
-//! | `observer` | checks at work in one worker of the engine |
+//! | `observer` | checks in one worker of the engine |
 //! | `check_run` | the checks of a run, over all workers |
 
 mod answer;

@@ -1,4 +1,4 @@
-//! Checks at work in one worker of the engine.
+//! Checks in one worker of the engine.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,16 +11,16 @@ use crate::answer::{Answer, Body, MAX_BODY_BYTES};
 use crate::check::Check;
 use crate::tally::CheckTally;
 
-/// Bytes of the body that are kept of an answer that failed.
+/// Maximum number of bytes of the body that are kept of a failed answer.
 const KEPT_BODY_BYTES: usize = 4096;
-/// Room for a body that is kept from one answer to the next.
+/// Capacity of a body buffer that is kept from one answer to the next.
 const BODY_ROOM_KEPT: usize = 4 * 1024;
 
-/// What all workers of a run know.
+/// The checks of a run, shared by all workers.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckPlan {
     pub(crate) checks: Vec<Check>,
-    /// What the targets are called, in their order.
+    /// Names of the targets, in their order.
     pub(crate) targets: Vec<String>,
     /// Answers to arrivals before this are not counted.
     pub(crate) measure_from: Timestamp,
@@ -28,23 +28,23 @@ pub(crate) struct CheckPlan {
     pub(crate) needs_fields: bool,
 }
 
-/// What the workers found.
+/// The results of the workers.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) tally: CheckTally,
     pub(crate) failed: Vec<FailedAnswer>,
 }
 
-/// An answer that is being read. Its room is used again.
+/// An answer that is being read. Its buffers are reused.
 #[derive(Default, Debug)]
 struct PartialAnswer {
-    /// The status; `None` before the head came.
+    /// The status; `None` before the head arrives.
     status: Option<u16>,
     fields: FieldList,
     body: Vec<u8>,
-    /// Most bytes of the body to keep.
+    /// Maximum number of bytes of the body to keep.
     room: usize,
-    /// Bytes of the body so far, kept or not.
+    /// Number of bytes of the body so far, kept or not.
     body_bytes: u64,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct CheckObserver {
 }
 
 impl CheckObserver {
-    /// An observer that adds what it found to `all_found` at its end.
+    /// Creates an observer that adds its results to `all_found` at its end.
     pub(crate) fn new(plan: Arc<CheckPlan>, all_found: Arc<Mutex<Found>>, tally: CheckTally) -> CheckObserver {
         let has_example = vec![false; plan.checks.len()];
         let found = Found { tally, failed: Vec::new() };
@@ -91,19 +91,18 @@ impl CheckObserver {
         &mut self.partial[at]
     }
 
-    /// An answer that failed this check would be kept.
+    /// Returns true if an answer that fails this check would be kept.
     fn is_wanted(&self, check: usize) -> bool {
         self.found.failed.len() < MAX_FAILED_ANSWERS || !self.has_example[check]
     }
 
-    /// By its status and its header fields alone, an answer fails a check and will be kept.
+    /// Returns true if an answer fails a check by its status and header fields, and will be kept.
     fn will_be_kept(&self, status: u16, fields: &FieldList) -> bool {
         let answer = Answer::new(status, fields, Body::TooLong);
         let mut checks = self.plan.checks.iter().enumerate().filter(|(_, check)| !check.needs_body());
         checks.any(|(nth, check)| self.is_wanted(nth) && check.judge(&answer).is_err())
     }
 
-    /// Judges a whole answer.
     fn judge(&mut self, partial: &PartialAnswer, status: u16, ended: &EndedRequest) {
         let answer = partial.answer(status);
         let mut failed = Vec::new();

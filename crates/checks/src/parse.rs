@@ -1,4 +1,4 @@
-//! From text to check.
+//! The parser of checks.
 //!
 //! ```text
 //! check    = "status" number-test
@@ -22,7 +22,7 @@ use crate::json_path::BoundedPath;
 use crate::scanner::Scanner;
 use crate::tests_of::{JsonTest, NumberTest, StatusTest, TextTest};
 
-/// A text that is no check, and why, in one line.
+/// Error for a text that is not a check, with the problem in one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckError {
     text: String,
@@ -102,7 +102,7 @@ fn json_path(scanner: &mut Scanner<'_>) -> Parsed<Path> {
     Ok(Path { text, parsed })
 }
 
-/// The name of a test and what follows it.
+/// The name of a test, and the text after it.
 #[derive(Clone, Copy, Debug)]
 struct NamedTest<'a> {
     name: TestName,
@@ -120,7 +120,7 @@ enum TestName {
     Exists,
 }
 
-/// What only numbers can be asked.
+/// Comparisons that only numbers have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Order {
     Less,
@@ -130,7 +130,7 @@ enum Order {
     In,
 }
 
-/// Longer signs first, because the shorter ones are prefixes of them. With `true` the opposite is asked for.
+/// Longer signs come first, because the shorter ones are prefixes of them. `true` inverts the test.
 const SIGNS: [(&str, (TestName, bool)); 6] = [
     ("==", (TestName::Equal, false)),
     ("!=", (TestName::Equal, true)),
@@ -149,7 +149,7 @@ const WORDS: [(&str, TestName); 6] = [
     ("exists", TestName::Exists),
 ];
 
-/// The test, and whether the opposite is asked for.
+/// Returns the test, and whether it is inverted.
 fn test<'a>(mut scanner: Scanner<'a>, subject: &str) -> Parsed<(NamedTest<'a>, bool)> {
     let not = scanner.skip_word("not");
     let found = scanner.rest();
@@ -240,7 +240,7 @@ fn json_test(test: NamedTest<'_>) -> Parsed<JsonTest> {
     }
 }
 
-/// A text in quotes, or all that is left.
+/// Parses a text in quotes, or takes all that is left.
 fn text_value(mut value: Scanner<'_>) -> Parsed<String> {
     match value.quoted()? {
         Some(_) if !value.rest().is_empty() => {
@@ -252,7 +252,7 @@ fn text_value(mut value: Scanner<'_>) -> Parsed<String> {
     }
 }
 
-/// A JSON value; what is none is a text.
+/// Parses a JSON value. Anything else is a text.
 fn json_value(value: Scanner<'_>) -> Parsed<Value> {
     match serde_json::from_str(value.rest()) {
         Ok(json) => Ok(json),
@@ -260,14 +260,14 @@ fn json_value(value: Scanner<'_>) -> Parsed<Value> {
     }
 }
 
-/// `/regex/`, where `\/` is a slash; or a text.
+/// Parses `/regex/`, with `\/` for a slash, or a text.
 fn regex(value: Scanner<'_>) -> Parsed<Regex> {
     let pattern = match value.rest().strip_prefix('/') {
         Some(rest) => between_slashes(rest)?,
         None => unescaped_slashes(&text_value(value)?),
     };
     Regex::new(&pattern).map_err(|error| {
-        // The last line says what is wrong; those before it point at the place.
+        // The last line names the error. The lines before it point at the place.
         let message = error.to_string();
         let last = message.lines().last().unwrap_or_default();
         format!("/{pattern}/ is not a regular expression: {}", last.trim_start_matches("error: "))
@@ -294,7 +294,7 @@ fn between_slashes(rest: &str) -> Parsed<String> {
     Err("a regular expression stands between two slashes, and the second is missing".to_owned())
 }
 
-/// The pattern with `/` for `\/`.
+/// Replaces `\/` in the pattern by `/`.
 fn unescaped_slashes(pattern: &str) -> String {
     let mut result = String::with_capacity(pattern.len());
     let mut letters = pattern.chars();

@@ -1,6 +1,6 @@
 //! Reads the text of a check from left to right.
 
-/// What is left of a text.
+/// The unread rest of a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scanner<'a> {
     rest: &'a str,
@@ -11,7 +11,6 @@ impl<'a> Scanner<'a> {
         Scanner { rest: text.trim() }
     }
 
-    /// All that is left.
     pub(crate) fn rest(self) -> &'a str {
         self.rest
     }
@@ -22,13 +21,13 @@ impl<'a> Scanner<'a> {
         taken
     }
 
-    /// The letters that come next.
+    /// Takes the letters that come next.
     pub(crate) fn word(&mut self) -> &'a str {
         let end = self.rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(self.rest.len());
         self.take(end)
     }
 
-    /// Takes `word` if it comes next, and no letter or digit behind it.
+    /// Takes `word` if it comes next and no letter or digit follows it.
     pub(crate) fn skip_word(&mut self, word: &str) -> bool {
         let Some(after) = self.rest.strip_prefix(word) else { return false };
         let ends = !after.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -38,17 +37,17 @@ impl<'a> Scanner<'a> {
         ends
     }
 
-    /// The first of these signs that comes next.
+    /// Takes the first of these signs that comes next.
     pub(crate) fn sign<T: Copy>(&mut self, signs: &[(&str, T)]) -> Option<T> {
         let (sign, value) = signs.iter().find(|(sign, _)| self.rest.starts_with(sign))?;
         self.take(sign.len());
         Some(*value)
     }
 
-    /// A text in quotes. `None`: none begins here.
+    /// Takes a text in quotes. Returns `None` if no quote comes next.
     ///
     /// # Errors
-    /// Its end is missing, or an escape in it is none.
+    /// If the closing quote is missing, or an escape is not valid.
     pub(crate) fn quoted(&mut self) -> Result<Option<String>, String> {
         let quote = match self.rest.bytes().next() {
             Some(quote @ (b'"' | b'\'')) => quote,
@@ -65,7 +64,7 @@ impl<'a> Scanner<'a> {
             .map_err(|_| format!("{text} has an escape that JSON does not know; write \\\\ for a backslash"))
     }
 
-    /// The name of a header field, up to a blank or a comparison.
+    /// Takes the name of a header field, up to a blank or a comparison.
     pub(crate) fn header_name(&mut self) -> &'a str {
         let is_end = |(at, c): &(usize, char)| {
             c.is_whitespace() || "=<>\"'".contains(*c) || (*c == '!' && self.rest[*at..].starts_with("!="))
@@ -74,7 +73,7 @@ impl<'a> Scanner<'a> {
         self.take(end)
     }
 
-    /// A JSONPath, up to a blank or a comparison outside of brackets.
+    /// Takes a JSONPath, up to a blank or a comparison outside of brackets.
     pub(crate) fn json_path(&mut self) -> &'a str {
         let (mut depth, mut quote) = (0usize, None);
         let mut letters = self.rest.char_indices();
@@ -98,7 +97,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Bytes up to the closing quote, both quotes included. In double quotes a backslash escapes.
+/// Returns the length up to the closing quote, both quotes included. In double quotes, a backslash escapes.
 fn quoted_length(text: &str, quote: u8) -> Option<usize> {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

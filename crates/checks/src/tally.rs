@@ -1,28 +1,28 @@
-//! Counts of what passed and failed, by time of the arrival.
+//! Counts of passed and failed answers, by time of the arrival.
 
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_run::CheckCounts;
 
 use crate::check::Check;
 
-/// How many answers passed and failed one check.
+/// Numbers of answers that passed and failed one check.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Counts {
     passed: u64,
     failed: u64,
 }
 
-/// Counts for all checks of a run, by the second in which the arrival was intended; or for all seconds together.
+/// Counts for all checks of a run, by the second of the intended start, or for all seconds together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CheckTally {
     checks: usize,
     by_second: bool,
-    /// Rows of `checks` counts, one row a second.
+    /// Rows of `checks` counts, one row per second.
     rows: Vec<Counts>,
 }
 
 impl CheckTally {
-    /// Nothing yet, for so many checks.
+    /// Creates an empty tally for this number of checks.
     pub(crate) fn new(checks: usize, by_second: bool) -> CheckTally {
         CheckTally { checks, by_second, rows: Vec::new() }
     }
@@ -38,7 +38,6 @@ impl CheckTally {
         if passed { counts.passed += 1 } else { counts.failed += 1 }
     }
 
-    /// Adds the counts of another worker.
     pub(crate) fn merge(&mut self, other: &CheckTally) {
         if self.rows.len() < other.rows.len() {
             self.rows.resize(other.rows.len(), Counts::default());
@@ -49,7 +48,8 @@ impl CheckTally {
         }
     }
 
-    /// The counts of arrivals from the second on that `from` is in; of all where seconds are not told apart.
+    /// Returns the counts of arrivals from the second of `from` on. Returns the counts of all arrivals if seconds are
+    /// not kept.
     pub(crate) fn since(&self, from: Timestamp, checks: &[Check]) -> Vec<CheckCounts> {
         let first = if self.by_second { (from.since_origin().0 / NANOS_PER_SECOND) as usize } else { 0 };
         let rows = self.rows.get(first * self.checks..).unwrap_or_default();

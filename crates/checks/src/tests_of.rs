@@ -1,4 +1,4 @@
-//! What is asked of a status, a text, a JSON value.
+//! Conditions on a status, a text, a JSON value.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,18 +7,14 @@ use memchr::memmem::Finder;
 use regex::bytes::Regex;
 use serde_json::{Number, Value};
 
-/// What is asked of a number.
+/// A condition on a number.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum NumberTest {
-    /// It is less than this.
     Less(f64),
-    /// It is this or less.
     AtMost(f64),
-    /// It is more than this.
     More(f64),
-    /// It is this or more.
     AtLeast(f64),
-    /// It is one of these or between them.
+    /// At least the first and at most the second number.
     In(f64, f64),
 }
 
@@ -46,7 +42,7 @@ impl fmt::Display for NumberTest {
     }
 }
 
-/// What is asked of a status.
+/// A condition on a status.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum StatusTest {
     Equal(u16),
@@ -71,11 +67,11 @@ impl fmt::Display for StatusTest {
     }
 }
 
-/// What is asked of a text.
+/// A condition on a text.
 #[derive(Clone, Debug)]
 pub(crate) enum TextTest {
     Equal(String),
-    /// The text, and the search for it.
+    /// The text, and a prepared search for it.
     Contains(String, Box<Finder<'static>>),
     StartsWith(String),
     EndsWith(String),
@@ -111,7 +107,7 @@ impl fmt::Display for TextTest {
     }
 }
 
-/// A text in double quotes, with the escapes of JSON.
+/// Displays a text in double quotes, with the escapes of JSON.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -120,19 +116,19 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// What is asked of a JSON value.
+/// A condition on a JSON value.
 #[derive(Clone, Debug)]
 pub(crate) enum JsonTest {
     Exists,
     Equal(Value),
     Contains(Value),
     Number(NumberTest),
-    /// One of the others of [`TextTest`].
+    /// A test of [`TextTest`] that has no variant here.
     Text(TextTest),
 }
 
 impl JsonTest {
-    /// Whether it holds for a value; `None` where it cannot be asked of a value of this kind.
+    /// Returns whether the test holds for a value, or `None` if it does not apply to a value of this kind.
     pub(crate) fn holds(&self, value: &Value) -> Option<bool> {
         match (self, value) {
             (JsonTest::Exists, _) => Some(true),
@@ -146,7 +142,7 @@ impl JsonTest {
         }
     }
 
-    /// The same for several values, which count as a list.
+    /// Returns whether the test holds for several values, which count as a list.
     pub(crate) fn holds_for_all(&self, values: &[&Value]) -> Option<bool> {
         match self {
             JsonTest::Exists => Some(true),
@@ -172,7 +168,7 @@ impl fmt::Display for JsonTest {
     }
 }
 
-/// Equal JSON values; numbers by their value, so that 7 is 7.0.
+/// Compares JSON values; numbers by their value, so that 7 equals 7.0.
 fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => equal_numbers(a, b),
@@ -186,7 +182,7 @@ fn equal(a: &Value, b: &Value) -> bool {
 
 fn equal_numbers(a: &Number, b: &Number) -> bool {
     let is_whole = |number: &Number| number.is_i64() || number.is_u64();
-    // Whole numbers above 2^53 are not told apart as floating-point numbers.
+    // Floating-point numbers cannot distinguish whole numbers above 2^53.
     if is_whole(a) && is_whole(b) {
         return a == b;
     }

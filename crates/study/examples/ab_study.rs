@@ -1,5 +1,5 @@
-//! How often `ab` calls two services different that are not, how often it finds a difference that is there, and what that
-//! takes: `cargo run --release -p truetail-study --example ab_study [PAIRS]`.
+//! Measures how often `ab` reports a difference between equal services, how often it finds a real difference, and the
+//! cost: `cargo run --release -p truetail-study --example ab_study [PAIRS]`.
 
 #[path = "../tests/ab/sides.rs"]
 mod sides;
@@ -12,7 +12,7 @@ use truetail_study::ab::{AbPlan, Ending, run_rounds};
 const REQUESTS: u32 = 20_000;
 const Q: f64 = 0.99;
 
-/// What came of many comparisons.
+/// Result of many comparisons.
 #[derive(Default)]
 struct Found {
     different: u32,

@@ -12,7 +12,7 @@ use truetail_study::capacity::Stopped;
 /// Wide, so that a search takes a second.
 const RESOLUTION: f64 = 0.5;
 
-/// A small version of `examples/capacity_study.rs`: the truth lies within what is proven and refuted.
+/// A small version of `examples/capacity_study`: the truth lies between the proven and the refuted rate.
 #[test]
 fn the_truth_lies_between_proven_and_refuted() {
     for server in Server::all() {
@@ -62,7 +62,8 @@ fn a_service_that_dies_keeps_what_is_proven() {
     assert_eq!(again.finding.state, SearchState::Found);
 }
 
-/// Some end of the time falls into a probe that could not say anything by then: it is handed over, and in no journal.
+/// For some time limits, the end of the time cuts off a probe without an answer. The search returns it, but not in the
+/// journal.
 #[test]
 fn a_probe_that_the_time_cut_off_is_handed_over() {
     let ends = (1..120).map(|end| {

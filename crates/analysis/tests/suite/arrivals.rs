@@ -51,7 +51,7 @@ fn an_ideal_generator_is_on_time() {
     }
 }
 
-/// Exponential on the clock on which the rate is 1, whatever the profile.
+/// Gaps are exponential on the clock on which the rate is 1, whatever the profile.
 #[test]
 fn a_moving_rate_is_taken_into_account() {
     let mut moving = slow_service(Spacing::Poisson);
@@ -61,8 +61,8 @@ fn a_moving_rate_is_taken_into_account() {
     assert!(exponential.actual_distance < exponential.critical_distance, "{exponential:?}");
 }
 
-/// A generator that wakes every 20 ms sends 20 requests at once: the response time of one second hardly shows it, and it is
-/// another load.
+/// A generator that wakes every 20 ms sends 20 requests at once. A response time of one second hardly shows that, but
+/// the load is a different one.
 #[test]
 fn bursts_that_nobody_planned_are_told() {
     let wakes_every = |every: u64| move |intended: u64| intended.next_multiple_of(every) - intended;
@@ -75,12 +75,12 @@ fn bursts_that_nobody_planned_are_told() {
     let numbers = &found.verdict.reasons[0].numbers;
     assert_eq!(numbers["issued"], 60_000);
     assert!(numbers["displaced"].as_u64().unwrap() > 50_000, "{numbers:?}");
-    // A little lag is as good as none.
+    // A little lag has no effect.
     let little = late(&simulated(&slow_service(Spacing::Even)), |_| 60_000);
     assert!(codes(&findings(&little)).is_empty());
 }
 
-/// Where its lag shows in the response time, that is said once.
+/// If the lag shows in the response time, only that is reported.
 #[test]
 fn lag_that_is_told_is_not_told_again() {
     let found = findings(&late(&simulated(&scenario("01")), |_| 15_000_000));
@@ -88,7 +88,7 @@ fn lag_that_is_told_is_not_told_again() {
     assert!(found.arrival_fidelity.unwrap().displaced_by_generator > 59_000);
 }
 
-/// Waiting for the user's own cap is not the generator's doing.
+/// Waiting for the user's own cap is not caused by the generator.
 #[test]
 fn a_cap_displaces_nothing_by_generator() {
     let mut capped = slow_service(Spacing::Even);

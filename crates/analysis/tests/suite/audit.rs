@@ -1,4 +1,4 @@
-//! Audits of simulated clients, whose truth is known: small, seeded parts of the study of `docs/audit.md`.
+//! Audits of simulated clients whose truth is known: small, seeded parts of the study of `docs/audit.md`.
 
 #[allow(dead_code, reason = "shared with the study")]
 #[path = "../../examples/audit_study/loads.rs"]
@@ -55,7 +55,7 @@ fn the_timeline_shows_where_sending_stopped() {
         let seconds = |ns: u64| (ns - timeline.from_ns) as f64 / 1e9;
         let off = (seconds(stop.from_ns) - 30.0).abs().max((seconds(stop.to_ns) - 31.0).abs());
         assert!(off <= if stop.is_silence { 0.2 } else { 1.5 }, "{resolution}: {stop:?}");
-        // The books: what started, less what is in the columns that are not whole.
+        // The sum of the rates is the number of requests, less those in partial columns.
         let width = timeline.column_ns as f64 / 1e9;
         let started: f64 = timeline.starts_per_s.iter().flatten().map(|rate| rate * width).sum();
         let all = audit.requests.expect("requests") as f64;
@@ -138,8 +138,8 @@ fn audit_of(rows: &[ForeignRequest], run: &ForeignRun) -> Audit {
     auditor.finish(run, None, None)
 }
 
-/// Ten seconds at 100/s, of requests that take 10 ms, and 400 ms in the fifth second, through `places` places. The file says how long
-/// each waited for one.
+/// Ten seconds at 100/s through `places` places. Requests take 10 ms, and 400 ms in the fifth second. The file says how
+/// long each waited for a place.
 fn behind_a_limit(places: usize) -> Vec<ForeignRequest> {
     let mut free = vec![0_u64; places];
     let request = |i: u64| {
@@ -177,7 +177,7 @@ fn what_waited_in_the_client_is_certain_and_corrected_exactly() {
     let short: Vec<_> =
         rows.iter().map(|row| ForeignRequest { waited: row.waited.min(Nanos(900_000)), ..*row }).collect();
     assert!(!codes(&audit_of(&short, &file(1))).contains(&"waited_in_client"), "a task needs as long to wake up");
-    // A file without starts has its waits all the same.
+    // A file without starts still has its waits.
     let without: Vec<_> = rows.iter().map(|row| ForeignRequest { start_ns: None, ..*row }).collect();
     assert_eq!(audit_of(&without, &file(1)).corrected_at(0.99), audit.corrected_at(0.99));
 }
@@ -201,7 +201,7 @@ fn the_order_of_the_rows_does_not_matter() {
     }
 }
 
-/// A row that could not be read is no request that was not sent, and may be one that was slow.
+/// A row that could not be read is not a request that was never sent, but may be a slow request.
 #[test]
 fn rows_that_were_left_out_are_not_taken_for_a_stop() {
     let case = stalled_loop(7, Nanos::ZERO, Variation::Exponential, Nanos::from_secs(10), 0.03, 5);
@@ -214,14 +214,14 @@ fn rows_that_were_left_out_are_not_taken_for_a_stop() {
     let audit = audit_of(&all, &damaged(missing));
     assert_eq!((audit.finding, audit.missing_arrivals), (AuditFinding::CannotTell, None));
     assert_eq!((audit.evidence[0].code, audit.corrected.len(), audit.users), ("rows_left_out", 0, None));
-    // What was read shows nothing; what was not could.
+    // The rows that were read show nothing, but the rows that were left out could.
     let healthy = rows(&Service::healthy(Nanos::from_millis(10)), 1, 10);
     assert_eq!(audit_of(&healthy, &damaged(1)).finding, AuditFinding::NoneSeen);
     assert_eq!(audit_of(&healthy, &damaged(10)).finding, AuditFinding::CannotTell);
 }
 
-/// The freeze of the laboratory: 10 ms, a pause from 2.5 to 3 s, 450 requests of one user. HdrHistogram's correction with an
-/// expected interval of 10 ms, a snapshot of 1 s at a time, gives 460 ms at p99 of the whole run.
+/// The freeze of the laboratory: 10 ms, a pause from 2.5 to 3 s, 450 requests of one user. HdrHistogram's correction
+/// with an expected interval of 10 ms, applied to snapshots of 1 s, gives 460 ms at p99 of the whole run.
 #[test]
 fn the_freeze_of_the_laboratory_is_corrected_to_460_ms() {
     let stall = Fault::Stall { at: Timestamp(2_500_000_000), length: Nanos::from_millis(500), gate: Gate::Arrivals };
@@ -244,7 +244,7 @@ fn the_freeze_of_the_laboratory_is_corrected_to_460_ms() {
     assert_eq!((added, whole.count()), (50, 500));
 }
 
-/// What ab prints of scenario 02: 10 users, p99 11 ms, longest 1010 ms.
+/// The output of ab for scenario 02: 10 users, p99 11 ms, longest 1010 ms.
 fn summary(latency_from: LatencyFrom) -> ForeignRun {
     let quantile = |q: f64, ms: u64| ClaimedQuantile { q, value_ns: ms * 1_000_000, printed: true };
     let claims = Claims {
@@ -300,7 +300,7 @@ fn what_a_summary_cannot_tell_is_said() {
     assert_eq!((nothing.finding, nothing.requests), (AuditFinding::CannotTell, None));
 }
 
-/// Ten seconds of one user, with ten stops of 100 ms, and the same again a day later, or with a row of 1970.
+/// Ten seconds of one user with ten stops of 100 ms, repeated a day later, or with a row of 1970.
 #[test]
 fn a_file_in_which_stops_do_not_show_cannot_tell() {
     let stops = |at: u64| stall(Nanos::from_millis(500 + at * 1_000), Nanos::from_millis(100));
@@ -320,7 +320,7 @@ fn a_file_in_which_stops_do_not_show_cannot_tell() {
     assert_eq!(audit_of(&once[..40], &file(1)).finding, AuditFinding::CannotTell);
 }
 
-/// A healthy file of a day loses its shortest stops, but has nothing that could hide any.
+/// In a healthy file of a day the shortest stops do not show, but nothing in it could hide one.
 #[test]
 fn a_long_healthy_file_shows_none() {
     let once = rows(&Service::healthy(Nanos::from_millis(10)), 2, 10);
@@ -351,7 +351,7 @@ fn times_at_the_end_of_all_clocks_are_judged_too() {
     }
 }
 
-/// A stop that an access log shows may be one of the server, whatever its clients did.
+/// A stop in an access log may be one of the server, whatever its clients did.
 #[test]
 fn an_access_log_never_shows_for_certain_what_clients_did() {
     let stall = stall(Nanos::from_secs(5), Nanos::from_secs(1));
@@ -364,7 +364,7 @@ fn an_access_log_never_shows_for_certain_what_clients_did() {
 
 /// 0.1 % of all requests may have taken 110 ms, and so hidden 1 % more.
 #[test]
-fn a_summary_does_not_rule_out_many_stalls_of_which_none_is_long() {
+fn a_summary_does_not_rule_out_many_short_stalls() {
     let mut run = summary(LatencyFrom::Send);
     run.claims.max_ns = Some(120_000_000);
     let audit = audit_of(&[], &run);
@@ -393,7 +393,7 @@ fn what_a_file_does_not_say_is_not_zero() {
     assert_eq!((audit.requests, codes(&audit)), (Some(600), vec!["nothing_measured"]));
 }
 
-/// k6 drops iterations, and few of them say nothing of the requests.
+/// k6 drops iterations. A few of them say nothing about the requests.
 #[test]
 fn dropped_iterations_are_no_requests() {
     let mut run = ForeignRun { tool: Some("k6"), ..summary(LatencyFrom::Send) };

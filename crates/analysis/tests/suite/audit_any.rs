@@ -1,4 +1,4 @@
-//! Audits of requests at any instants, as a damaged file may have them: no overflow, and bounds that hold.
+//! Audits of requests at any instants, as a damaged file may contain: no overflow, and bounds that hold.
 
 use proptest::prelude::*;
 use truetail_analysis::audit::Auditor;
@@ -8,7 +8,7 @@ use truetail_run::ForeignRequest;
 
 use crate::audit::loads::file;
 
-/// As often small as near the end of what there is.
+/// Small as often as near the maximum.
 fn time() -> impl Strategy<Value = u64> {
     (0_u32..64, any::<u64>(), any::<bool>()).prop_map(|(shift, bits, is_late)| {
         let small = bits >> shift;
@@ -16,7 +16,7 @@ fn time() -> impl Strategy<Value = u64> {
     })
 }
 
-/// From a nanosecond to an hour, beyond which no file goes.
+/// From a nanosecond to an hour, the maximum of any file.
 fn resolution() -> impl Strategy<Value = u64> {
     (0_u32..42, 1_u64..=3_600_000_000_000).prop_map(|(shift, ns)| (ns >> shift).max(1))
 }

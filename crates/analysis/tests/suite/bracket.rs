@@ -1,5 +1,5 @@
-//! The lower partners of quantiles in findings. How often the bracket holds the truth is measured in the simulator's tests,
-//! from the records themselves.
+//! The lower partners of quantiles in findings. The simulator's tests measure, from the records, how often the bracket
+//! contains the truth.
 
 use crate::support::{queue, simulated};
 use truetail_analysis::findings;
@@ -29,7 +29,7 @@ fn bracket(quantile: &Quantile) -> Option<(u64, u64)> {
     Some((quantile.without_generator_ns?, quantile.value_ns?))
 }
 
-/// The partner is the same quantile of the response times without the generator, over the same arrivals, and the truth is
+/// The partner is the same quantile of the response times without the generator, over the same arrivals. The truth is
 /// between the two.
 #[test]
 fn the_partner_is_the_quantile_without_the_generator() {
@@ -47,7 +47,7 @@ fn the_partner_is_the_quantile_without_the_generator() {
     }
 }
 
-/// A generator that is never late has nothing to take off.
+/// A generator that is never late adds nothing.
 #[test]
 fn without_lag_both_ends_are_the_value() {
     let found = findings(&simulated(&queue(0.5, 1)));
@@ -57,7 +57,7 @@ fn without_lag_both_ends_are_the_value() {
     }
 }
 
-/// From histograms the bracket is that of every single request, to the width of a bucket.
+/// From histograms, the bracket is that of every single request, to the width of a bucket.
 #[test]
 fn histograms_say_the_same() {
     let scenario = queue(0.8, 5);

@@ -1,4 +1,4 @@
-//! Did it get slower? What is said of two sides whose truth is known.
+//! Comparisons of two sides whose truth is known.
 
 use truetail_analysis::compare::{
     CompareGate, Comparison, Difference, Ends, RunEstimate, compare, compare_estimates, objections,
@@ -16,7 +16,7 @@ fn estimate(ns: f64) -> Option<RunEstimate> {
     Some(RunEstimate { value, without_generator: value, interval, at_least: false })
 }
 
-/// Each response time 1.2 times as long.
+/// Makes each response time 1.2 times as long.
 fn slower(run: &Run) -> Run {
     changed(run, |record| {
         let took = record.end.since(record.actual_start);
@@ -65,7 +65,8 @@ fn a_fifth_is_found_and_has_a_direction() {
     assert!((product - 1.0).abs() < 1e-9, "{product}");
 }
 
-/// At 5 % each, 300 pairs of normal estimates: 6 of 300 to 25 of 300 is what chance allows (binomial, 1 in 1000).
+/// 300 pairs of normal estimates at the 5 % level: by chance, fewer than 1 in 1000 such counts lie outside 3 to 29
+/// (binomial).
 #[test]
 fn sides_that_do_not_differ_are_called_different_in_one_of_twenty() {
     for runs in [2, 3, 5, 10] {
@@ -77,7 +78,7 @@ fn sides_that_do_not_differ_are_called_different_in_one_of_twenty() {
             matches!(found, Difference::Slower | Difference::Faster)
         };
         let different = (0..300).filter(is_different).count();
-        // With two runs a side Welch's test calls fewer different than it might.
+        // With two runs a side, Welch's test finds fewer differences than it might.
         let fewest = if runs == 2 { 0 } else { 3 };
         assert!((fewest..=29).contains(&different), "{runs} runs a side: {different} of 300");
     }
@@ -114,7 +115,7 @@ fn what_has_no_answer_is_not_compared() {
     assert_eq!(compare_estimates(0.99, &[], &[estimate(1e7)]).difference, Difference::CannotTell);
 }
 
-/// B's upper end is open, as after a few long queues: how much slower it is at least is known all the same, and decides a gate.
+/// B's upper end is open, as after a few long queues. Its lower bound is known nevertheless, and decides a gate.
 #[test]
 fn an_open_end_leaves_a_bound_that_decides() {
     let open_above = |ns: f64| {

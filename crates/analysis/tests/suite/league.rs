@@ -1,4 +1,4 @@
-//! The league on tools that are made up: what they said against what the server saw.
+//! The league on invented tools: their reports against what the server saw.
 
 use truetail_analysis::league::{
     GeneratorKind, LeagueRow, ObservedModel, ReportView, ServerView, StreamTrial, StreamView, ToolState, ToolUnderTest,
@@ -17,7 +17,7 @@ fn scenario(name: &str) -> Scenario {
     builtin::find(name).unwrap()
 }
 
-/// 60 s of a metronome at 1000/s, without what falls into a stretch.
+/// 60 s of a metronome at 1000/s, without the arrivals of a stretch.
 fn metronome(but_from: u64, but_to: u64) -> ServerView {
     let at = (0..60_000).map(|n| n * MS).filter(|at| *at < but_from || *at >= but_to);
     ServerView::new(at.map(|at| (at, Some(at + 10 * MS))).collect())
@@ -71,7 +71,7 @@ fn errors_are_against_the_truth_of_the_plan() {
 }
 
 #[test]
-fn what_a_tool_does_not_print_is_computed_from_its_data_and_marked() {
+fn quantiles_that_a_tool_does_not_print_are_computed_and_marked() {
     let mut data = Snapshot::default();
     let mut times = Histogram::new();
     times.record_n(Nanos(10 * MS), 95);
@@ -159,7 +159,7 @@ fn kind_of(saw: &ServerView, latency_from: LatencyFrom) -> GeneratorKind {
     certificate.kind
 }
 
-/// 1000 requests at the beginning of each second: whether a stall meets a burst or nobody decides nothing.
+/// 1000 requests at the beginning of each second. Whether a stall meets a burst must not matter.
 #[test]
 fn bursts_are_no_schedule() {
     let healthy = scenario("01");

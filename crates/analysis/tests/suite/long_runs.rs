@@ -1,5 +1,5 @@
-//! Runs so long that the seconds of their distributions were put together: what is found must be what a second-by-second
-//! look finds, to the length of an interval.
+//! Runs so long that several seconds share one distribution. The findings must equal those by second, to the length of
+//! an interval.
 
 use crate::support::{codes, queue, scenario, simulated, without_samples};
 use truetail_analysis::{WarmupCutError, findings, settling, without_warmup};
@@ -16,7 +16,7 @@ const S: u64 = 1_000_000_000;
 /// More than 1 024 s, and less than 2 048: intervals of four seconds.
 const LENGTH_S: u64 = 1_200;
 
-/// The scenario at `per_second` for [`LENGTH_S`].
+/// Runs the scenario at `per_second` for [`LENGTH_S`].
 fn long(mut scenario: Scenario, per_second: f64) -> Scenario {
     let LoadModel::Open(schedule) = &mut scenario.workload.model else { unreachable!("an open scenario") };
     schedule.profile = Profile::constant(Rate::per_second(per_second).unwrap());
@@ -24,7 +24,7 @@ fn long(mut scenario: Scenario, per_second: f64) -> Scenario {
     scenario
 }
 
-/// Ten times as slow for its first 303 s.
+/// Ten times as slow for the first 303 s.
 fn warming() -> Scenario {
     let mut scenario = long(scenario("01"), 20.0);
     let (from, to) = (Timestamp(303 * S), Timestamp(303 * S + 1));
@@ -57,7 +57,7 @@ fn a_warm_up_is_found_to_an_interval_and_cut_between_two() {
 
 /// A warm-up that ends within an interval leaves a part of it, and a part of the run's first interval.
 #[test]
-fn an_interval_that_is_measured_in_part_is_no_backlog_and_no_shift() {
+fn a_partial_interval_is_no_backlog_and_no_shift() {
     let mut scenario = long(scenario("01"), 20.0);
     scenario.workload.warmup = Nanos::from_secs(6);
     let run = simulate(&scenario, SimOptions { samples: SamplesOptions::NONE, ..SimOptions::default() }).unwrap();
@@ -76,7 +76,7 @@ fn saturation_is_seen_in_long_intervals() {
     }
 }
 
-/// The confidence of a quantile of dependent arrivals is that of the seconds, within what chance would make of it.
+/// For dependent arrivals, the confidence of a quantile is as by second, within chance.
 #[test]
 fn dependence_is_seen_in_long_intervals() {
     let scenario = long(queue(0.8, 1), 160.0);

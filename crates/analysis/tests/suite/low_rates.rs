@@ -1,4 +1,5 @@
-//! Few arrivals, arrivals that are due at the last instant, and what was sent of them: a rate is one over the whole schedule.
+//! Few arrivals, arrivals that are due at the last instant, and requests that were sent late: rates are over the whole
+//! schedule.
 
 use proptest::prelude::*;
 use truetail_analysis::findings;
@@ -13,7 +14,7 @@ use truetail_sim::{SimOptions, simulate};
 
 use crate::support::{changed, codes, scenario, simulated};
 
-/// The healthy service under this load.
+/// Puts this load on the healthy service.
 fn offered(profile: Profile, spacing: Spacing, horizon: Horizon) -> Scenario {
     let mut scenario = scenario("01");
     let LoadModel::Open(schedule) = &mut scenario.workload.model else { unreachable!() };
@@ -78,7 +79,7 @@ fn what_was_never_sent_is_no_load() {
     }
 }
 
-/// 300 a second, of which 2 % take 300 ms: the last answers come after the end of the schedule.
+/// 300 a second, and 2 % of them take 300 ms: the last answers come after the end of the schedule.
 #[test]
 fn a_run_whose_requests_were_all_answered_met_its_rate() {
     let run = simulated(&offered(per_second(300.0), Spacing::Even, seconds(10.0)));
@@ -91,7 +92,8 @@ fn a_run_whose_requests_were_all_answered_met_its_rate() {
     assert_eq!((found.offered_per_second, found.throughput_per_second), (Some(300.0), Some(300.0)));
 }
 
-/// A service that answers half of what it is offered goes on when the schedule is over. It has no rate but its capacity.
+/// A service that answers half of the offered requests continues after the end of the schedule. Its only rate is its
+/// capacity.
 #[test]
 fn an_overloaded_service_did_not_meet_the_rate() {
     let mut overloaded = offered(per_second(1_000.0), Spacing::Even, seconds(10.0));
@@ -102,8 +104,8 @@ fn an_overloaded_service_did_not_meet_the_rate() {
 }
 
 proptest! {
-    /// No schedule of requests that all go out within a few milliseconds misses its rate, and what is answered is what is
-    /// offered.
+    /// No schedule misses its rate if all requests are sent within a few milliseconds. The answered rate equals the
+    /// offered rate.
     #[test]
     fn no_schedule_misses_its_rate_by_milliseconds(
         rate in 0.2f64..400.0,

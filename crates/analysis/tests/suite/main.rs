@@ -1,4 +1,4 @@
-//! Findings from the outside: simulated runs in, findings out.
+//! Findings of simulated runs, through the public interface.
 
 mod arrivals;
 mod audit;

@@ -1,4 +1,4 @@
-//! Single quantiles agree with the table, and go where the table does not.
+//! Single quantiles agree with the table, also between its entries.
 
 use crate::support::{changed, scenario, simulated, without_samples};
 use truetail_analysis::{findings, quantile, support::QUANTILES, truth};
@@ -12,7 +12,7 @@ fn tables(findings: &Findings) -> impl Iterator<Item = (Metric, &Distribution)> 
     [(Metric::ResponseTime, &findings.response_time)].into_iter().chain(others)
 }
 
-/// Every third arrival late by the generator, every tenth without an answer, one way or the other.
+/// Makes the generator late at every third arrival, and leaves every tenth without an answer.
 fn troubled(run: &Run) -> Run {
     changed(run, |record| {
         if record.index % 3 == 0 {
@@ -68,7 +68,7 @@ fn quantiles_between_those_of_the_table() {
     assert!(!beyond.supported && beyond.value_ns.is_none() && beyond.needs_n.unwrap() > 60_000, "{beyond:?}");
 }
 
-/// What is found by not sorting the same values again is what sorting them gives.
+/// The values are copied without sorting, and must equal sorted ones.
 #[test]
 fn first_bytes_that_came_with_the_last_are_the_response_times() {
     let run = changed(&simulated(&scenario("01")), |record| record.first_byte = Some(record.end));

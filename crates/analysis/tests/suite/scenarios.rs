@@ -63,8 +63,8 @@ fn every_quantile_is_within_its_interval() {
                 assert!(quantile.low_ns.is_none_or(|low| low <= value), "{name}: {quantile:?}");
                 assert!(quantile.high_ns.is_none_or(|high| high >= value), "{name}: {quantile:?}");
                 let has_interval = quantile.low_ns.is_some();
-                // A level that moves for half of the run (03) or all of it (05) is hardly more than one event, which bounds
-                // nothing.
+                // A level that moves for half of the run (03) or all of it (05) is hardly more than one event, which
+                // bounds nothing.
                 let moves = name == "03" || name == "05";
                 let bounds = quantile.q < 1.0 && (!moves || has_interval);
                 assert_eq!(has_interval, bounds, "{name}: {quantile:?}");
@@ -73,7 +73,7 @@ fn every_quantile_is_within_its_interval() {
     }
 }
 
-/// One stall is one event: whoever saw it once cannot tell how bad the next will be.
+/// One stall is one event, which does not tell how bad the next will be.
 #[test]
 fn one_stall_does_not_bound_the_tail() {
     let found = findings(&simulated(&scenario("02")));
@@ -129,7 +129,7 @@ fn a_closed_loop_omits_the_stall_and_an_open_one_does_not() {
 }
 
 #[test]
-fn a_black_hole_has_no_answer_in_truth_and_a_bound_in_a_run() {
+fn a_black_hole_is_unanswered_in_truth_and_bounded_in_a_run() {
     let mut scenario = scenario("01");
     scenario.service.faults = vec![Fault::BlackHole { select: Selector { every: Some(50), ..Selector::default() } }];
     scenario.workload.limits.timeout = Some(Nanos::from_secs(2));
@@ -147,7 +147,7 @@ fn a_black_hole_has_no_answer_in_truth_and_a_bound_in_a_run() {
     }
 }
 
-/// A server that refuses fast must not look fast, and its failures are facts and no reason against the run.
+/// A server that refuses fast must not look fast. Its failures are facts, and no reason against the run.
 #[test]
 fn failures_are_slower_than_every_answer() {
     let mut scenario = scenario("01");

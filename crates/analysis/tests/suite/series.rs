@@ -1,4 +1,5 @@
-//! What is drawn of a run: sums over columns are those of the run, quantiles those of its table, and nothing is made up.
+//! The data of a run's pictures: sums over columns are those of the run, quantiles those of its table, and nothing is
+//! invented.
 
 use proptest::prelude::*;
 use truetail_analysis::series::{CurveKind, LoadSeries, RunSeries, TimeAxis, series};
@@ -32,7 +33,7 @@ fn assert_near(got: f64, expected: u64, what: &str) {
     assert!((got - expected).abs() <= 1e-4 * expected.max(1.0), "{what}: {got}, not {expected}");
 }
 
-/// All that must hold for the series of any run.
+/// Asserts everything that must hold for the series of any run.
 fn assert_sound(run: &Run, series: &RunSeries) {
     let (time, tally) = (&series.time, &run.snapshot.tally);
     assert!(time.columns <= TimeAxis::MAX_COLUMNS);
@@ -70,7 +71,7 @@ fn assert_sound(run: &Run, series: &RunSeries) {
     }
 }
 
-/// JSON has no word for what is no number: it would be null where a number belongs.
+/// JSON cannot represent NaN or infinity, which would become null in place of a number.
 fn assert_finite(value: &serde_json::Value) {
     let times = ["planned_per_s", "sent_per_s", "completed_per_s", "failed_per_s", "planned", "sent"];
     match value {
@@ -109,7 +110,7 @@ fn the_series_of_each_scenario_add_up() {
     }
 }
 
-/// In the single hiccup a second of a minute stands still: all of it in the columns of that second.
+/// The service stalls for a second of the minute: all of the stall is in the columns of that second.
 #[test]
 fn the_columns_show_when_it_happened() {
     let run = simulated(&scenario("02"));
@@ -220,7 +221,7 @@ fn a_curve_ends_where_the_unanswered_begin() {
     assert!((series.curves[0].unanswered_share - 0.02).abs() < 1e-9);
 }
 
-/// Warm-up is in nothing: not in the middle of an interval, and not in the rates.
+/// The warm-up is left out, also in the middle of an interval and in the rates.
 #[test]
 fn warm_up_is_left_out() {
     let mut warm = scenario("01");
@@ -233,7 +234,7 @@ fn warm_up_is_left_out() {
     }
 }
 
-/// Of a run without any record by time, the whole is still known.
+/// A run without any record by time still has the figures of the whole.
 #[test]
 fn a_run_without_seconds_has_its_curves() {
     let mut run = without_samples(&scenario("02"));
@@ -269,7 +270,7 @@ fn a_merged_run_has_the_sums_of_its_parts() {
     assert_near(total(&series.time, &series.load.planned_per_s), planned.iter().sum::<f64>() as u64, "planned");
 }
 
-/// Rates by step, and bands that the steps are told apart by.
+/// Rates by step, and bands that distinguish the steps.
 #[test]
 fn response_times_are_told_by_rate() {
     let mut stepped = queue(0.5, 1);
@@ -349,7 +350,8 @@ proptest! {
     fn any_records_have_finite_series(
         records in any_records(), measure_from in 0u64..5 * S, each in any::<bool>(), duration in proptest::option::of(any::<u64>()),
     ) {
-        // In a long run rows are counted up to twelve days; an instant beyond would need as many.
+        // In a long run, rows are counted for up to twelve days. A later instant would need a row for each second
+        // before it.
         let within = |record: &&RequestRecord| record.end < Timestamp(100_000 * S);
         let records: Vec<RequestRecord> = if each { records } else { records.iter().filter(within).copied().collect() };
         let samples = if each { SamplesOptions { capacity: 1_000, slowest: 10 } } else { SamplesOptions::NONE };
@@ -359,7 +361,7 @@ proptest! {
         assert_sound(&run, &series_of(&run));
     }
 
-    /// What a damaged folder may hold: parts that do not fit each other.
+    /// A damaged folder may contain parts that do not fit each other.
     #[test]
     fn parts_that_do_not_fit_make_no_panic(
         a in any_records(), b in any_records(), swap in 0u8..6, measure_from in any::<u64>(),

@@ -1,4 +1,4 @@
-//! Pauses of the server that are found, and none where there was none.
+//! Pauses of the server: the real ones are found, and no others.
 
 use truetail_analysis::findings;
 use truetail_analysis::series::{PausedSide, series};
@@ -15,7 +15,7 @@ use crate::support::{scenario, simulated, with_pause};
 const S: u64 = 1_000_000_000;
 
 fn pauses(run: &Run) -> Vec<(PausedSide, f64, f64)> {
-    // Pauses follow from the run alone; the findings of a long one take their time.
+    // Pauses follow from the run only. Computing the findings of a long one takes time.
     let nothing = Run { facts: run.facts.clone(), snapshot: Snapshot::default() };
     let series = series(run, &findings(&nothing));
     series.pauses.iter().map(|pause| (pause.side, pause.from_s, pause.to_s)).collect()
@@ -38,7 +38,7 @@ fn exponential(profile: Profile, service_ms: u64, concurrency: Option<u32>, seco
 fn an_exponential_server_has_none_at_any_rate() {
     for (per_second, seconds) in [(0.5, 2_000), (5.0, 400), (50.0, 60), (500.0, 10), (4_000.0, 2)] {
         for (service_ms, concurrency) in [(1, None), (20, None), (300, None), (2, Some(1)), (40, Some(4))] {
-            // Beyond its capacity a server answers nobody in time, and then it is truly silent.
+            // Beyond its capacity a server answers no request in time, and is truly silent.
             let is_overloaded = concurrency.is_some_and(|n| per_second * service_ms as f64 / 1e3 > 0.9 * f64::from(n));
             for seed in 1..=2 * u64::from(!is_overloaded) {
                 let profile = Profile::constant(Rate::per_second(per_second).unwrap());
@@ -50,7 +50,7 @@ fn an_exponential_server_has_none_at_any_rate() {
     }
 }
 
-/// What is usual at one rate is not at another: few requests are answered more rarely.
+/// The usual time between answers depends on the rate: with few requests, answers are rarer.
 #[test]
 fn an_exponential_server_has_none_where_the_rate_moves() {
     for (service_ms, concurrency) in [(5, None), (100, None), (2, Some(1)), (20, Some(10))] {
@@ -70,7 +70,7 @@ fn a_hiccup_is_found_where_it_was() {
     assert!((from_s - 30.0).abs() < 0.02 && (to_s - 31.0).abs() < 0.02, "{found:?}");
 }
 
-/// The generator stood still: nothing was read, and the server has no part in it.
+/// The generator was paused: nothing was read, which is not the server's fault.
 #[test]
 fn a_pause_of_the_generator_is_not_the_servers() {
     let run = with_pause(&simulated(&scenario("01")), Timestamp(20 * S), Nanos::from_millis(800));

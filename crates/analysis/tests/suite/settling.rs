@@ -1,4 +1,4 @@
-//! Where the response time settles, against runs of which it is known.
+//! The settling of the response time, in runs whose settling is known.
 
 use crate::support::{codes, queue, recorded, scenario, simulated, without_samples};
 use truetail_analysis::{findings, settling};
@@ -17,7 +17,7 @@ fn ramp(from_s: u64, to_s: u64, target_ms: u64) -> Fault {
     Fault::Ramp { from: Timestamp(from_s * S), to: Timestamp(to_s * S), target: Nanos::from_millis(target_ms) }
 }
 
-/// The healthy scenario with this baseline, these faults and this length.
+/// Returns the healthy scenario with this baseline, these faults and this length.
 fn with(baseline_ms: u64, faults: Vec<Fault>, seconds: u64) -> Scenario {
     let mut scenario = scenario("01");
     scenario.service.baseline = Nanos::from_millis(baseline_ms);
@@ -27,7 +27,7 @@ fn with(baseline_ms: u64, faults: Vec<Fault>, seconds: u64) -> Scenario {
     scenario
 }
 
-/// Both ways to know a run: by single requests, and by seconds.
+/// Returns the run with single requests, and with seconds only.
 fn both(scenario: &Scenario) -> [truetail_run::Run; 2] {
     [simulated(scenario), without_samples(scenario)]
 }
@@ -49,7 +49,7 @@ fn a_service_that_settles_after_15_s_is_cut_there() {
     }
 }
 
-/// A step that is settled at once, and not in a steady climb.
+/// A step, which settles at once, unlike a steady climb.
 #[test]
 fn a_cold_cache_is_cut_where_it_is_warm() {
     let step = Fault::Ramp { from: Timestamp(8 * S), to: Timestamp(8 * S + 1), target: Nanos::from_millis(10) };
@@ -72,7 +72,7 @@ fn a_slowdown_in_mid_run_is_named_with_its_time() {
     }
 }
 
-/// Stalls and pauses are events: they pass, and give no reason against the run.
+/// Stalls and pauses are events: they pass, and are no reason against the run.
 #[test]
 fn events_are_no_shifts() {
     for name in ["01", "02", "04", "05-saturation-not-binding"] {
@@ -92,7 +92,7 @@ fn events_are_no_shifts() {
             assert_eq!(found.state, Steady, "{length_ms} ms at {at} s: {found:?}");
         }
     }
-    // And in the same picture drawn in ten seconds.
+    // The results are the same if the scenarios are scaled to ten seconds.
     for name in ["01", "02", "04"] {
         let short = scenario(name).scaled_to(Nanos::from_secs(10)).unwrap();
         assert_eq!(settling(&simulated(&short)).state, Steady, "{name}");
@@ -130,7 +130,7 @@ fn what_gets_slower_late_is_not_warming_up() {
     assert_eq!(settling(&simulated(&with(10, vec![step(25)], 60))).state, Unsettled);
 }
 
-/// Of a hundred healthy runs of a queue, seeds that are doubted or cut.
+/// Returns the seeds, of a hundred healthy runs of a queue, that are doubted or cut.
 fn doubted(load: f64) -> Vec<u64> {
     let doubted = |seed: &u64| {
         let found = findings(&simulated(&queue(load, *seed)));
@@ -163,7 +163,7 @@ fn runs_at_random_instants_are_valid_and_steady() {
     }
 }
 
-/// The backlog of a saturated server makes its response time climb: that has a name of its own.
+/// The backlog of a saturated server makes its response time climb, which is reported as saturation.
 #[test]
 fn saturation_is_not_called_a_shift() {
     for run in both(&scenario("05")) {
@@ -198,7 +198,7 @@ fn where_it_cannot_be_told_it_is_not() {
     assert_eq!(settling(&nothing).state, NotJudged);
 }
 
-/// A single request in ten seconds: many stretches have none, and nothing breaks.
+/// A single request in ten seconds: many stretches have no request, and nothing breaks.
 #[test]
 fn the_rarest_arrivals() {
     let mut rare = with(10, vec![], 600);
@@ -222,7 +222,7 @@ fn a_generator_that_falls_behind_is_not_a_drift() {
     assert!(!codes(&findings(&slow)).contains(&"not_stationary"));
 }
 
-/// Levels are as uncertain as the median, by what the generator may have added to it.
+/// Levels are as uncertain as the median: by what the generator may have added.
 #[test]
 fn a_change_that_this_machine_cannot_resolve_is_no_doubt() {
     let step = Fault::Ramp { from: Timestamp(8 * S), to: Timestamp(8 * S + 1), target: Nanos::from_millis(10) };
@@ -238,7 +238,7 @@ fn a_change_that_this_machine_cannot_resolve_is_no_doubt() {
     }
 }
 
-/// Fast refusals of a part of the arrivals do not move the level; of most of them they do.
+/// Fast refusals of a part of the arrivals do not move the level. Refusals of most of them do.
 #[test]
 fn failures_are_slower_than_every_answer() {
     let failing = |share: u64| {

@@ -23,8 +23,8 @@ fn shadow_of(scenario: &Scenario, users: u32, samples: SamplesOptions) -> Closed
     shadow::shadow(&run, &findings(&run).response_time, users).unwrap()
 }
 
-/// Quantiles that both have must agree to 10 %, and the number of requests to 5 %: chance among 16 neighbours lets users ask
-/// a little more often where the work varies.
+/// Asserts that common quantiles agree to 10 %, and the number of requests to 5 %. Chance among 16 neighbours makes
+/// users send a little more often if the work varies.
 fn assert_like(shadow: &ClosedLoopShadow, closed: &Findings, quantiles: &[f64], what: &str) {
     for q in quantiles {
         let of_shadow = shadow.quantiles.iter().find(|quantile| quantile.q == *q).unwrap();
@@ -55,7 +55,7 @@ fn it_is_what_a_closed_loop_reports() {
     }
 }
 
-/// Beyond p99 too, where a closed loop meets the stall once for each user.
+/// Beyond p99 a closed loop meets the stall once for each user.
 #[test]
 fn the_far_tail_of_a_stall() {
     let scenario = scenario("02");
@@ -63,7 +63,7 @@ fn the_far_tail_of_a_stall() {
     assert_like(&shadow, &closed, &[0.5, 0.99, 0.999], "100 users");
 }
 
-/// Work that varies, and no queue: what is met does not depend on who asks.
+/// Work that varies, and no queue: the answers do not depend on the client.
 #[test]
 fn work_that_varies() {
     let mut varied = scenario("01");
@@ -72,7 +72,7 @@ fn work_that_varies() {
     assert_like(&shadow, &closed(&varied, 10), &[0.5, 0.9, 0.99], "exponential work");
 }
 
-/// The default is as many users as ask for what is offered while all is well, and the factor is what they leave out.
+/// The default number of users sends the offered rate while all is well. The factor shows what they leave out.
 #[test]
 fn findings_have_the_shadow_of_a_loop_of_the_same_load() {
     let found = findings(&simulated(&scenario("02")));
@@ -85,7 +85,7 @@ fn findings_have_the_shadow_of_a_loop_of_the_same_load() {
     assert!(healthy.quantiles.iter().all(|quantile| quantile.omission_factor == Some(1.0)), "{healthy:?}");
 }
 
-/// A healthy service whose work varies: chance is not omission, so that every interval holds 1.
+/// A healthy service whose work varies: chance is not omission, so every interval contains 1.
 #[test]
 fn chance_is_not_omission() {
     for (seed, rate) in [(1, 20.0), (2, 100.0), (3, 1_000.0), (4, 300.0)] {
@@ -105,7 +105,8 @@ fn chance_is_not_omission() {
     }
 }
 
-/// A queue would be shorter in front of users who wait. The shadow cannot know that, and is slower than a closed loop.
+/// A queue would be shorter in front of users who wait. The shadow does not include that, and is slower than a closed
+/// loop.
 #[test]
 fn the_shadow_of_a_queue_is_too_slow() {
     let service = queue(0.8, 1);
@@ -141,7 +142,7 @@ fn errors_are_counted_apart() {
     assert!(p99.at_least && p99.omission_factor.unwrap() > 150.0, "{p99:?}");
 }
 
-/// A service that refuses at once: users would spin, and ask for what the run never saw.
+/// A service that refuses at once: users would spin, and need data that the run does not have.
 #[test]
 fn no_shadow_of_refusals_at_once() {
     let mut refusing = scenario("01");

@@ -1,4 +1,4 @@
-//! A run that is going on, as if it had been stopped now: its books balance, and what has not ended is not forgotten.
+//! A run in progress, as if it had been stopped now: its books balance, and unfinished arrivals are counted.
 
 use crate::support::{scenario, simulated};
 use truetail_analysis::{findings, stopped_now};
@@ -9,7 +9,7 @@ use truetail_run::Run;
 
 const S: u64 = 1_000_000_000;
 
-/// What an engine would have recorded of `run` at `now`, with its books not closed, and the arrivals due by then.
+/// Returns what an engine would have recorded of `run` at `now`, with open books, and the arrivals due by then.
 fn at(run: &Run, now: Timestamp, measure_from: Timestamp) -> (Run, Vec<u64>) {
     let mut recorder = Recorder::new(RecorderOptions { measure_from, ..RecorderOptions::default() });
     let mut due = vec![0; now.second() + 1];
@@ -30,7 +30,7 @@ fn at(run: &Run, now: Timestamp, measure_from: Timestamp) -> (Run, Vec<u64>) {
     (Run { facts, snapshot: recorder.finish(ScheduleHash::default()) }, due)
 }
 
-/// Arrivals intended in whole seconds that ended at least a second before `now`.
+/// Returns true if the arrival's second ended at least a second before `now`.
 fn is_old(record: &RequestRecord, now: Timestamp) -> bool {
     Timestamp((record.intended_start.second() as u64 + 1) * S) + truetail_model::time::Nanos(S) <= now
 }
@@ -77,7 +77,7 @@ fn a_stall_shows_while_it_lasts() {
     stalled.workload.limits.connections = Some(3);
     let whole = simulated(&stalled);
     let slowest = whole.snapshot.samples.even().iter().max_by_key(|record| record.response_time()).unwrap();
-    // Shortly before the slowest of all is answered: nothing of the stall has ended.
+    // Shortly before the slowest request is answered: no request of the stall has ended.
     let now = Timestamp(slowest.end.0 - 100_000_000);
     let (so_far, due) = at(&whole, now, Timestamp::ZERO);
     let p99 = |run: &Run| truetail_analysis::quantile(run, Metric::ResponseTime, 0.99);
@@ -95,7 +95,7 @@ fn of_a_healthy_run_every_answered_request_is_kept_one_by_one() {
     assert_eq!(closed.snapshot.tally.censored(), 0);
     assert!(closed.snapshot.warmup.planned > 0);
     closed.snapshot.warmup.check().unwrap();
-    // Without a schedule that is known in advance, the same.
+    // The result is the same if the schedule is not known in advance.
     let (so_far, _) = at(&whole, now, Timestamp(S));
     assert_eq!(stopped_now(so_far, &[]).snapshot.tally, closed.snapshot.tally);
 }

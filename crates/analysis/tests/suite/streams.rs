@@ -1,4 +1,4 @@
-//! What the simulator measures of streams is the truth, to the nanosecond.
+//! The simulator's measurements of streams equal the truth, to the nanosecond.
 
 use proptest::prelude::*;
 use truetail_analysis::truth::{StreamTruth, stream_truth, truth};
@@ -9,7 +9,7 @@ use truetail_run::StreamTime;
 
 use crate::support::{scenario, simulated};
 
-/// Holds exactly these values.
+/// Asserts that `times` holds exactly these values.
 fn assert_holds(times: &CompactHistogram, values: &[Nanos], what: &str) {
     let mut expected = CompactHistogram::default();
     values.iter().for_each(|value| expected.record_n(*value, 1));
@@ -68,7 +68,7 @@ proptest! {
     }
 }
 
-/// The figures of its README.
+/// The figures of the README of the scenario.
 #[test]
 fn the_model_that_stalls() {
     let quantiles = |values: &[Nanos]| {

@@ -17,19 +17,19 @@ pub fn simulated(scenario: &Scenario) -> Run {
     simulate(scenario, SimOptions::default()).unwrap()
 }
 
-/// The same run without single requests, so that everything comes from histograms.
+/// Simulates without keeping single requests, so that everything comes from histograms.
 pub fn without_samples(scenario: &Scenario) -> Run {
     simulate(scenario, SimOptions { samples: SamplesOptions::NONE, ..SimOptions::default() }).unwrap()
 }
 
-/// The run with every record changed.
+/// Changes every record of the run.
 pub fn changed(run: &Run, change: impl Fn(&mut RequestRecord)) -> Run {
     let mut records = run.snapshot.samples.even().to_vec();
     records.iter_mut().for_each(change);
     recorded(run, &records)
 }
 
-/// The run with these records in place of its own.
+/// Replaces the records of the run.
 pub fn recorded(run: &Run, records: &[RequestRecord]) -> Run {
     let mut recorder = Recorder::new(RecorderOptions::default());
     for record in records {
@@ -39,8 +39,8 @@ pub fn recorded(run: &Run, records: &[RequestRecord]) -> Run {
     Run { facts: run.facts.clone(), snapshot: recorder.finish(run.snapshot.schedule_hash) }
 }
 
-/// The run as a generator of one worker would have made it that stood still from `at` for `length`: arrivals that were
-/// due then start when it is over, and answers that came then are read when it is over.
+/// Returns the run of a generator with one worker that was paused from `at` for `length`. Arrivals that were due in the
+/// pause start after it, and answers that came in it are read after it.
 pub fn with_pause(run: &Run, at: Timestamp, length: Nanos) -> Run {
     let over = at + length;
     let within = |instant: Timestamp| instant >= at && instant < over;
@@ -69,7 +69,7 @@ pub fn codes(findings: &Findings) -> Vec<&str> {
     findings.verdict.reasons.iter().map(|reason| reason.code.as_str()).collect()
 }
 
-/// The value of the quantile `q` of the response time, in milliseconds.
+/// Returns the quantile `q` of the response time, in milliseconds.
 pub fn ms(findings: &Findings, q: f64) -> f64 {
     let quantile = findings.response_time.quantiles.iter().find(|quantile| quantile.q == q).unwrap();
     quantile.value_ns.unwrap() as f64 / 1e6

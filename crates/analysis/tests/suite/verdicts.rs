@@ -1,4 +1,4 @@
-//! Who is to blame: what the generator did must never be billed to the server, nor the other way round.
+//! Attribution: effects of the generator must never be attributed to the server, nor the other way round.
 
 use crate::support::{changed, codes, queue, recorded, scenario, simulated, with_pause, without_samples};
 use truetail_analysis::findings;
@@ -26,7 +26,8 @@ fn a_little_too_much_is_too_much() {
     }
 }
 
-/// Ten connections to a server that takes 100 ms can do 100/s, and a short drain: most of what is planned is never issued.
+/// Ten connections to a server that takes 100 ms can do 100/s. With a short drain, most of the planned requests are
+/// never issued.
 #[test]
 fn a_backlog_that_is_never_issued_is_saturation_too() {
     let mut capped = scenario("01");
@@ -37,7 +38,7 @@ fn a_backlog_that_is_never_issued_is_saturation_too() {
         let found = findings(&run);
         assert!(found.tally.never_issued > 50_000, "{:?}", found.tally);
         assert_eq!(codes(&found)[0], "saturated", "{:?}", found.verdict);
-        // Ten connections that take 100 ms each: that is the cap, and no capacity of the service.
+        // Ten connections that take 100 ms each: this is the cap, not the capacity of the service.
         let numbers = &found.verdict.reasons[0].numbers;
         assert!(!numbers.contains_key("capacity_per_second"), "{numbers:?}");
         let answered = numbers["answered_per_second"].as_f64().unwrap();
@@ -47,7 +48,7 @@ fn a_backlog_that_is_never_issued_is_saturation_too() {
     }
 }
 
-/// One request at a time, behind a cap that keeps it busy: what it answers is its own capacity.
+/// One request at a time, behind a cap that keeps the service busy: the answers per second are its own capacity.
 #[test]
 fn a_cap_is_not_blamed_for_a_slow_service() {
     let mut slow = scenario("01");
@@ -60,7 +61,7 @@ fn a_cap_is_not_blamed_for_a_slow_service() {
     assert!((capacity - 100.0).abs() < 5.0, "{capacity}");
 }
 
-/// The timeout ends the growth of the backlog and not its cause: what leaves it got no answer.
+/// The timeout ends the growth of the backlog, but not its cause: requests that leave the backlog got no answer.
 #[test]
 fn a_timeout_does_not_hide_saturation() {
     let mut impatient = scenario("05");
@@ -80,7 +81,7 @@ fn a_timeout_does_not_hide_saturation() {
     }
 }
 
-/// A twentieth of the answers or more is lost, and no queue stands behind it: the others are as fast as ever.
+/// A twentieth of the answers or more is lost, without any queue: the other answers are as fast as ever.
 #[test]
 fn many_lost_requests_with_a_short_timeout_are_not_saturation() {
     let mut scenario = scenario("01");
@@ -91,7 +92,8 @@ fn many_lost_requests_with_a_short_timeout_are_not_saturation() {
     }
 }
 
-/// 5 % of all arrivals are never answered, and the backlog of those grows until the end; the others are as fast as ever.
+/// 5 % of all arrivals are never answered, and their backlog grows until the end. The other answers are as fast as
+/// ever.
 #[test]
 fn lost_requests_are_not_saturation() {
     let mut scenario = scenario("01");
@@ -111,9 +113,9 @@ fn a_server_that_dies_is_not_saturated() {
     assert_eq!(codes(&found), ["censored_tail", "not_stationary"]);
 }
 
-/// The same second of silence: by the server it is a finding, by the generator it makes the run INVALID.
+/// A second of silence: by the server it is a finding, by the generator it makes the run INVALID.
 #[test]
-fn a_pause_of_the_generator_is_told_from_a_stall_of_the_server() {
+fn pauses_of_the_generator_are_told_from_stalls_of_the_server() {
     let healthy = simulated(&scenario("01"));
     let paused = findings(&with_pause(&healthy, Timestamp(20_000_000_000), Nanos::from_millis(1500)));
     assert_eq!(paused.verdict.state, Invalid);
@@ -128,7 +130,8 @@ fn a_pause_of_the_generator_is_told_from_a_stall_of_the_server() {
     assert_eq!(findings(&simulated(&scenario("02"))).verdict.state, Valid);
 }
 
-/// A pause of 1.5 s in a run so long that p99 does not show it: worth saying, because the server met a burst after it.
+/// A pause of 1.5 s in a run so long that p99 does not show it. It is reported, because the server met a burst after
+/// it.
 #[test]
 fn a_huge_pause_is_suspect_even_where_p99_does_not_show_it() {
     let mut long = scenario("01");
@@ -139,7 +142,7 @@ fn a_huge_pause_is_suspect_even_where_p99_does_not_show_it() {
     assert_eq!((found.verdict.state, codes(&found)), (Suspect, vec!["generator_paused"]));
 }
 
-/// 300/s for 8 s, 2 ms each, and the machine stands still for 20 ms: six requests, and no percentile that is weighed moves.
+/// 300/s for 8 s, 2 ms each, and the machine pauses for 20 ms: six requests, and no weighed percentile moves.
 #[test]
 fn a_stall_that_moves_no_percentile_is_no_doubt() {
     let mut short = scenario("01");
@@ -159,7 +162,7 @@ fn a_stall_that_moves_no_percentile_is_no_doubt() {
     assert_eq!(of(Nanos::from_millis(1_500)).verdict.state, Invalid);
 }
 
-/// What a closed loop measures is a rate. Whoever is slower sets it, and that is said.
+/// A closed loop measures a rate, which the slower side determines. The verdict says so.
 #[test]
 fn a_busy_generator_is_a_doubt_where_it_changes_something() {
     let busy = |run: &Run| {
@@ -185,7 +188,7 @@ fn a_busy_generator_is_a_doubt_where_it_changes_something() {
     assert!(found.verdict.reasons[0].message.contains("the server could take more"), "{:?}", found.verdict);
 }
 
-/// A perfect run says the same of what was offered and of what was answered.
+/// In a perfect run, the offered rate equals the answered rate.
 #[test]
 fn offered_and_answered_have_the_same_length() {
     for (rate, service_ms) in [(10.0, 2), (10.0, 200), (1_000.0, 2)] {
@@ -207,7 +210,7 @@ fn offered_and_answered_have_the_same_length() {
     }
 }
 
-/// The scheduler of a busy machine takes 30 ms now and then: true, worth saying, and no reason to throw a run away.
+/// The scheduler of a busy machine takes 30 ms now and then: worth a remark, but no reason to reject a run.
 #[test]
 fn a_hiccup_of_the_machine_is_at_most_suspect() {
     for name in ["01-healthy", "02", "03", "04"] {
@@ -227,11 +230,11 @@ fn lag_that_is_small_against_the_answers_is_no_doubt() {
         }))
     };
     assert_eq!(lagging(Nanos::from_micros(50)).verdict.state, Valid);
-    // The range says all there is to say: at 1,000/s, less than a gap and less than half of the response time.
+    // The range says enough: at 1,000/s, less than a gap and less than half of the response time.
     let some = lagging(Nanos::from_micros(990));
     assert_eq!((some.verdict.state, codes(&some)), (Valid, vec![]));
     let most = lagging(Nanos::from_millis(30));
-    // However much it is: the truth is in the range that is printed.
+    // Even if it is large, the truth is in the range that is printed.
     assert_eq!((most.verdict.state, codes(&most)), (Suspect, vec!["generator_lag"]));
     let p50 = most.response_time.quantiles[0];
     assert_eq!((p50.without_generator_ns, p50.value_ns), (Some(10_000_000), Some(40_000_000)));
@@ -255,9 +258,9 @@ fn a_hypervisor_that_took_the_processor_is_named() {
     }
 }
 
-/// Pauses of a few milliseconds beside a wait of a second for one of too few connections: the wait is what moved p99.
+/// Pauses of a few milliseconds, and a wait of a second for one of too few connections: the wait moved p99.
 #[test]
-fn pauses_do_not_hide_a_longer_wait_for_one_of_too_few_connections() {
+fn pauses_do_not_hide_a_longer_wait_for_a_connection() {
     let lag = Nanos::from_millis(900);
     let from = Timestamp(40_000_000_000);
     let mut waited = changed(&simulated(&scenario("01")), |record| {
@@ -288,7 +291,7 @@ fn pauses_do_not_hide_a_longer_wait_for_one_of_too_few_connections() {
     );
 }
 
-/// A generator that falls ever further behind makes a backlog that is its own.
+/// A generator that falls further and further behind makes a backlog of its own.
 #[test]
 fn a_slow_generator_is_not_a_saturated_server() {
     let slow = changed(&simulated(&scenario("01")), |record| {
@@ -302,7 +305,8 @@ fn a_slow_generator_is_not_a_saturated_server() {
     assert_eq!(found.verdict.state, Invalid, "{:?}", found.verdict);
 }
 
-/// A backlog before too few open files is no reason for more threads: the limit, what was wanted and the command are named.
+/// A backlog because of too few open files does not call for more threads: the verdict names the limit, the number
+/// wanted and the command.
 #[test]
 fn too_few_open_files_are_told_as_such() {
     let held_up = |limited_by| {
@@ -334,7 +338,7 @@ fn too_few_open_files_are_told_as_such() {
     assert!(message.contains("local ports") && !message.contains("ulimit"), "{message}");
 }
 
-/// In a short run even the last few arrivals, that are always a little late, are a large share.
+/// In a short run, even the last few arrivals, which are always a little late, are a large share.
 #[test]
 fn a_handful_of_arrivals_says_nothing_of_a_rate() {
     for n in 1..40 {
@@ -381,7 +385,7 @@ fn the_generators_limits_are_not_the_servers_failures() {
     assert_eq!(failing(100, Cause::Refused).verdict.state, Valid);
 }
 
-/// What was never answered is no measurement, unless a failing server is what somebody wants to measure.
+/// A run without answers is no measurement, unless the user wants to measure a failing server.
 #[test]
 fn a_run_without_answers_is_invalid() {
     let run = simulated(&scenario("01"));
@@ -422,7 +426,7 @@ fn a_run_of_error_statuses_alone_is_invalid() {
     assert_eq!(findings(&all).verdict.state, Valid);
 }
 
-/// The duration is a minute. Where a count ends the run, or somebody does, the length is that of the arrivals.
+/// The duration is a minute. If a count or the user ends the run, the length is that of the arrivals.
 #[test]
 fn one_arrival_has_a_rate_only_in_a_time_that_was_chosen() {
     let mut run = simulated(&scenario("01"));

@@ -1,4 +1,4 @@
-//! A run without its warm-up is the run that would have been recorded with it.
+//! A run whose warm-up was cut equals the run that would have been recorded with that warm-up.
 
 use crate::support::{scenario, simulated, without_samples};
 use truetail_analysis::{WarmupCutError, findings, settling, without_warmup};
@@ -11,7 +11,7 @@ use truetail_sim::{SimOptions, simulate};
 
 const S: u64 = 1_000_000_000;
 
-/// All sorts of ends: refusals, timeouts, resets; and it settles after 15 s.
+/// A service that settles after 15 s, with all sorts of ends: refusals, timeouts, resets.
 fn mixed() -> Scenario {
     let every = |n| Selector { every: Some(n), ..Selector::default() };
     let mut mixed = scenario("01");
@@ -35,7 +35,7 @@ fn buckets(histogram: &Histogram) -> Vec<(Nanos, Nanos, u64)> {
     histogram.buckets().collect()
 }
 
-/// What must agree however the cut was made.
+/// Asserts what must agree however the cut was made.
 fn assert_same_counts(cut: &Snapshot, measured: &Snapshot) {
     assert_eq!((cut.tally, cut.warmup), (measured.tally, measured.warmup));
     assert_eq!((&cut.statuses, &cut.causes), (&measured.statuses, &measured.causes));
@@ -88,7 +88,7 @@ fn from_seconds_it_is_the_same_to_the_resolution() {
     }
 }
 
-/// What `--warmup auto` does: find the cut, make it, and judge the rest.
+/// `--warmup auto`: find the cut, make it, and judge the rest.
 #[test]
 fn what_remains_is_valid_and_says_what_was_cut() {
     let mut warming = mixed();

@@ -20,7 +20,7 @@ fn ended(index: u64, outcome: Outcome) -> EndedRequest {
     }
 }
 
-/// An observer with these checks, for arrivals from 10 on, and where its findings go.
+/// An observer with these checks, for arrivals from 10 on, and the receiver of its results.
 fn observer(texts: &[&str]) -> (CheckObserver, Arc<Mutex<Found>>) {
     let checks: Vec<Check> = texts.iter().map(|text| text.parse().unwrap()).collect();
     let tally = CheckTally::new(checks.len(), false);
@@ -35,14 +35,14 @@ fn observer(texts: &[&str]) -> (CheckObserver, Arc<Mutex<Found>>) {
     (CheckObserver::new(Arc::new(plan), Arc::clone(&found), tally), found)
 }
 
-/// One answer with `body` in parts of this size.
+/// Sends one answer with `body` in parts of this size.
 fn answer(observer: &mut CheckObserver, index: u64, status: u16, body: &[u8], size: usize) {
     observer.head(3, AnswerHead::without_fields(status));
     body.chunks(size.max(1)).for_each(|part| observer.body(3, part));
     observer.end(3, ended(index, Outcome::Response { status }));
 }
 
-/// Passed and failed of each check.
+/// The numbers of answers that passed and failed each check.
 fn counts(observer: &mut CheckObserver, found: &Mutex<Found>) -> Vec<(u64, u64)> {
     observer.finish(Timestamp::ZERO);
     let checks = &observer.plan.checks;
@@ -57,11 +57,11 @@ fn only_answers_are_counted_and_only_those_that_are_measured() {
     answer(&mut observer, 10, 200, b"ok", 1);
     answer(&mut observer, 11, 200, b"no", 1);
     answer(&mut observer, 12, 503, b"ok", 1);
-    // A head came, and no whole answer.
+    // A head came, but no whole answer.
     observer.head(3, AnswerHead::without_fields(200));
     observer.body(3, b"o");
     observer.end(3, ended(13, Outcome::Malformed(Cause::Truncated)));
-    // Nothing came; and what the request before left is forgotten.
+    // Nothing came, and the data of the request before is forgotten.
     observer.end(3, ended(14, Outcome::TimedOut));
     observer.end(900, ended(15, OK));
     answer(&mut observer, 16, 200, b"k", 1);
@@ -84,7 +84,7 @@ fn the_first_few_that_fail_are_kept_and_one_for_each_check() {
 
 #[test]
 fn bodies_are_kept_as_far_as_they_are_needed() {
-    // Nobody asks for the body: nothing of it is kept while answers pass, and its beginning where one fails.
+    // No check needs the body: nothing of it is kept while answers pass, and its beginning if one fails.
     let (mut of_status, found) = observer(&["status == 200"]);
     let long = vec![b'x'; 3 * KEPT_BODY_BYTES];
     answer(&mut of_status, 10, 200, &long, 1000);

@@ -1,17 +1,17 @@
-//! What no search can do better: one that knows the limit beforehand, and spends all of its time on the two ends.
+//! The best possible result: a search that knows the limit beforehand, and spends all of its time on the two ends.
 
 use truetail_model::random::Random;
 
 use super::servers::{MAX_TIME, Queue, Server};
 
-/// The one-sided error probability of each end, as that of a search.
+/// The one-sided error probability of each end, equal to that of a search.
 const LEVEL: f64 = 0.025;
 /// This part of each end's time is left out, as in a probe.
 const LEAD_IN: f64 = 0.1;
 
-/// Prints how often such a search proves both ends of a bracket that is `resolution` wide around the limit, with half of the
-/// time for each. It knows how the share of bad requests varies at the limit, too: an end is proven where a share like its own is
-/// seen at the limit in at most 2.5 % of the probes.
+/// Prints how often such a search proves both ends of a bracket that is `resolution` wide around the limit, with half
+/// of the time for each. The search also knows how the share of bad requests varies at the limit. An end is proven if a
+/// share like its own is seen at the limit in at most 2.5 % of the probes.
 pub fn line(server: Server, searches: u64, resolution: f64) {
     let width = (1.0 + resolution).sqrt();
     let shares = |part: f64| -> Vec<f64> { (0..searches).map(|seed| share(server, part, seed)).collect() };
@@ -29,7 +29,7 @@ pub fn line(server: Server, searches: u64, resolution: f64) {
     );
 }
 
-/// The share of bad requests in half of a search's time at this part of the limit.
+/// Returns the share of bad requests in half of a search's time at this part of the limit.
 fn share(server: Server, part: f64, seed: u64) -> f64 {
     let stream = (part * 1e6) as u64;
     let (mut queue, mut random) = (Queue::new(server, seed ^ (stream << 20)), Random::new(seed, stream));

@@ -1,4 +1,4 @@
-//! The usual way: bisection with probes of a fixed length, each believed at once.
+//! The usual method: bisection with probes of a fixed length, each believed at once.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use truetail_model::random::Random;
 
 use super::servers::{Queue, Server, first_rate};
 
-/// Finds the shortest fixed length, of those that double, with which the truth is outside the result in at most `error` of the
-/// searches, and says what that costs beside `requests`, the cost of a sequential search.
+/// Finds the shortest fixed length, doubling from 5 000 requests, with which the truth is outside the result in at most
+/// `error` of the searches. Compares its cost with `requests`, the cost of a sequential search.
 pub fn compare(server: Server, seeds: Range<u64>, error: f64, resolution: f64, requests: f64) -> String {
     let searches = seeds.end - seeds.start;
     let mut said = Vec::new();
@@ -27,7 +27,7 @@ pub fn compare(server: Server, seeds: Range<u64>, error: f64, resolution: f64, r
     format!("<!-- {server:?}: probes of a fixed length, each of {} -->", said.join("; "))
 }
 
-/// Whether the truth is within the result, and how many requests that took.
+/// Returns whether the truth is within the result, and the number of requests.
 fn bisect(server: Server, seed: u64, length: usize, resolution: f64) -> (bool, usize) {
     let mut cost = 0;
     let mut meets = |rate: f64| {

@@ -1,13 +1,14 @@
-//! How often a search for capacity is right, and what it costs.
+//! Measures how often a search for capacity is right, and its cost.
 //!
 //!     cargo run --release -p truetail-study --example capacity_study -- [SEARCHES] [PERCENT] [SERVER] [FIRST SEED]
 //!     cargo run --release -p truetail-study --example capacity_study -- truth
 //!     cargo run --release -p truetail-study --example capacity_study -- bound [SEARCHES] [PERCENT]
+//!     cargo run --release -p truetail-study --example capacity_study -- power [PROBES]
 //!
-//! The first one searches the capacity of simulated services, with as many seeds as asked for (100) and this
-//! resolution (10), and prints the tables of
-//! docs/capacity.md. The second one prints the truth of those services that have none in theory, and the third one how
-//! often a search could be done that knows that truth beforehand.
+//! The first form searches the capacity of simulated services, with this number of seeds (100) and this resolution
+//! (10), and prints the tables of docs/capacity.md. `truth` measures the truth of services for which theory does not
+//! give it. `bound` prints how often a search could succeed that knows the truth beforehand. `power` prints how often a
+//! single probe is right.
 
 mod bound;
 mod fixed;
@@ -21,10 +22,10 @@ use servers::{FULL_LENGTH, Found, Queue, Server, seeded_search};
 use truetail_analysis::capacity::SearchState;
 use truetail_model::random::Random;
 
-/// Requests for each rate whose share of bad ones is measured.
+/// Number of requests for each rate whose share of bad requests is measured.
 const TRUTH_REQUESTS: usize = 40_000_000;
 
-/// Probes for each rate whose share of bad requests is measured where it matters where the load comes from.
+/// Number of probes for each rate, if the share of bad requests depends on the direction from which the load comes.
 const PROBES_FROM_ABOVE: u64 = 1_000;
 
 fn main() {
@@ -95,7 +96,7 @@ fn quantile(mut values: Vec<f64>, quantile: f64) -> f64 {
     values[(values.len() as f64 * quantile) as usize]
 }
 
-/// The rate at which exactly as many requests are bad as are allowed, by bisection over long runs of the same seed.
+/// Finds the rate at which the allowed share of requests is bad, by bisection over long runs of the same seed.
 fn truth_of(server: Server) -> f64 {
     let objective = server.objective();
     let (limit, allowed) = (objective.limit_ns().expect("a time"), objective.allowed());
@@ -122,7 +123,8 @@ fn bad_share(server: Server, rate: f64, limit: u64) -> f64 {
     bad as f64 / TRUTH_REQUESTS as f64
 }
 
-/// The rate at which 1 % of the requests of a probe that comes from above are bad, on average over many probes of full length.
+/// Finds the rate at which 1 % of the requests of a probe from above are bad, on average over many probes of full
+/// length.
 fn truth_from_above() -> f64 {
     let (mut low, mut high) = (250.0_f64, 450.0_f64);
     while high / low > 1.002 {
@@ -144,7 +146,7 @@ fn bad_from_above(rate: f64) -> f64 {
         while now < from + full {
             now += random.exponential() / if now < from { rate / 0.8 } else { rate };
             let time = queue.serve(now);
-            // As in a probe: its first tenth is left out.
+            // As in a probe, the first tenth is left out.
             if now >= from + full / 10.0 {
                 requests += 1;
                 bad += u64::from(time >= limit);

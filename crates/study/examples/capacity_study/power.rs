@@ -1,4 +1,4 @@
-//! How often one probe is right, wrong, or open: at rates near the limit, by its length.
+//! Measures how often one probe is right, wrong, or open at rates near the limit, by its length.
 
 use truetail_analysis::capacity::{Answer, Look, ProbeJudge, Purpose, Trial};
 use truetail_model::random::Random;

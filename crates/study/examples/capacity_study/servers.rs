@@ -5,12 +5,12 @@ use truetail_model::random::Random;
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_study::capacity::{CoolDown, Ended, Figures, Journal, Probe, ProbeError, ProbeResult, Question, search};
 
-/// How long a search may take, in virtual time: `truetail capacity --max-time 60m`.
+/// Time limit of a search, in virtual time: `truetail capacity --max-time 60m`.
 pub const MAX_TIME: Nanos = Nanos::from_secs(3_600);
-/// The full length of a probe that follows from it.
+/// The full length of a probe that follows from the time limit.
 pub const FULL_LENGTH: Nanos = Nanos::from_secs(120);
 
-/// Requests of a look at whether the service is as fast as without load.
+/// Number of requests that measure whether the service is as fast as without load.
 const COOL_DOWN_REQUESTS: usize = 500;
 
 /// A service. Requests arrive at random (Poisson) and wait in one queue.
@@ -20,12 +20,12 @@ pub enum Server {
     MM1,
     /// Five at a time, 10 ms each.
     MD5,
-    /// Four at a time, 8 ms each. Now and then, every 10 s on average, nothing begins for 80 ms.
+    /// Four at a time, 8 ms each. Every 10 s on average, no request begins for 80 ms.
     Pauses,
     /// A pool of 20 threads, exponential with a mean of 20 ms: flat until shortly before its limit.
     Cliff,
-    /// Four at a time, exponential with a mean of 8 ms. When 150 requests wait it becomes 1.6 times slower, until 20 s
-    /// after the queue was empty.
+    /// Four at a time, exponential with a mean of 8 ms. When 150 requests wait, the server becomes 1.6 times slower,
+    /// until 20 s after the queue was empty.
     Hysteresis,
 }
 
@@ -34,7 +34,7 @@ impl Server {
         [Server::MM1, Server::MD5, Server::Pauses, Server::Cliff, Server::Hysteresis]
     }
 
-    /// The objective, which is missed from [`Server::truth`] on.
+    /// Returns the objective, which is missed above [`Server::truth`].
     pub fn objective(self) -> Objective {
         let text = match self {
             Server::MM1 | Server::MD5 | Server::Pauses | Server::Hysteresis => "p99 < 50ms",
@@ -43,10 +43,12 @@ impl Server {
         text.parse().expect("an objective")
     }
 
-    /// The rate per second at which exactly 1 % of the requests are bad. Of the M/M/1 queue by theory: the response time
-    /// is exponential with the rate μ − λ. Of the one with hysteresis the same of a load that comes from below: it is an
-    /// M/M/4 queue until 150 requests wait, which happens above its capacity only (Erlang C). Of the others by bisection over 40 million requests a rate:
-    /// `cargo run --release -p truetail-study --example capacity_study truth`.
+    /// Returns the rate per second at which exactly 1 % of the requests are bad.
+    ///
+    /// - M/M/1: by theory, the response time is exponential with the rate μ − λ.
+    /// - Hysteresis: for a load from below. It is an M/M/4 queue (Erlang C) until 150 requests wait, which only happens
+    ///   above its capacity.
+    /// - Other services: by bisection over 40 million requests per rate (`capacity_study truth`).
     pub fn truth(self) -> f64 {
         match self {
             Server::MM1 => 500.0 - 100f64.ln() / 0.05,
@@ -57,8 +59,8 @@ impl Server {
         }
     }
 
-    /// The lowest rate that a search may refute: that of [`Server::truth`], or, with hysteresis, the rate at which 1 % of the
-    /// requests are bad on average when the load comes from above, as it does in a probe that refutes.
+    /// Returns the lowest rate that a search may refute. Usually that is [`Server::truth`]. With hysteresis it is the
+    /// rate at which 1 % of the requests are bad on average when the load comes from above, as in a probe that refutes.
     pub fn truth_from_above(self) -> f64 {
         match self {
             Server::Hysteresis => 373.8,
@@ -66,7 +68,7 @@ impl Server {
         }
     }
 
-    /// How many requests at once, the mean time of one in seconds, and whether it varies.
+    /// Returns the number of requests at once, the mean time of one in seconds, and whether it varies.
     fn pool(self) -> (usize, f64, bool) {
         match self {
             Server::MM1 => (1, 0.002, true),
@@ -112,7 +114,7 @@ impl Queue {
         self.pause = (from, from + 0.080);
     }
 
-    /// The response time of a request that arrives at `now`, in nanoseconds. Requests arrive in order.
+    /// Returns the response time of a request that arrives at `now`, in nanoseconds. Requests must arrive in order.
     pub fn serve(&mut self, now: f64) -> u64 {
         let (_, mean, varies) = self.server.pool();
         let first = (0..self.free_at.len()).min_by(|a, b| self.free_at[*a].total_cmp(&self.free_at[*b])).unwrap_or(0);
@@ -136,7 +138,7 @@ impl Queue {
             self.starts.pop_front();
         }
         self.starts.push_back(start);
-        // Still slow while the queue has not been empty for 20 s.
+        // The server stays slow until the queue has been empty for 20 s.
         if self.starts.len() >= 150 || (now < self.slow_until && self.starts.len() > 1) {
             self.slow_until = now + 20.0;
         }
@@ -172,7 +174,7 @@ impl SimProbe {
         }
     }
 
-    /// The same, and the service dies after so many probes.
+    /// Makes the service die after this number of probes.
     #[allow(dead_code, reason = "the example has no use for it")]
     pub fn dying_after(self, probes: usize) -> SimProbe {
         SimProbe { dies_after: probes, ..self }
@@ -183,7 +185,7 @@ impl SimProbe {
         let end = self.now + length;
         loop {
             let next = self.now + random.exponential() / rate;
-            // Gaps of a Poisson process have no memory, so the one that is cut off here may begin anew.
+            // Gaps of a Poisson process have no memory, so a gap that is cut off here may begin anew.
             if next >= end {
                 self.now = end;
                 return;
@@ -221,7 +223,8 @@ impl Probe for SimProbe {
             times.sort_unstable();
             let median = times[COOL_DOWN_REQUESTS / 2];
             let unloaded = *self.unloaded.get_or_insert(median);
-            // The medians of so many exponential times are within 25 % of each other almost always; 1.6 times is more.
+            // The medians of this many exponential times are almost always within 25 % of each other. 1.6 times is
+            // more.
             if median <= unloaded.saturating_mul(5) / 4 {
                 return Ok(CoolDown::Done);
             }
@@ -265,7 +268,7 @@ impl Probe for SimProbe {
     }
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found {
     pub state: SearchState,
@@ -277,21 +280,23 @@ pub struct Found {
 }
 
 impl Found {
-    /// The truth is not below what was proven, nor above what was refuted, among the ends that were probed again: of these
-    /// the search is sure.
+    /// Returns true if the truth lies between the proven and the refuted rate. Only ends that were probed again count,
+    /// because the search is sure of them.
     pub fn holds(&self, server: Server) -> bool {
         self.proven.is_none_or(|(rate, again)| !again || rate <= server.truth())
             && self.refuted.is_none_or(|(rate, again)| !again || rate >= server.truth_from_above())
     }
 
-    /// The same with the ends that were not probed again yet, because the time was up.
+    /// Returns true if the truth lies between the ends, including those that were not probed again before the time was
+    /// up.
     pub fn holds_so_far(&self, server: Server) -> bool {
         self.proven.is_none_or(|(rate, _)| rate <= server.truth())
             && self.refuted.is_none_or(|(rate, _)| rate >= server.truth_from_above())
     }
 }
 
-/// Where a search begins, so that the limit is not at the same place of each search's grid.
+/// Returns the first rate of a search, which varies so that the limit is not always at the same place of the search's
+/// grid.
 pub fn first_rate(seed: u64) -> f64 {
     100.0 * Random::new(seed, 0x6669_7273).uniform().exp2()
 }
@@ -313,7 +318,7 @@ pub fn search_in(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64
     search_for(folder, probe, resolution, MAX_TIME)
 }
 
-/// The same for so long.
+/// Searches as [`search_in`] does, for this time.
 pub fn search_for(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64, time: Nanos) -> (Ended, usize) {
     let limits = limits(probe.queue.server, probe.seed, resolution);
     let question =
@@ -324,7 +329,7 @@ pub fn search_for(folder: &std::path::Path, probe: &mut SimProbe, resolution: f6
     (ended, journal.records().len())
 }
 
-/// The whole search of a seed.
+/// Runs the whole search of a seed.
 pub fn seeded_search(server: Server, seed: u64, resolution: f64) -> Found {
     let folder = tempfile::tempdir().expect("a folder");
     let mut probe = SimProbe::new(server, seed);

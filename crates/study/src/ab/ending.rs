@@ -1,24 +1,24 @@
-//! How many rounds there are, when the result is looked at, and what the looks cost.
+//! The number of rounds, the looks at the result, and the cost of the looks.
 
-/// The share of comparisons that may be called different where there is no difference, over all looks together.
+/// Maximum share of comparisons that find a difference although there is none, over all looks together.
 const ERROR: f64 = 0.05;
-/// The first look: with fewer runs a side, the variance between runs is hardly known.
+/// The first look. With fewer runs a side, the variance between runs is hardly known.
 const FIRST_LOOK: u32 = 3;
 
-/// When the rounds end.
+/// End of the rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// After this many rounds.
     After(u32),
-    /// As soon as every condition is decided, after at most this many.
+    /// As soon as every condition is decided, after at most `most` rounds.
     Decided {
-        /// The most rounds.
+        /// Maximum number of rounds.
         most: u32,
     },
 }
 
 impl Ending {
-    /// The most rounds there can be.
+    /// Returns the maximum number of rounds.
     pub fn most(self) -> u32 {
         match self {
             Ending::After(rounds) => rounds,
@@ -26,8 +26,8 @@ impl Ending {
         }
     }
 
-    /// The rounds after which the result is looked at, in ascending order: the last one always, and with
-    /// [`Ending::Decided`] also 3, 5, 8, 12, … rounds, each half as many again as the one before.
+    /// Returns the rounds after which the result is looked at, in ascending order. The last round is always included.
+    /// With [`Ending::Decided`], so are rounds 3, 5, 8, 12, …, each half as many again as the one before.
     pub fn looks(self) -> Vec<u32> {
         let most = self.most();
         let early = match self {
@@ -40,8 +40,8 @@ impl Ending {
         early.into_iter().chain([most]).collect()
     }
 
-    /// The confidence of every interval: 95 % for a single look. Several looks share the 5 % equally, so that all of them
-    /// together are wrong in at most 5 % of comparisons (Bonferroni).
+    /// Returns the confidence of every interval: 95 % for a single look. Several looks share the 5 % equally, so that
+    /// all of them together are wrong in at most 5 % of comparisons (Bonferroni).
     pub fn confidence(self) -> f64 {
         match self.looks().len() {
             1 => 1.0 - ERROR,

@@ -1,9 +1,9 @@
-//! Does B differ from A? Both run in turns, because machines drift: A B, B A, A B, and so on. What rises slowly then adds as
-//! much to one side as to the other.
+//! Comparison of A and B, which run in turns because machines drift: A B, B A, A B, and so on. A slow drift then adds
+//! as much to one side as to the other.
 //!
 //! | module | content |
 //! |---|---|
-//! | `ending` | how many rounds there are, when the result is looked at, and what the looks cost |
+//! | `ending` | the number of rounds, the looks at the result, and the cost of the looks |
 //! | `rounds` | runs the rounds, and compares |
 
 mod ending;

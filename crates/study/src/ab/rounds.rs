@@ -9,35 +9,36 @@ use super::ending::Ending;
 /// One of the two sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// What there was before.
+    /// The baseline.
     A,
-    /// What it is compared with.
+    /// The side that is compared with the baseline.
     B,
 }
 
 impl Side {
-    /// Which side runs first and which second in a round, counted from 0: A B, B A, A B, …
+    /// Returns the order of the sides in a round, counted from 0: A B, B A, A B, …
     pub fn order(round: u32) -> [Side; 2] {
         if round.is_multiple_of(2) { [Side::A, Side::B] } else { [Side::B, Side::A] }
     }
 }
 
-/// What came of a run.
+/// Outcome of one run.
 #[derive(Clone, Debug)]
 pub enum Turn {
-    /// It is measured.
+    /// The run is measured.
     Done(Box<Findings>),
-    /// The generator spoilt it, so that it says nothing about its side. It is made again.
+    /// The generator spoilt the run, so that it says nothing about its side. The run is repeated.
     Spoilt,
-    /// Its numbers are no property of the service, such as those of a server that falls behind. More runs would not help.
+    /// The numbers are not properties of the service, such as those of a server that falls behind. More runs would not
+    /// help.
     Invalid,
-    /// Somebody wants no more runs. What was measured of this one does not count.
+    /// The user wants no more runs. The measurements of this run do not count.
     Stopped,
 }
 
 impl Turn {
-    /// What came of a run with these findings. An INVALID one was spoilt by the generator, unless the service is saturated, or
-    /// the books do not balance.
+    /// Classifies a run with these findings. The generator spoilt an INVALID run, unless the service is saturated,
+    /// everything failed, or the books do not balance.
     pub fn of(findings: Findings) -> Turn {
         let verdict = &findings.verdict;
         let is_final = |reason: &Reason| {
@@ -53,36 +54,36 @@ impl Turn {
 
 /// Runs a side once: on sockets, or in the simulator.
 pub trait RunSide {
-    /// Why a run cannot be made.
+    /// Reason why a run cannot be made.
     type Error;
 
     /// Runs `side` in `round`, counted from 0.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the run cannot be made.
     fn run(&mut self, side: Side, round: u32) -> Result<Turn, Self::Error>;
 
-    /// There have been `rounds`, and this is what is known of the conditions; the rounds may end now.
+    /// Receives the state of the conditions after `rounds`. The rounds may end now.
     fn looked(&mut self, rounds: u32, gates: &[GateFinding]);
 }
 
-/// What is to be done.
+/// Plan of a comparison.
 #[derive(Clone, Debug)]
 pub struct AbPlan {
-    /// When it ends.
+    /// End of the rounds.
     pub ending: Ending,
-    /// What is to be decided.
+    /// The conditions to decide.
     pub gates: Vec<CompareGate>,
 }
 
-/// Why there were no more rounds.
+/// Reason why the rounds ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ended<E> {
-    /// All of them were done.
+    /// All rounds were done.
     AllDone,
     /// Every condition was decided.
     Decided,
-    /// Somebody wanted no more.
+    /// The user wanted no more.
     Stopped,
     /// A run is INVALID, and not because of the generator.
     Invalid,
@@ -92,18 +93,18 @@ pub enum Ended<E> {
     Failed(E),
 }
 
-/// What came of the rounds. It holds whatever was measured, however they ended.
+/// Result of the rounds. It contains everything measured, however the rounds ended.
 #[derive(Clone, Debug)]
 pub struct AbResult<E> {
     /// Rounds with a run of A and one of B.
     pub rounds: u32,
-    /// How many runs the generator spoilt.
+    /// Number of runs that the generator spoilt.
     pub spoilt: u32,
-    /// Why there were no more.
+    /// Reason why the rounds ended.
     pub ended: Ended<E>,
-    /// The sides compared; `None` where one has no run.
+    /// The comparison of the sides; `None` if a side has no run.
     pub comparison: Option<Comparison>,
-    /// What becomes of the conditions, in their order; empty where there is no comparison.
+    /// State of the conditions, in their order; empty without a comparison.
     pub gates: Vec<GateFinding>,
 }
 
@@ -125,7 +126,7 @@ struct Rounds<'a> {
 }
 
 impl Rounds<'_> {
-    /// Why they ended: `Err` where that was before the end of a round.
+    /// Returns why the rounds ended; `Err` if that was before the end of a round.
     fn run<R: RunSide>(&mut self, runner: &mut R) -> Result<Ended<R::Error>, Ended<R::Error>> {
         let looks = self.plan.ending.looks();
         for round in 0..self.plan.ending.most() {
@@ -144,7 +145,7 @@ impl Rounds<'_> {
         Ok(Ended::AllDone)
     }
 
-    /// Runs a side until the generator does not spoil it.
+    /// Runs a side until the generator does not spoil the run.
     fn run_once<R: RunSide>(&mut self, runner: &mut R, side: Side, round: u32) -> Result<Findings, Ended<R::Error>> {
         loop {
             match runner.run(side, round).map_err(Ended::Failed)? {
@@ -159,7 +160,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// Whether the rounds end before the last one.
+    /// Returns true if the rounds end before the last one.
     fn is_decided<R: RunSide>(&self, runner: &mut R) -> bool {
         let last = self.done == self.plan.ending.most();
         if last || self.plan.gates.is_empty() {

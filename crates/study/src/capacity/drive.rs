@@ -10,40 +10,40 @@ use truetail_model::time::Nanos;
 use super::journal::Journal;
 use super::probe::{CoolDown, Probe, ProbeError, ProbeRecord};
 
-/// Why a search ended before it had its answer.
+/// Reason why a search ended early.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stopped {
     /// Its time was up.
     TimeUp,
     /// The user ended it.
     Interrupted,
-    /// The service does not answer any more.
+    /// The service no longer answers.
     ServiceGone(String),
     /// A probe could not be made.
     Failed(String),
 }
 
-/// How a search ended.
+/// Result of a search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ended {
-    /// What was found.
+    /// The finding.
     pub finding: Finding,
-    /// Why it ended early, if it did.
+    /// Reason why the search ended early, if it did.
     pub stopped: Option<Stopped>,
-    /// A probe that the end of the time cut off before it could say anything: it is in no journal.
+    /// A probe that the end of the time cut off before it had an answer. It is not in the journal.
     pub cut: Option<ProbeRecord>,
 }
 
 /// What a search has found so far.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Finding {
-    /// Its state.
+    /// State of the search.
     pub state: SearchState,
     /// The highest rate that meets the objectives, requests per second, and whether it was probed again at full length.
     pub proven: Option<(f64, bool)>,
     /// The lowest rate that misses one, and whether it was probed again at full length.
     pub refuted: Option<(f64, bool)>,
-    /// About where the limit is.
+    /// Estimate of the limit.
     pub estimate: Option<LimitEstimate>,
 }
 
@@ -53,7 +53,8 @@ impl Finding {
     }
 }
 
-/// Searches until there is an answer, `most_time` has passed, or the search cannot go on. `told` hears of each probe.
+/// Searches until there is an answer, `most_time` has passed, or the search cannot continue. Calls `told` with each
+/// probe.
 ///
 /// # Errors
 /// If the journal cannot be written.
@@ -85,11 +86,11 @@ pub fn search(
         if left < trial.shortest {
             return stop(ProbeError::TimeUp);
         }
-        // A probe that the end of the search cuts short spends its level by then.
+        // A probe that the end of the search cuts short uses up its share of the error probability by then.
         let is_cut = left < trial.longest;
         trial.longest = trial.longest.min(left);
         let number = journal.records().len();
-        // A service that is gone after a probe says nothing about the rate: who knows what ended it.
+        // A service that is gone after a probe says nothing about the rate, because the cause is not known.
         let made = probe.offer(number, &trial, ProbeJudge::new(objectives, &trial));
         let (result, after) = match made.and_then(|result| probe.cool_down().map(|after| (result, after))) {
             Ok(made) => made,
@@ -102,7 +103,7 @@ pub fn search(
             record.note = Some(record.note.map_or(slow.clone(), |note| format!("{note}; {slow}")));
         }
         if is_cut && record.probed.answer == Answer::Open {
-            // It says nothing, because it was too short. The search that goes on makes it again.
+            // The probe was too short for an answer. A continued search repeats it.
             told(&record);
             return stop(ProbeError::TimeUp).map(|ended| Ended { cut: Some(record), ..ended });
         }

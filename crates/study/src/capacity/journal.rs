@@ -1,4 +1,4 @@
-//! The folder of a search: the question, then a line for each probe. A search that was interrupted, killed included, goes on
+//! The folder of a search: the question, then one line per probe. A search that was interrupted or killed continues
 //! from there.
 
 use std::fs::{self, File, OpenOptions};
@@ -14,21 +14,20 @@ use truetail_run::input::{self, AtMost};
 
 use super::probe::ProbeRecord;
 
-/// The file in the folder.
 const FILE: &str = "probes.jsonl";
-/// The form of the file.
+/// The schema of the file.
 const SCHEMA: &str = "truetail.capacity-journal/1";
 
-/// What a search asks. Searches with the same question are the same search.
+/// The question of a search. Searches with the same question are the same search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Question {
-    /// The form of the journal.
+    /// The schema of the journal.
     schema: String,
     /// The objectives.
     pub objectives: Vec<String>,
-    /// What is probed, and how: the URL, headers and so on, without secrets.
+    /// The subject of the probes: the URL, headers and so on, without secrets.
     pub target: String,
-    /// A hash of the requests as they are sent, secrets and the contents of files among them.
+    /// A hash of the requests as they are sent, including secrets and the contents of files.
     #[serde(default)]
     requests: String,
     /// Rates, resolution, confidence, and the length of probes.
@@ -36,19 +35,19 @@ pub struct Question {
 }
 
 impl Question {
-    /// About the capacity of `target`, which gets `requests`.
+    /// Asks for the capacity of `target`, which gets `requests`.
     pub fn new(objectives: Vec<String>, target: String, requests: String, limits: SearchLimits) -> Question {
         Question { schema: SCHEMA.to_owned(), objectives, target, requests, limits }
     }
 
-    /// The same, but for the length of its probes: that follows from the time that a search may take, and with more time the
-    /// same search goes on.
+    /// Returns the question without the length of its probes, which follows from the time limit of a search. With more
+    /// time, the same search continues.
     pub fn of_any_length(&self) -> Question {
         Question { limits: SearchLimits { full_length: Nanos::ZERO, ..self.limits }, ..self.clone() }
     }
 }
 
-/// The journal of a search, open for more.
+/// The journal of a search, open for more probes.
 #[derive(Debug)]
 pub struct Journal {
     folder: PathBuf,
@@ -57,21 +56,21 @@ pub struct Journal {
     records: Vec<ProbeRecord>,
 }
 
-/// Why a journal cannot be used.
+/// Reason why a journal cannot be used.
 #[derive(Debug)]
 pub enum JournalError {
     /// The folder holds the search of another question.
     AnotherQuestion(Box<Question>),
-    /// Another process is at the same search.
+    /// Another process runs the same search.
     Busy,
-    /// A line before the last one is damaged. Lines count from 1.
+    /// A line before the last one is damaged.
     Damaged {
-        /// The line.
+        /// Number of the line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem of the line.
         problem: String,
     },
-    /// It cannot be read or written.
+    /// The journal cannot be read or written.
     Io(io::Error),
 }
 
@@ -82,15 +81,15 @@ impl From<io::Error> for JournalError {
 }
 
 impl Journal {
-    /// Opens the journal in `folder`, and makes both where they do not exist.
+    /// Opens the journal in `folder`, and creates both if they do not exist.
     ///
     /// # Errors
-    /// If it belongs to another question, is in use, is damaged, or cannot be read or written.
+    /// If the journal belongs to another question, is in use, is damaged, or cannot be read or written.
     pub fn open(folder: &Path, question: &Question) -> Result<Journal, JournalError> {
         fs::create_dir_all(folder)?;
         let path = folder.join(FILE);
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(&path)?;
-        // Where a file system has no locks, there is none.
+        // On a file system without locks, the journal is not locked.
         if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
             return Err(JournalError::Busy);
         }
@@ -103,37 +102,37 @@ impl Journal {
         Ok(Journal { folder: folder.to_owned(), file, limits: asked.unwrap_or(question.limits), records })
     }
 
-    /// Whether there is a journal in `folder`.
+    /// Returns true if there is a journal in `folder`.
     pub fn is_in(folder: &Path) -> bool {
         folder.join(FILE).is_file()
     }
 
-    /// The question of the search in `folder`, if there is one that can be read.
+    /// Returns the question of the search in `folder`, if a journal can be read.
     pub fn question(folder: &Path) -> Option<Question> {
         let mut line = String::new();
         BufReader::new(AtMost::new(input::open(&folder.join(FILE)).ok()?, input::LONGEST)).read_line(&mut line).ok()?;
         serde_json::from_str(&line).ok()
     }
 
-    /// The probes so far.
+    /// Returns the probes so far.
     pub fn records(&self) -> &[ProbeRecord] {
         &self.records
     }
 
-    /// The limits of the search: its probes stay as long as they were when it began.
+    /// Returns the limits of the search. Its probes keep the length that they had at its beginning.
     pub fn limits(&self) -> SearchLimits {
         self.limits
     }
 
-    /// The folder.
+    /// Returns the folder of the journal.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Writes a probe down. It is on the disk when this returns.
+    /// Appends a probe. The probe is on the disk when this returns.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the probe cannot be written.
     pub fn append(&mut self, record: ProbeRecord) -> io::Result<()> {
         write_line(&mut self.file, &record)?;
         self.records.push(record);
@@ -148,12 +147,12 @@ fn write_line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
     file.sync_data()
 }
 
-/// What a journal holds.
+/// The content of a journal.
 struct Read {
     /// The limits of its search; `None` if it is empty.
     asked: Option<SearchLimits>,
     records: Vec<ProbeRecord>,
-    /// How many bytes of the file are whole lines.
+    /// Number of bytes in whole lines.
     whole_bytes: u64,
 }
 

@@ -1,9 +1,9 @@
-//! The search for capacity: drives the rules of [`truetail_analysis::capacity`] over a [`Probe`].
+//! The search for capacity: applies the rules of [`truetail_analysis::capacity`] through a [`Probe`].
 //!
 //! | module | content |
 //! |---|---|
-//! | `probe` | the seam: what a probe of a service must be able to do |
-//! | `journal` | the folder of a search, so that an interrupted one goes on |
+//! | `probe` | the interface of a service that can be probed |
+//! | `journal` | the folder of a search, from which an interrupted search continues |
 //! | `drive` | the loop: cool down, probe, write down, until there is an answer |
 
 mod drive;

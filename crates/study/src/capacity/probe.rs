@@ -1,4 +1,4 @@
-//! The seam between a search and what it probes.
+//! The interface between a search and the service that it probes.
 
 use serde::{Deserialize, Serialize};
 use truetail_analysis::capacity::{Answer, ProbeJudge, Probed, Trial};
@@ -6,22 +6,21 @@ use truetail_model::time::Nanos;
 
 /// A service that can be probed: the engine in front of a server, or a simulator.
 pub trait Probe {
-    /// The time since the search began.
+    /// Returns the time since the search began.
     fn elapsed(&self) -> Nanos;
 
-    /// How long [`Probe::offer`] offers another rate before that of `trial`.
+    /// Returns the time for which [`Probe::offer`] offers another rate before that of `trial`.
     fn approach_time(&self, trial: &Trial) -> Nanos;
 
-    /// Waits until the service answers as fast as without load. The first call learns how fast that is.
+    /// Waits until the service answers as fast as without load. The first call measures how fast that is.
     ///
     /// # Errors
-    /// [`ProbeError::Gone`] if the service does not answer any more, [`ProbeError::Interrupted`], or
-    /// [`ProbeError::Failed`].
+    /// [`ProbeError::Gone`] if the service no longer answers, [`ProbeError::Interrupted`], or [`ProbeError::Failed`].
     fn cool_down(&mut self) -> Result<CoolDown, ProbeError>;
 
-    /// Offers the rate of `trial`, the probe with this number from 0, until `judge` has an answer or the time of the trial
-    /// is up. Before a confirmation it offers a higher rate for a while ([`Purpose::ConfirmUpper`]), or a lower one
-    /// ([`Purpose::ConfirmLower`]).
+    /// Offers the rate of `trial` until `judge` has an answer or the time of the trial is up. `number` counts the
+    /// probes from 0. Before a confirmation, this offers a higher rate for a while ([`Purpose::ConfirmUpper`]), or a
+    /// lower one ([`Purpose::ConfirmLower`]).
     ///
     /// # Errors
     /// [`ProbeError::Interrupted`] or [`ProbeError::Failed`].
@@ -31,25 +30,25 @@ pub trait Probe {
     fn offer(&mut self, number: usize, trial: &Trial, judge: ProbeJudge) -> Result<ProbeResult, ProbeError>;
 }
 
-/// Why a probe has no result.
+/// Reason why a probe has no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ProbeError {
     /// The time of the search is up.
     TimeUp,
-    /// The user ended it.
+    /// The user ended the search.
     Interrupted,
-    /// The service does not answer any more.
+    /// The service no longer answers.
     Gone(String),
-    /// It could not be made.
+    /// The probe could not be made.
     Failed(String),
 }
 
-/// How a cool-down ended.
+/// Result of a cool-down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CoolDown {
     /// The service is as fast as without load.
     Done,
-    /// It is still slower, after all the time that a cool-down may take.
+    /// The service is still slower, after the maximum time of a cool-down.
     StillSlow,
 }
 
@@ -67,47 +66,47 @@ pub struct Figures {
 /// The result of a probe.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProbeResult {
-    /// What it says of its rate.
+    /// The answer about the rate.
     pub answer: Answer,
-    /// The share of bad requests divided by the share that is allowed, if it is known.
+    /// The share of bad requests divided by the allowed share, if it is known.
     pub ratio: Option<f64>,
-    /// How long the rate was offered.
+    /// Time for which the rate was offered.
     pub length: Nanos,
-    /// How many requests that took, without those that came before it to approach the rate.
+    /// Number of requests, without those that approached the rate before it.
     pub requests: u64,
-    /// How many of them had no answer, or an error status.
+    /// Number of these requests without an answer, or with an error status.
     pub errors: u64,
-    /// Its figures.
+    /// The figures.
     pub figures: Figures,
-    /// Where the run is saved, if it is.
+    /// Folder of the saved run, if any.
     pub run: Option<String>,
-    /// Something to say about it.
+    /// A note for the user.
     pub note: Option<String>,
 }
 
 /// A probe in the journal of a search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ProbeRecord {
-    /// What the search needs to go on.
+    /// The data that a search needs to continue.
     #[serde(flatten)]
     pub probed: Probed,
-    /// How long the rate was offered.
+    /// Time for which the rate was offered.
     pub length: Nanos,
-    /// How many requests that took.
+    /// Number of requests.
     pub requests: u64,
-    /// How many of them had no answer, or an error status.
+    /// Number of these requests without an answer, or with an error status.
     #[serde(default)]
     pub errors: u64,
-    /// Its figures.
+    /// The figures.
     pub figures: Figures,
-    /// Where the run is saved, if it is.
+    /// Folder of the saved run, if any.
     pub run: Option<String>,
-    /// Something to say about it.
+    /// A note for the user.
     pub note: Option<String>,
 }
 
 impl ProbeRecord {
-    /// What is written down of a probe.
+    /// Combines a trial with its result.
     pub fn new(trial: Trial, result: ProbeResult) -> ProbeRecord {
         let ProbeResult { answer, ratio, length, requests, errors, figures, run, note } = result;
         ProbeRecord { probed: Probed { trial, answer, ratio }, length, requests, errors, figures, run, note }

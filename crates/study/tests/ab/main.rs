@@ -1,4 +1,4 @@
-//! Rounds of A and B: their order, their ends, and how often they are wrong where the truth is known.
+//! Rounds of A and B: their order, their ends, and how often they are wrong if the truth is known.
 
 mod sides;
 
@@ -17,7 +17,7 @@ fn at<E>(result: &AbResult<E>, q: f64) -> Difference {
     result.comparison.as_ref().and_then(|found| found.at(q)).expect("it is compared").difference
 }
 
-/// Does what it is told, and writes down what it was asked.
+/// Returns prepared outcomes, and records the calls.
 struct Told {
     turns: VecDeque<Result<Turn, &'static str>>,
     asked: String,
@@ -98,7 +98,7 @@ fn what_was_measured_is_kept_however_it_ends() {
     assert!(result.comparison.is_none() && result.gates.is_empty(), "B has no run");
 }
 
-/// 5 % may be: 12 pairs have at most 4 but twice in 10 000 (binomial). `--example ab_study` has the figures for 500.
+/// 5 % may be. 12 pairs have more than 4 only twice in 10 000 (binomial). `--example ab_study` has the figures for 500.
 #[test]
 fn the_same_build_twice_is_seldom_called_different() {
     for (ending, drift) in [(Ending::Decided { most: 5 }, 0.0), (Ending::After(4), 0.01)] {
@@ -112,7 +112,7 @@ fn the_same_build_twice_is_seldom_called_different() {
     }
 }
 
-/// A queue that is half busy passes on a tenth of service time as a fifth of response time and more.
+/// A queue that is half busy turns a tenth of service time into a fifth of response time or more.
 #[test]
 fn a_tenth_is_found() {
     let plan = plan(Ending::After(4), &["p50 worse than 5%"]);

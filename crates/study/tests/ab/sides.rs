@@ -15,23 +15,23 @@ const SERVICE_TIME: Nanos = Nanos::from_millis(1);
 /// The load of A.
 const LOAD: f64 = 0.5;
 
-/// A queue with one server, exponential work and Poisson arrivals, and the same B times as slow.
+/// A queue with one server, exponential work and Poisson arrivals. B is `ratio` times as slow as A.
 #[derive(Clone, Copy, Debug)]
 pub struct Sides {
-    /// Different numbers give different runs.
+    /// Different seeds give different runs.
     pub seed: u64,
     /// B's service time divided by A's.
     pub ratio: f64,
-    /// The machine gets slower: each run's service time is longer than that of the run before by this share of the first.
+    /// Drift of the machine: each run's service time exceeds that of the run before by this share of the first.
     pub drift: f64,
-    /// Requests in a run, about.
+    /// Approximate number of requests in a run.
     pub requests: u32,
-    /// Runs so far.
+    /// Number of runs so far.
     pub runs: u32,
 }
 
 impl Sides {
-    /// A and B as they are, without drift.
+    /// Creates both sides without drift.
     pub fn new(seed: u64, ratio: f64) -> Sides {
         Sides { seed, ratio, drift: 0.0, requests: 4_000, runs: 0 }
     }
@@ -41,7 +41,7 @@ impl Sides {
         let baseline = Nanos((SERVICE_TIME.0 as f64 * ratio * (1.0 + self.drift * f64::from(self.runs))) as u64);
         let rate = LOAD / SERVICE_TIME.as_secs_f64();
         let duration = Nanos((f64::from(self.requests) / rate * 1e9) as u64);
-        // Each run has a server with work of its own; both sides of a round share their arrivals.
+        // Each run has a server with its own work. Both sides of a round share their arrivals.
         let server = self.seed * 1_000 + u64::from(self.runs);
         let arrivals = self.seed * 1_000 + 500 + u64::from(round);
         let schedule = Schedule {

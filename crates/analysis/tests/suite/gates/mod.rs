@@ -32,7 +32,7 @@ fn state(text: &str, run: &Run) -> GateState {
     judged(text, run, &findings(run)).state
 }
 
-/// 10 ms each, 60 000 of them.
+/// 60 000 requests of 10 ms each.
 fn healthy() -> Run {
     simulated(&scenario("01"))
 }
@@ -42,7 +42,7 @@ fn set_horizon(scenario: &mut Scenario, horizon: Horizon) {
     schedule.horizon = horizon;
 }
 
-/// The findings, with this reason in the verdict.
+/// Returns the findings with this reason in the verdict.
 fn with_reason(findings: &Findings, code: &str, state: VerdictState) -> Findings {
     let mut changed = findings.clone();
     changed.verdict.state = state;
@@ -90,12 +90,13 @@ fn a_finding_has_the_figure_the_limit_and_words() {
     let errors = judged("error-rate > 1%", &run, &findings);
     assert_eq!((errors.value_ns, errors.limit_ns, errors.value, errors.limit), (None, None, Some(0.0), Some(0.01)));
     assert_eq!(errors.message, "measured 0%");
-    // A figure that looks like its limit is told with all its digits.
+    // A figure close to its limit is printed with all its digits.
     let close = judged("p99 >= 9999999ns", &run, &findings);
     assert_eq!(close.message, "measured 10ms");
 }
 
-/// The generator alone made the quantile large: neither end of the bracket is beyond the limit by itself.
+/// A gate is open if the ends of the bracket, with and without what the generator added, are on different sides of its
+/// limit.
 #[test]
 fn between_the_ends_of_the_bracket_a_gate_is_open() {
     let run = healthy();
@@ -141,7 +142,7 @@ fn without_a_bracket_a_late_generator_leaves_an_upper_bound() {
     );
     assert_eq!(judged("first-byte p99 > 9ms", &late, &findings).message, "no answer has this time");
     assert_eq!(judged("service-time p99 > 31ms", &late, &findings).state, GateState::Holds);
-    // Requests that began late may have missed a wait that is in no service time.
+    // Requests that began late may have missed a wait that is not in their service time.
     assert_eq!(judged("service-time p99 > 29ms", &late, &findings).state, GateState::Open);
 }
 
@@ -168,7 +169,7 @@ fn bursts_bound_from_above_only_and_a_low_load_from_below_only() {
 }
 
 #[test]
-fn a_generator_that_was_the_limit_of_a_closed_loop_bounds_the_throughput_from_below() {
+fn a_busy_generator_of_a_closed_loop_bounds_throughput_from_below() {
     let mut run = healthy();
     let busy = with_reason(&findings(&run), "generator_busy", VerdictState::Suspect);
     let all_sent = judged("throughput < 1000000/s", &run, &busy);

@@ -1,4 +1,4 @@
-//! What the load can decide, and what is refused before it.
+//! Gates that a planned load can decide, and gates that are refused before the load.
 
 use truetail_analysis::compare::CompareGate;
 use truetail_model::workload::Workload;
@@ -6,7 +6,7 @@ use truetail_model::workload::Workload;
 use super::*;
 
 #[test]
-fn a_sample_that_is_too_small_leaves_a_gate_open_and_says_what_it_takes() {
+fn too_small_a_sample_leaves_a_gate_open_and_says_why() {
     let mut few = scenario("01");
     set_horizon(&mut few, Horizon { duration: None, requests: Some(3_000) });
     let run = simulated(&few);
@@ -76,7 +76,7 @@ fn sessions_rates_and_comparisons_need_their_number_too() {
 }
 
 #[test]
-fn nothing_is_refused_for_too_few_arrivals_where_answers_may_lead_to_more() {
+fn few_arrivals_are_not_refused_if_answers_may_add_more() {
     let mut few = scenario("01");
     set_horizon(&mut few, Horizon { duration: Some(Nanos::from_secs(3)), requests: None });
     let LoadModel::Open(sessions) = few.workload.model.clone() else { panic!("an open model") };
@@ -97,7 +97,7 @@ fn targets_and_checks_that_are_not_there_are_refused_before_the_load() {
     assert!(planned.objection(&gate("check-failures > 1%")).is_some_and(|why| why.contains("--check")));
     planned.has_checks = true;
     assert_eq!(planned.objection(&gate("check-failures > 1%")), None);
-    // 60 000 arrivals, of which one in twenty is its: enough for p99, not for p99.9.
+    // 60 000 arrivals, and one in twenty is for this target: enough for p99, not for p99.9.
     planned.targets = Some(vec![("GET /a".to_owned(), 0.95), ("GET /b".to_owned(), 0.05)]);
     assert_eq!(planned.objection(&gate("p99{GET /b} > 50ms")), None);
     let too_few = planned.objection(&gate("p99.9{GET /b} > 50ms")).expect("some 3 000 are expected");
@@ -107,7 +107,7 @@ fn targets_and_checks_that_are_not_there_are_refused_before_the_load() {
     assert_eq!(planned.objection(&gate("p99.9{GET /nothing} > 50ms")), None, "nobody knows yet");
 }
 
-/// Where the answers decide how many requests there are, nobody knows before.
+/// If the answers decide how many requests there are, the number is not known before.
 #[test]
 fn a_closed_loop_may_decide_anything() {
     let mut closed = scenario("01");

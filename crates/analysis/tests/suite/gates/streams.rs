@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A healthy run of streams with gaps of 10 ms and one of 500 ms, of which `failed` failed to begin.
+/// A healthy run of streams with gaps of 10 ms and one of 500 ms. `failed` of them failed to begin.
 fn of_streams(mut run: Run, failed: u64) -> Run {
     let planned = run.snapshot.tally.planned;
     let mut times = StreamTimes::default();
@@ -24,7 +24,8 @@ fn of_streams(mut run: Run, failed: u64) -> Run {
     run
 }
 
-/// A healthy run of a language model: content after 200 ms, then each 20 ms; the tokens of `uncounted` answers are not known.
+/// A healthy run of a language model: content after 200 ms, then every 20 ms. The tokens of `uncounted` answers are not
+/// known.
 fn of_llm(uncounted: u64) -> Run {
     let mut run = of_streams(healthy(), 0);
     let planned = run.snapshot.tally.planned;
@@ -65,7 +66,7 @@ fn gates_on_language_models_decide() {
 }
 
 #[test]
-fn answers_whose_tokens_nobody_counted_may_have_been_the_slowest_and_the_fastest() {
+fn answers_without_a_token_count_may_be_slowest_or_fastest() {
     let planned = healthy().snapshot.tally.planned;
     for (gate, uncounted, expected) in [
         ("tpot p50 > 25ms", 1, GateState::Holds),
@@ -99,7 +100,7 @@ fn a_gap_that_our_own_pause_may_have_made_decides_nothing() {
     let found = findings(&steady);
     assert_eq!(judged("event-gap max > 100ms", &steady, &found).state, GateState::Fails);
     let paused = of_streams(with_pause(&healthy(), Timestamp(20_000_000_000), Nanos::from_millis(600)), 0);
-    // Only the pause, not what a verdict makes of it.
+    // Only the pause, without its effect on the verdict.
     let judged = |text| judged(text, &paused, &found).state;
     assert_eq!((judged("event-gap max > 100ms"), judged("event-gap max > 1s")), (GateState::Open, GateState::Holds));
     assert_eq!(judged("incomplete-streams > 1%"), GateState::Holds);
@@ -118,7 +119,7 @@ fn streams_that_failed_on_this_machine_fail_no_gate() {
     assert_eq!(state("incomplete-streams > 1%", &of_streams(healthy(), failed)), GateState::Fails);
 }
 
-/// Of a flow whose second step is a stream, which so many sessions did not reach.
+/// Returns a run of a flow whose second step is a stream, with sessions that did not reach it.
 fn of_steps(run: Run, not_reached: NotReached) -> Run {
     let mut run = of_streams(run, 0);
     let streams = run.facts.stream.as_mut().expect("streams");
@@ -146,13 +147,13 @@ fn a_stream_behind_a_step_that_failed_is_lost_for_certain() {
     };
     let nothing = NotReached::default();
     assert_eq!(cut_off(NotReached { ended_early: some, ..nothing }), GateState::Fails);
-    // These sessions might have come to it.
+    // These sessions might have reached the step.
     assert_eq!(cut_off(NotReached { run_ended: some, ..nothing }), GateState::Open);
     assert_eq!(cut_off(NotReached { never_begun: some, ..nothing }), GateState::Open);
 }
 
 #[test]
-fn a_stream_behind_a_step_that_failed_on_this_machine_fails_no_gate() {
+fn a_stream_after_a_step_that_failed_here_fails_no_gate() {
     let short_of_ports = changed(&healthy(), |record| {
         if record.index % 20 == 0 {
             record.outcome = Outcome::ConnectFailed(Cause::NoLocalPort);
@@ -163,7 +164,7 @@ fn a_stream_behind_a_step_that_failed_on_this_machine_fails_no_gate() {
     assert_eq!(state("incomplete-streams > 1%", &of_steps(healthy(), lost)), GateState::Fails);
 }
 
-/// An answer whose stream says that the server failed has a status of success, and one that was cut got no answer.
+/// An answer whose stream reports a failure has a status of success, and a stream that was cut has no answer.
 #[test]
 fn error_events_and_cut_streams_are_errors() {
     let clean = of_streams(healthy(), 0);
@@ -187,7 +188,7 @@ fn error_events_and_cut_streams_are_errors() {
             assert_eq!(found.message.contains(&format!("{count} with {what}")), count > 0, "{found:?}");
         }
         assert!(!found.message.contains("no answer"), "a cut stream is told once: {found:?}");
-        // What never got an answer is another question.
+        // Arrivals without an answer are another question.
         assert_eq!(judged("unanswered > 99%", &run, &findings(&run)).state, GateState::Holds);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The run as two targets: every third arrival asks for the second and takes twice as long.
+/// The run as two targets: every third arrival requests the second and takes twice as long.
 fn two_targets() -> Run {
     let mut run = changed(&healthy(), |record| {
         if record.index % 3 == 2 {
@@ -103,7 +103,7 @@ fn the_outcome_of_a_run() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever the generator added and however the run ended, a higher limit never turns a pass into a failure, and a
+    /// Whatever the generator added and however the run ended: a higher limit never turns a pass into a failure, and a
     /// decision holds at both ends of the bracket.
     #[test]
     fn decisions_of_a_run_are_monotone_and_agree_with_both_ends(
