@@ -1,8 +1,8 @@
-//! Response time against rate, where the planned rate moved.
+//! Response time against rate, if the planned rate moved.
 //!
-//! Columns are put into bands of equal width by the rate that the profile had then, and not by the arrivals that chance dealt
-//! to them: bands of counted arrivals would put lucky columns together. A recorded trace has no other rate than its
-//! arrivals, so that these are counted there.
+//! Columns are grouped into bands of equal width by the rate of the profile, not by their counted arrivals, because
+//! bands of counts would put lucky columns together. A recorded trace has no rate besides its arrivals, so its arrivals
+//! are counted.
 
 use truetail_model::arrival::{Profile, RateProfile};
 use truetail_model::record::{RequestRecord, SecondCounts};
@@ -16,16 +16,13 @@ use super::time_axis::{Grid, TimeAxis};
 use crate::fidelity::index;
 use crate::support::min_sample_size;
 
-/// At most this many bands.
 const MAX_BANDS: usize = 12;
-/// The rate moved if its extremes differ by more than this share of the larger.
+/// The rate moved if its extremes differ by more than this share of the larger one.
 const LEAST_MOVE: f64 = 0.2;
-/// A trace moved if the variance of its counts is this many times that of independent arrivals.
+/// A trace moved if the variance of its counts is this many times the variance of independent arrivals.
 const LEAST_DISPERSION: f64 = 2.0;
-/// The quantiles of a band.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// The planned rate over a column: at its ends and on average, per second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Rates {
     begin: f64,
@@ -33,8 +30,8 @@ struct Rates {
     end: f64,
 }
 
-/// The bands of a run, in ascending order of rate; empty where the rate did not move, or nobody planned it. What is known of
-/// each column are its response times and how many of its arrivals got no answer.
+/// Bands of a run, in ascending order of rate. Empty if the rate did not move or the load was a closed loop.
+/// `response_times` and `unanswered` hold one entry for each column.
 pub(super) fn by_rate(
     run: &Run,
     every: Option<&[RequestRecord]>,
@@ -58,7 +55,7 @@ pub(super) fn by_rate(
     if bands.len() < 2 { Vec::new() } else { bands }
 }
 
-/// The planned rates of each column; `None` where nothing was planned in it.
+/// Planned rates of each column. `None` if nothing was planned in the column.
 fn rates(run: &Run, axis: &TimeAxis, counted: &[SecondCounts]) -> Vec<Option<Rates>> {
     let profile: Option<Profile> = run.facts.offered.profile.as_ref().and_then(|profile| profile.parse().ok());
     let of_counts = |i: usize| {
@@ -77,15 +74,14 @@ fn rates(run: &Run, axis: &TimeAxis, counted: &[SecondCounts]) -> Vec<Option<Rat
     (0..axis.columns).map(|i| in_plan(i).filter(|_| i < last)).collect()
 }
 
-/// What a profile plans from `begin_s` to `end_s`.
 fn of_profile(profile: &Profile, begin_s: f64, end_s: f64) -> Rates {
     let mean = |from: f64, to: f64| (profile.cumulative(to) - profile.cumulative(from)) / (to - from);
     let edge_s = (end_s - begin_s) / 100.0;
     Rates { begin: mean(begin_s, begin_s + edge_s), mean: mean(begin_s, end_s), end: mean(end_s - edge_s, end_s) }
 }
 
-/// What says which band a column is in: none for one in which the rate moved through several. `None` where it did not move at
-/// all.
+/// Returns a function that maps a column to its band, or to `None` if the rate moved through several. `None` if no rate
+/// moved.
 fn bands(rates: &[Option<Rates>]) -> Option<impl Fn(&Rates) -> Option<usize> + use<>> {
     let means = || rates.iter().flatten().map(|rates| rates.mean).filter(|mean| mean.is_finite());
     let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
@@ -97,7 +93,6 @@ fn bands(rates: &[Option<Rates>]) -> Option<impl Fn(&Rates) -> Option<usize> + u
     })
 }
 
-/// The columns of a band.
 #[derive(Default)]
 struct Band<'a> {
     seconds: f64,
@@ -125,7 +120,7 @@ impl<'a> Band<'a> {
         }
     }
 
-    /// Those that are numbers. An arrival without an answer is slower than every answer.
+    /// Quantiles that are numbers. An arrival without an answer is slower than every answer.
     fn quantiles(&self) -> Vec<(f64, u64)> {
         let mut values: Vec<(u64, u64)> = Vec::new();
         self.response_times.iter().for_each(|times| times.each(|value, count| values.push((value, count))));

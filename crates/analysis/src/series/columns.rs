@@ -1,4 +1,4 @@
-//! What was recorded of the arrivals of each column.
+//! Recorded arrivals of each column.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,32 +8,31 @@ use truetail_model::time::Nanos;
 
 use super::time_axis::Grid;
 
-/// The arrivals of a run, by column.
 pub(super) struct Columns<'a> {
     cut: Cut<'a>,
     snapshot: &'a Snapshot,
 }
 
-/// How they are known.
+/// Source of the arrivals.
 enum Cut<'a> {
-    /// Each arrival, in the order of the intended starts; and where each column begins and ends.
+    /// Every arrival, in the order of the intended starts, and the range of each column.
     Each(&'a [RequestRecord], Vec<Range<usize>>),
-    /// The distributions of intervals; and which of them each column holds.
+    /// Distributions of intervals, and the range of each column.
     Rows(&'a [Distributions], Vec<Range<usize>>),
-    /// Not by time.
+    /// Nothing is known by time.
     Unknown,
 }
 
-/// The values of a metric in one column.
+/// Values of a metric in one column, in nanoseconds.
 pub(super) enum Values<'a> {
-    /// Each, ascending, in nanoseconds.
+    /// Every value, in ascending order.
     Each(Vec<u64>),
-    /// By bucket; and the largest value of the whole run.
+    /// Values by bucket, and the largest value of the whole run.
     Buckets(Cow<'a, SparseHistogram>, u64),
 }
 
 impl<'a> Columns<'a> {
-    /// The columns of a run in which `every` arrival is known, or none.
+    /// Divides a run into columns. `every` holds all arrivals, if they are known.
     pub(super) fn new(grid: Grid, snapshot: &'a Snapshot, every: Option<&'a [RequestRecord]>) -> Columns<'a> {
         let rows = snapshot.intervals.rows();
         let cut = match every {
@@ -50,7 +49,7 @@ impl<'a> Columns<'a> {
         Columns { cut, snapshot }
     }
 
-    /// The values of `metric` in each column; none where they are not known by time.
+    /// Values of `metric` in each column. Empty if they are not known by time.
     pub(super) fn of(&self, metric: Metric) -> Vec<Values<'a>> {
         match &self.cut {
             Cut::Each(records, ranges) => {
@@ -64,13 +63,12 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Arrivals of each column that never got an answer.
     pub(super) fn unanswered(&self) -> Vec<u64> {
         let censored = self.totals(Metric::Censored);
         censored.iter().zip(self.totals(Metric::Failed)).map(|(censored, failed)| censored.0 + failed.0).collect()
     }
 
-    /// How many values `metric` has in each column, and their sum in nanoseconds; from histograms to 0.1 %.
+    /// Count and sum (ns) of the values of `metric` in each column. Sums from histograms are exact to 0.1 %.
     pub(super) fn totals(&self, metric: Metric) -> Vec<(u64, u128)> {
         let add = |(count, sum): (u64, u128), (value, n): (Nanos, u64)| {
             (count + n, sum + u128::from(value.0) * u128::from(n))
@@ -90,7 +88,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The entries of each column, of `all`. What is outside of the first and the last belongs to them.
+/// Ranges of the entries 0..`all` by column. The first and last column include everything outside.
 fn ranges(grid: &Grid, all: usize, first_of: impl Fn(usize) -> usize) -> Vec<Range<usize>> {
     let mut firsts: Vec<usize> = (0..grid.columns()).map(first_of).collect();
     firsts[0] = 0;
@@ -116,7 +114,6 @@ fn merged(rows: &[Distributions], metric: Metric) -> Cow<'_, SparseHistogram> {
 }
 
 impl Values<'_> {
-    /// How many there are.
     pub(super) fn count(&self) -> u64 {
         match self {
             Values::Each(values) => values.len() as u64,
@@ -124,7 +121,7 @@ impl Values<'_> {
         }
     }
 
-    /// The value at `rank`, from 1; `None` above the count.
+    /// Value at `rank`, counted from 1. `None` above the count.
     pub(super) fn at_rank(&self, rank: u64) -> Option<u64> {
         match self {
             Values::Each(values) => values.get(usize::try_from(rank.checked_sub(1)?).ok()?).copied(),
@@ -132,7 +129,7 @@ impl Values<'_> {
         }
     }
 
-    /// Each value, ascending, with its count; from histograms to 0.1 %.
+    /// Calls `each` with each value and its count, in ascending order. Values from histograms are exact to 0.1 %.
     pub(super) fn each(&self, mut each: impl FnMut(u64, u64)) {
         match self {
             Values::Each(values) => values.iter().for_each(|value| each(*value, 1)),
@@ -142,7 +139,6 @@ impl Values<'_> {
         }
     }
 
-    /// The smallest and the largest value.
     pub(super) fn extremes(&self) -> Option<(u64, u64)> {
         Some((self.at_rank(1)?, self.at_rank(self.count())?))
     }

@@ -11,21 +11,20 @@ use crate::shadow;
 use crate::sorted_values::SortedValues;
 use crate::support::{QUANTILES, min_sample_size};
 
-/// Points for each further nine.
+/// Points per additional nine.
 const PER_NINE: i32 = 40;
-/// One of so many points has an interval, and so has each quantile of the table: about eight for each further nine.
+/// One of this many points has an interval, about eight per additional nine. The quantiles of the table also have one.
 const INTERVAL_EVERY: i32 = 5;
-/// A curve never goes further than 1 − 10⁻⁹.
+/// No curve extends beyond 1 − 10⁻⁹.
 const MAX_NINES: i32 = 9;
 
-/// A quantile of a curve.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Place {
     q: f64,
     has_interval: bool,
 }
 
-/// The curves of a run, without those that have no point.
+/// Non-empty curves of a run.
 pub(super) fn curves(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<PercentileCurve> {
     let places = places();
     let mut curves = vec![response_time(run, findings, every, &places), service_time(&run.snapshot, every, &places)];
@@ -34,7 +33,7 @@ pub(super) fn curves(run: &Run, findings: &Findings, every: Option<&[RequestReco
     curves
 }
 
-/// Equally far from each other on the axis of 1/(1 − q), and the quantiles of the table; ascending.
+/// Quantiles evenly spaced on the axis of 1/(1 − q), plus the quantiles of the table, in ascending order.
 fn places() -> Vec<Place> {
     let nth = |k: i32| {
         let decimals = libm::pow(10.0, f64::from(4 + k / PER_NINE));
@@ -46,18 +45,17 @@ fn places() -> Vec<Place> {
     };
     let of_table = QUANTILES.iter().filter(|q| **q < 1.0).map(|q| Place { q: *q, has_interval: true });
     let mut places: Vec<Place> = (1..=PER_NINE * MAX_NINES).map(nth).chain(of_table).collect();
-    // Of two that are equal, the one of the table stays.
+    // Of two equal quantiles, the one of the table stays.
     places.sort_by(|a, b| a.q.total_cmp(&b.q).then(b.has_interval.cmp(&a.has_interval)));
     places.dedup_by(|later, kept| later.q == kept.q);
     places
 }
 
-/// The q of [`places`].
 pub(crate) fn curve_places() -> Vec<f64> {
     places().into_iter().map(|place| place.q).collect()
 }
 
-/// The places that a sample of `n` carries: a stretch around the median.
+/// Quantiles that a sample of `n` is large enough for: a range around the median.
 fn carried(places: &[Place], n: u64) -> impl Iterator<Item = &Place> {
     places.iter().filter(move |place| n >= min_sample_size(place.q))
 }
@@ -84,8 +82,8 @@ fn response_time(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>
     }
 }
 
-/// Up to the first quantile above the median that is no number. Below the median those are left out: an arrival that was in
-/// flight for a moment when the run ended leaves gaps there.
+/// Points up to the first quantile above the median without a number. Below the median, such gaps are skipped: an
+/// arrival sent shortly before the end of the run can leave one.
 fn until_unanswered(quantiles: impl Iterator<Item = Quantile>) -> impl Iterator<Item = CurvePoint> {
     let is_number = |quantile: &Quantile| !quantile.at_least && !quantile.no_answer && quantile.value_ns.is_some();
     quantiles.take_while(move |quantile| quantile.q < 0.5 || is_number(quantile)).filter(is_number).filter_map(point)
@@ -101,7 +99,6 @@ fn point(quantile: Quantile) -> Option<CurvePoint> {
     })
 }
 
-/// A point without an interval.
 fn bare(q: f64, value_ns: u64) -> CurvePoint {
     CurvePoint { q, value_ns, low_ns: None, high_ns: None, without_generator_ns: None }
 }

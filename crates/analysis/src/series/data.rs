@@ -1,4 +1,4 @@
-//! The series of a run.
+//! Data types of the series of a run.
 
 use serde::Serialize;
 use truetail_run::{EarlyEnd, SampledSession, SampledStream};
@@ -8,22 +8,22 @@ use super::time_axis::TimeAxis;
 /// Response times of a run by time and size.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct HeatMap {
-    /// The lower edge of row 0, in nanoseconds.
+    /// Lower edge of row 0, in nanoseconds.
     pub lowest_ns: f64,
-    /// Each row is this many times as high as the one below it.
+    /// Ratio between the edges of neighbouring rows.
     pub row_factor: f64,
-    /// How many rows there are, at most 48.
+    /// Number of rows, at most 48.
     pub rows: usize,
-    /// Of each column: (row, answered arrivals) in ascending order of rows, empty cells left out.
+    /// For each column: (row, answered arrivals) in ascending order of rows, without empty cells.
     pub cells: Vec<Vec<(u16, u64)>>,
-    /// Of each column: arrivals that got no answer.
+    /// For each column: arrivals without an answer.
     pub unanswered: Vec<u64>,
-    /// The largest count of a cell.
+    /// Largest count in a cell.
     pub largest: u64,
 }
 
-/// The load by column. Rates have six significant digits. Empty for fewer than two arrivals, which have no rate, and where
-/// nothing is known second by second.
+/// Load by column. Rates have six significant digits. Empty if there are fewer than two arrivals or no counts by
+/// second.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct LoadSeries {
     /// Planned arrivals per second, by intended start.
@@ -34,242 +34,242 @@ pub struct LoadSeries {
     pub completed_per_s: Vec<f64>,
     /// Requests that failed or timed out per second, by end.
     pub failed_per_s: Vec<f64>,
-    /// Arrivals that were due and not sent, at the end of the column.
+    /// Arrivals due but not sent at the end of the column.
     pub backlog: Vec<u64>,
-    /// Requests sent and not ended, at the end of the column.
+    /// Requests sent but not ended at the end of the column.
     pub in_flight: Vec<u64>,
 }
 
 /// A quantile by column.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct QuantileSeries {
-    /// In [0, 1]; 1 is the largest value.
+    /// Quantile in [0, 1]. 1 means the largest value.
     pub q: f64,
-    /// Its value by column; `None` where the column has no value, too few arrivals for this quantile, or the quantile falls among
-    /// arrivals without an answer.
+    /// Value by column, or `None` if the quantile needs more arrivals or falls among arrivals without an answer.
     pub values_ns: Vec<Option<u64>>,
 }
 
-/// Who delayed the start of requests, by column: means over the issued arrivals of the column; `None` where there are none.
+/// Causes of delayed starts: means over the issued arrivals of each column, or `None` for a column without any.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct StartDelaySeries {
-    /// The generator was late.
+    /// Generator lag.
     pub generator_lag_ns: Vec<Option<u64>>,
-    /// The user's own limit on connections.
+    /// Wait for a connection, due to the user's own limit.
     pub connection_wait_ns: Vec<Option<u64>>,
-    /// TCP and TLS of a new connection.
+    /// TCP and TLS setup of a new connection.
     pub connect_ns: Vec<Option<u64>>,
 }
 
-/// Whose pause it was.
+/// Side that paused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PausedSide {
     /// A thread of the load generator did not run.
     Generator,
-    /// Several requests were in flight and the server answered none, for much longer than is usual in the run.
+    /// Several requests were in flight, and the server answered none for much longer than usual in the run.
     Server,
 }
 
 /// A pause on the time axis.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PauseSpan {
-    /// Whose.
+    /// Side that paused.
     pub side: PausedSide,
-    /// Its start, in seconds since the origin.
+    /// Start, in seconds since the origin.
     pub from_s: f64,
-    /// Its end.
+    /// End, in seconds since the origin.
     pub to_s: f64,
 }
 
-/// What a percentile curve shows.
+/// Kind of a percentile curve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CurveKind {
-    /// Over all planned arrivals, from the intended start.
+    /// Response times of all planned arrivals, from the intended start.
     ResponseTime,
-    /// Over answers, from the actual start.
+    /// Service times of answers, from the actual start.
     ServiceTime,
-    /// What a closed-loop tool would have reported about the same server.
+    /// Estimate of what a closed-loop tool would have reported about the same server.
     ClosedLoopShadow,
     /// HdrHistogram's correction of a closed loop.
     Corrected,
-    /// Known exactly: computed, not measured.
+    /// Exact values, computed and not measured.
     Truth,
 }
 
-/// A percentile curve. It ends where the sample no longer carries it, or where arrivals without an answer begin.
+/// A percentile curve. It ends when the sample is too small, or when arrivals without an answer begin.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PercentileCurve {
-    /// What it shows.
+    /// Kind of the curve.
     pub kind: CurveKind,
-    /// Ascending in q.
+    /// Points in ascending order of q.
     pub points: Vec<CurvePoint>,
-    /// How many arrivals it is computed from.
+    /// Number of arrivals behind the curve.
     pub count: u64,
-    /// The share of arrivals, in [0, 1], that got no answer: the curve ends at or before 1 less this.
+    /// Share of arrivals without an answer, in [0, 1]. The curve ends at or before 1 minus this share.
     pub unanswered_share: f64,
 }
 
-/// A point of a percentile curve. There are at most 40 for each further nine; about eight of them have an interval.
+/// A point of a percentile curve. There are at most 40 per additional nine, about eight of them with an interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct CurvePoint {
     /// In [0, 1).
     pub q: f64,
-    /// The quantile.
+    /// Quantile in nanoseconds.
     pub value_ns: u64,
-    /// The ends of its 95 % confidence interval, where there is one.
+    /// Lower end of the 95 % confidence interval, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low_ns: Option<u64>,
-    /// See `low_ns`.
+    /// Upper end of the 95 % confidence interval, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_ns: Option<u64>,
-    /// The quantile without what the generator added, where it is known.
+    /// Quantile without the generator's own delay, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_generator_ns: Option<u64>,
 }
 
-/// Gaps between consecutive sends beside those that were planned.
+/// Gaps between consecutive sends, compared with the planned gaps.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct GapSeries {
-    /// The lower edge of bin 0, in nanoseconds. Shorter gaps are in bin 0 too.
+    /// Lower edge of bin 0, in nanoseconds. Bin 0 also holds shorter gaps.
     pub lowest_ns: f64,
-    /// Each bin is this many times as wide as the one before it.
+    /// Ratio between the edges of neighbouring bins.
     pub bin_factor: f64,
-    /// Of each bin: the share of the planned gaps, in [0, 1].
+    /// For each bin: share of the planned gaps, in [0, 1].
     pub planned: Vec<f64>,
-    /// Of each bin: the share of the gaps between sends.
+    /// For each bin: share of the gaps between sends, in [0, 1].
     pub sent: Vec<f64>,
 }
 
-/// Response time against rate, where the planned rate moved: a band of rates.
+/// A band of similar planned rates, for response time against rate.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RateBand {
-    /// The mean planned rate of the columns in it, per second.
+    /// Mean planned rate of the columns in the band, per second.
     pub planned_per_s: f64,
-    /// The mean rate of answers in them, per second.
+    /// Mean rate of answers in the band, per second.
     pub completed_per_s: f64,
-    /// How many arrivals they hold.
+    /// Number of arrivals in the band.
     pub arrivals: u64,
-    /// Quantiles of their response times, in ascending order of q; those that the band is too small for are left out.
+    /// (q, response time in nanoseconds) in ascending order of q, without quantiles that need more arrivals.
     pub quantiles: Vec<(f64, u64)>,
 }
 
-/// What is drawn of streams. Where a run was saved without their detail, there are no columns and no sampled streams.
+/// Data for the pictures of streams. Without columns and sampled streams if the run was saved without them.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct StreamSeries {
-    /// The columns of `gaps`, which are not those of the other series.
+    /// Columns of `gaps`, which differ from the columns of the other series.
     pub time: TimeAxis,
-    /// Gaps between events by the time at which they ended; `unanswered` are those that no event ended.
+    /// Gaps between events by the time of their end. `unanswered` holds gaps that no event ended.
     pub gaps: HeatMap,
-    /// Planned requests by each objective, and by all together at the end, if there are several.
+    /// Planned requests by objective. If there are several, the last entry is about all together.
     pub objectives: Vec<ObjectiveBooks>,
-    /// Gaps of at least this are stalls.
+    /// Shortest gap that counts as a stall, in nanoseconds.
     pub stall_ns: Option<u64>,
     /// A few streams in full. Not part of the data of a page.
     #[serde(skip)]
     pub sampled: Vec<ShownStream>,
 }
 
-/// What became of the planned requests by an objective: each is counted once.
+/// Outcomes of the planned requests for an objective. Each request is counted once.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ObjectiveBooks {
-    /// As it was written; `None` for all objectives together.
+    /// Text of the objective, or `None` for all objectives together.
     pub objective: Option<String>,
-    /// Complete answers that met it.
+    /// Complete answers that met the objective.
     pub met: u64,
-    /// Complete answers that missed it.
+    /// Complete answers that missed the objective.
     pub missed: u64,
-    /// Complete answers of which that cannot be told.
+    /// Complete answers with an unknown result.
     pub cannot_tell: u64,
-    /// Requests without a complete answer: they met nothing.
+    /// Requests without a complete answer. They do not meet any objective.
     pub incomplete: u64,
 }
 
-/// Why a stream or a session is shown.
+/// Reason for showing a stream or a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShownBecause {
-    /// It is one of the slowest: a stream from its intended start to its end, a session by its response time.
+    /// Among the slowest: streams by the time from intended start to end, sessions by response time.
     Slowest,
-    /// Of those that chance chose, it is the one in the middle.
+    /// The median of the random sample.
     Median,
-    /// Chance chose it.
+    /// Part of the random sample.
     Chance,
 }
 
-/// A stream that is shown in full.
+/// A stream shown in full.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShownStream {
-    /// Why.
+    /// Reason for showing the stream.
     pub because: ShownBecause,
     /// The stream.
     pub stream: SampledStream,
 }
 
-/// What is drawn of sessions. Where a run was saved without sampled sessions, there are none.
+/// Data for the pictures of sessions. Without sampled sessions if the run was saved without them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SessionSeries {
-    /// The names of their steps.
+    /// Names of the steps.
     pub steps: Vec<String>,
-    /// Which of them may be several requests: redirects, or attempts.
+    /// For each step: true if it may consist of several requests, because of redirects or attempts.
     pub may_repeat: Vec<bool>,
-    /// Some request was tried again.
+    /// True if any request was retried.
     pub has_retries: bool,
     /// Sessions that were begun.
     pub begun: u64,
-    /// Where and why sessions ended early, in the order of the steps.
+    /// Early ends of sessions by step and cause, in the order of the steps.
     pub early_ends: Vec<EarlyEnds>,
     /// A few sessions in full.
     pub sampled: Vec<ShownSession>,
 }
 
-/// Sessions that a step ended for one cause.
+/// Number of sessions that a step ended for one cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EarlyEnds {
-    /// Which step, counted from 0.
+    /// Index of the step, from 0.
     pub step: usize,
-    /// Why.
+    /// Cause of the end.
     pub cause: EarlyEnd,
-    /// How many, at least one.
+    /// Number of sessions, at least one.
     pub sessions: u64,
 }
 
-/// A session that is shown in full.
+/// A session shown in full.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShownSession {
-    /// Why.
+    /// Reason for showing the session.
     pub because: ShownBecause,
     /// The session.
     pub session: SampledSession,
 }
 
-/// All series of a run. A list by column has an entry for each column of `time`, or is empty where nothing is known by column.
+/// All series of a run. Lists by column have one entry for each column of `time`, or are empty if nothing is known by
+/// column.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct RunSeries {
-    /// The columns of everything over time.
+    /// Columns of everything over time.
     pub time: TimeAxis,
     /// Response times by time and size.
     pub heat_map: HeatMap,
-    /// What was planned, sent and completed.
+    /// Planned, sent and completed requests.
     pub load: LoadSeries,
     /// Response-time quantiles over time: p50, p90, p99, p99.9 and the largest.
     pub response_time: Vec<QuantileSeries>,
     /// Generator-lag quantiles over time: p50, p99 and the largest.
     pub generator_lag: Vec<QuantileSeries>,
-    /// Who delayed the start of requests.
+    /// Causes of delayed starts.
     pub start_delay: StartDelaySeries,
-    /// Pauses of either side, in order of their start; at most 200, the longest.
+    /// The longest pauses of either side, at most 200, in order of their start.
     pub pauses: Vec<PauseSpan>,
-    /// The percentile curves: response time first.
+    /// Percentile curves, response time first.
     pub curves: Vec<PercentileCurve>,
-    /// Gaps between sends; `None` where single requests are not known, or there are fewer than 100.
+    /// Gaps between sends. `None` if single requests are unknown or there are fewer than 100 gaps.
     pub gaps: Option<GapSeries>,
-    /// Response time against rate, in ascending order of rate; empty where the planned rate did not move.
+    /// Response time against rate, in ascending order of rate. Empty if the planned rate did not move.
     pub by_rate: Vec<RateBand>,
-    /// Streams; `None` where answers were not read as such.
+    /// Streams, or `None` if answers were not read as streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamSeries>,
-    /// Sessions; `None` where none followed a flow. Not part of the data of a page.
+    /// Sessions, or `None` if the run had no flow. Not part of the data of a page.
     #[serde(skip)]
     pub sessions: Option<SessionSeries>,
 }

@@ -1,4 +1,4 @@
-//! Gaps between sends, beside those that were planned.
+//! Gaps between sends, compared with the planned gaps.
 
 use truetail_model::record::{Outcome, RequestRecord};
 
@@ -6,14 +6,13 @@ use super::data::GapSeries;
 use super::log_bins::LogBins;
 use crate::fidelity::sorted_gaps;
 
-/// Fewer gaps make no picture.
+/// Fewest gaps that make a picture.
 const FEWEST: usize = 100;
-/// At most this many bins.
 const MAX_BINS: usize = 60;
-/// Gaps shorter than the mean gap by more than this factor are in the first bin: sends in one go.
+/// Gaps shorter than this share of the mean gap are in the first bin: requests sent at once.
 const SHORTEST: f64 = 1e-3;
 
-/// The gaps between the intended and between the actual starts of the issued arrivals; `None` where there are too few.
+/// Gaps between the intended and between the actual starts of issued arrivals. `None` if there are too few.
 pub(super) fn gaps(records: &[RequestRecord]) -> Option<GapSeries> {
     let issued = || records.iter().filter(|record| record.outcome != Outcome::NeverIssued);
     let planned: Vec<u64> = issued().map(|record| record.intended_start.0).collect();

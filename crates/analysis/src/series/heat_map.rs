@@ -4,10 +4,9 @@ use super::columns::Values;
 use super::data::HeatMap;
 use super::log_bins::LogBins;
 
-/// At most this many rows.
 const MAX_ROWS: usize = 48;
 
-/// The answered arrivals of each column by response time, beside those without an answer. Empty where nothing is known by
+/// Answered arrivals of each column by response time, and arrivals without an answer. Empty if nothing is known by
 /// column.
 pub(super) fn heat_map(response_times: &[Values<'_>], unanswered: &[u64]) -> HeatMap {
     let extremes = || response_times.iter().filter_map(Values::extremes);

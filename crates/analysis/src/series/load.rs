@@ -1,4 +1,4 @@
-//! What was planned, sent and completed, over time.
+//! Planned, sent and completed requests over time.
 
 use truetail_model::record::{Outcome, RequestRecord, SecondCounts};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -7,11 +7,11 @@ use truetail_run::Run;
 use super::data::LoadSeries;
 use super::time_axis::Grid;
 
-/// Fewer arrivals have no rate.
+/// Fewest arrivals that have a rate.
 const FEWEST: u64 = 2;
 
-/// The load by column, as `timeline.csv` counts it by second: planned by intended start, sent by actual start, completed and
-/// failed by end.
+/// Load by column, with the rules of `timeline.csv`: planned requests by intended start, sent ones by actual start,
+/// completed and failed ones by end.
 pub(super) fn load(run: &Run, every: Option<&[RequestRecord]>, grid: &Grid) -> LoadSeries {
     let columns = counts(run, every, grid);
     if columns.iter().map(|column| column.planned).sum::<u64>() < FEWEST {
@@ -32,7 +32,6 @@ pub(super) fn load(run: &Run, every: Option<&[RequestRecord]>, grid: &Grid) -> L
     }
 }
 
-/// The counts of each column.
 pub(super) fn counts(run: &Run, every: Option<&[RequestRecord]>, grid: &Grid) -> Vec<SecondCounts> {
     let mut columns = vec![SecondCounts::default(); grid.columns()];
     match every {
@@ -67,7 +66,7 @@ fn add(column: &mut SecondCounts, second: &SecondCounts) {
     column.failed += second.failed;
 }
 
-/// How many more came than went, at the end of each column.
+/// Difference between the running totals of `came` and `went` at the end of each column.
 fn surplus(columns: &[SecondCounts], came: fn(&SecondCounts) -> u64, went: fn(&SecondCounts) -> u64) -> Vec<u64> {
     let (mut all_came, mut all_went) = (0u64, 0u64);
     let after = |column: &SecondCounts| {
@@ -78,7 +77,7 @@ fn surplus(columns: &[SecondCounts], came: fn(&SecondCounts) -> u64, went: fn(&S
     columns.iter().map(after).collect()
 }
 
-/// Rounded to six significant digits, so that a text of it is short.
+/// Rounds to six significant digits, so that the text is short.
 pub(super) fn six_digits(value: f64) -> f64 {
     if !value.is_normal() {
         return 0.0;

@@ -1,21 +1,20 @@
 //! Bins of a logarithmic scale.
 
-/// So many bins for a factor of ten can be chosen, finest first.
+/// Available numbers of bins per factor of ten, finest first.
 const PER_DECADE: [u32; 13] = [40, 30, 24, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2];
 
-/// Equally wide bins of a logarithmic scale. Powers of ten are in the middle of a bin, so that times around one are not dealt
-/// out to two.
+/// Equally wide bins on a logarithmic scale. Powers of ten lie mid-bin, so that times around them are not split.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct LogBins {
     per_decade: f64,
-    /// The number of bin 0, counted from that of 1 ns.
+    /// Number of bin 0, counted from the bin of 1 ns.
     first: i64,
-    /// How many bins there are: one or more.
+    /// Number of bins, at least one.
     pub(super) count: usize,
 }
 
 impl LogBins {
-    /// The finest bins, at most `most`, 40 or more, that hold all from `low` to `high`.
+    /// Returns the finest bins that cover `low` to `high`, at most `most` of them. `most` must be at least 40.
     pub(super) fn over(low: u64, high: u64, most: usize) -> LogBins {
         let bins = |per_decade: u32| {
             let per_decade = f64::from(per_decade);
@@ -25,17 +24,17 @@ impl LogBins {
         PER_DECADE.into_iter().map(bins).find(|bins| bins.count <= most).unwrap_or(bins(2))
     }
 
-    /// The bin of a value; the first or the last one for what is outside.
+    /// Bin of a value. Values outside belong to the first or last bin.
     pub(super) fn bin_of(&self, value: u64) -> usize {
         ((place(self.per_decade, value) - self.first).max(0) as usize).min(self.count - 1)
     }
 
-    /// The lower edge of bin 0.
+    /// Lower edge of bin 0.
     pub(super) fn lowest(&self) -> f64 {
         libm::pow(10.0, (self.first as f64 - 0.5) / self.per_decade)
     }
 
-    /// How many times as high as its lower edge the upper edge of a bin is.
+    /// Ratio between the upper and the lower edge of a bin.
     pub(super) fn factor(&self) -> f64 {
         libm::pow(10.0, 1.0 / self.per_decade)
     }

@@ -1,21 +1,21 @@
-//! What is drawn of a run, as plain series: pictures, pages, the live view and the terminal draw the same ones.
+//! Plain data series of a run. Pictures, pages, the live view and the terminal all draw the same series.
 //!
-//! All series over time share one [`TimeAxis`]. A column holds the arrivals *intended* in it, unless a field says otherwise.
-//! Times are in nanoseconds, places on the time axis in seconds since the origin of the run. Where something is not known,
-//! there is `None`, never 0.
+//! All series over time share one [`TimeAxis`]. A column holds the arrivals *intended* in it, unless a field says
+//! otherwise. Times are in nanoseconds, and positions on the time axis in seconds since the origin of the run. Unknown
+//! values are `None`, never 0.
 //!
 //! | file | content |
 //! |---|---|
 //! | `data` | the types |
-//! | `time_axis` | the columns: how wide, how many, from when to when |
-//! | `columns` | the recorded arrivals of each column: single requests where all were kept, else histograms |
+//! | `time_axis` | the columns: their width, number, start and end |
+//! | `columns` | the recorded arrivals of each column: single requests if all were kept, else histograms |
 //! | `load`, `heat_map`, `quantiles`, `start_delay` | series over time |
-//! | `pauses` | when the generator or the server stood still |
+//! | `pauses` | pauses of the generator and the server |
 //! | `curves` | percentile curves |
 //! | `gaps`, `by_rate` | gaps between sends; response time against rate |
 //! | `streams` | gaps between the events of streams, objectives, a few streams in full |
-//! | `sessions` | where sessions ended early, a few sessions in full |
-//! | `shown` | which streams and sessions are shown in full |
+//! | `sessions` | early ends of sessions, a few sessions in full |
+//! | `shown` | choice of the streams and sessions shown in full |
 
 mod by_rate;
 mod columns;
@@ -48,13 +48,12 @@ pub use data::{
 };
 pub use time_axis::TimeAxis;
 
-/// The quantiles of the response time over time.
+/// Quantiles of the response time over time.
 const RESPONSE_TIME: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
-/// The quantiles of the generator lag over time.
+/// Quantiles of the generator lag over time.
 const GENERATOR_LAG: [f64; 3] = [0.5, 0.99, 1.0];
 
-/// The series of a run. `findings` are those of the same run: where a quantile is in their table, its point on the curve is
-/// the one of the table.
+/// Computes the series of a run. `findings` must belong to the same run: the curves take their table quantiles from it.
 pub fn series(run: &Run, findings: &Findings) -> RunSeries {
     let every = every_arrival(&run.snapshot);
     let every = every.as_deref();

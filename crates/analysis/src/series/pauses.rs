@@ -1,19 +1,19 @@
-//! When the generator or the server stood still.
+//! Pauses of the generator and the server.
 //!
-//! The generator knows its own pauses. The server's are looked for where every single request is known: a *silence* is a
-//! stretch of time in which requests were in flight and none was answered and none failed. It is a pause of the server if
-//! all of this holds, times in which the generator stood still left out:
+//! The generator records its own pauses. Pauses of the server are derived if every single request is known. A *silence*
+//! is a stretch of time with requests in flight and without any answer or failure. It is a pause of the server if all
+//! these rules hold. Time during a pause of the generator does not count.
 //!
-//! 1. it was at least 50 ms long;
-//! 2. it was at least 40 times as long as the median silence of the run;
-//! 3. the requests in flight waited in it, all together, for at least 40 times the median service time;
-//! 4. and those besides one of them for at least 10 times the median service time.
+//! 1. The silence was at least 50 ms long.
+//! 2. It was at least 40 times as long as the median silence of the run.
+//! 3. The requests in flight waited in it, all together, for at least 40 times the median service time.
+//! 4. Without one of them, the rest waited for at least 10 times the median service time.
 //!
-//! The requests that n independent servers have in flight end at a rate of n over the mean service time; if service times are
-//! exponential, whose median is ln 2 times the mean, rule 3 is met by chance with probability 2^−40 in each silence. In a
-//! queue with one server, silences are as long as a service, and rule 2 is met with the same probability. Rule 4 keeps a
-//! single slow request from being a pause. Where silences that meet all of these, without the longest, take more than half of the time
-//! with requests in flight, they are usual in this run, and none is a pause.
+//! With n independent servers, requests in flight end at a rate of n over the mean service time. If service times are
+//! exponential, their median is ln 2 times the mean, so chance meets rule 3 with probability 2^−40 in each silence. In
+//! a queue with one server, a silence is as long as a service, and chance meets rule 2 with the same probability. Rule
+//! 4 excludes single slow requests. If silences that meet all rules, except the longest, take more than half of the
+//! time with requests in flight, they are usual in this run, and none is a pause.
 
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::time::NANOS_PER_SECOND;
@@ -22,7 +22,7 @@ use truetail_run::Run;
 use super::data::{PauseSpan, PausedSide};
 use super::time_axis::Grid;
 
-/// At most this many are told, the longest.
+/// Most pauses to report. The longest are kept.
 const MOST: usize = 200;
 const SHORTEST_NS: u64 = 50_000_000;
 const MEDIAN_SILENCES: u64 = 40;
@@ -31,7 +31,6 @@ const SERVICE_TIMES_WAITED_BY_OTHERS: f64 = 10.0;
 /// With fewer answers, nothing is usual.
 const FEWEST_ANSWERS: usize = 20;
 
-/// A stretch of time, in nanoseconds since the origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stretch {
     from: u64,
@@ -43,21 +42,21 @@ impl Stretch {
         self.to - self.from
     }
 
-    /// How long both are.
+    /// Length of the common part.
     fn overlap(self, other: Stretch) -> u64 {
         self.to.min(other.to).saturating_sub(self.from.max(other.from))
     }
 }
 
-/// Requests were in flight all the time, and nothing came back.
+/// A stretch with requests in flight throughout, and without an answer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Silence {
     stretch: Stretch,
-    /// How long the requests in flight waited in it, all together, in nanoseconds.
+    /// Total waiting time of the requests in flight, in nanoseconds.
     waited: f64,
 }
 
-/// The pauses of either side, in order of their start.
+/// Pauses of either side, in order of their start.
 pub(super) fn pauses(run: &Run, every: Option<&[RequestRecord]>, grid: &Grid) -> Vec<PauseSpan> {
     let of_generator = generator_pauses(run, grid.measured_from_ns());
     let of_server = every.map_or(Vec::new(), |records| server_pauses(records, &of_generator));
@@ -73,7 +72,7 @@ pub(super) fn pauses(run: &Run, every: Option<&[RequestRecord]>, grid: &Grid) ->
         .collect()
 }
 
-/// When any of the generator's threads stood still while the run was measured; overlapping pauses as one, in order.
+/// Pauses of any generator thread during the measured run, merged and in order.
 fn generator_pauses(run: &Run, measured_from_ns: u64) -> Vec<Stretch> {
     let pauses = run.facts.generator.iter().flat_map(|generator| &generator.pauses);
     let stretch = |pause: &truetail_run::Pause| Stretch {
@@ -92,7 +91,7 @@ fn generator_pauses(run: &Run, measured_from_ns: u64) -> Vec<Stretch> {
     stretches
 }
 
-/// See the head of this file. `excused` are in order and do not overlap.
+/// Pauses of the server by the rules of this module. `excused` stretches are in order and do not overlap.
 fn server_pauses(records: &[RequestRecord], excused: &[Stretch]) -> Vec<Stretch> {
     let service_times: Vec<u64> =
         records.iter().filter(|record| record.outcome.is_response()).map(|record| record.service_time().0).collect();
@@ -116,7 +115,6 @@ fn server_pauses(records: &[RequestRecord], excused: &[Stretch]) -> Vec<Stretch>
     if are_usual { Vec::new() } else { found }
 }
 
-/// What is usual in a run.
 struct Usual {
     service_ns: f64,
     silence_ns: u64,
@@ -144,7 +142,6 @@ fn median(mut values: Vec<u64>) -> u64 {
     if values.is_empty() { 0 } else { *values.select_nth_unstable(middle).1 }
 }
 
-/// All silences of a run, in order.
 fn silences(records: &[RequestRecord]) -> Vec<Silence> {
     let mut events: Vec<(u64, Event)> = Vec::with_capacity(2 * records.len());
     for record in records.iter().filter(|record| record.outcome != Outcome::NeverIssued) {
@@ -158,29 +155,28 @@ fn silences(records: &[RequestRecord]) -> Vec<Silence> {
     found
 }
 
-/// What happens to requests in flight; of two at once, in this order.
+/// Events of requests in flight. The order decides between events at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Event {
     Sent,
-    /// The server answered, or let it fail.
+    /// The server answered, or let the request fail.
     Ended,
-    /// Nobody waited any longer.
+    /// The client stopped waiting.
     GivenUp,
 }
 
-/// A walk through the events of a run.
 #[derive(Default)]
 struct Sweep {
     in_flight: u64,
-    /// The last event.
+    /// Time of the last event.
     at: u64,
-    /// The silence that goes on began here.
+    /// Start of the current silence.
     since: u64,
     waited: f64,
 }
 
 impl Sweep {
-    /// The silence that ends with this event, if one does.
+    /// Processes an event. Returns the silence that it ends, if any.
     fn step(&mut self, at: u64, event: Event) -> Option<Silence> {
         self.waited += (at - self.at) as f64 * self.in_flight as f64;
         self.at = at;

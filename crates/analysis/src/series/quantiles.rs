@@ -6,8 +6,8 @@ use super::columns::Values;
 use super::data::QuantileSeries;
 use crate::support::min_sample_size;
 
-/// These quantiles of each column, over its values and those that are `unanswered`, which are slower than every value; an
-/// empty list stands for none.
+/// Quantiles of each column, over its values and its `unanswered` arrivals. Unanswered means slower than every value.
+/// An empty list means 0 in every column.
 pub(super) fn quantiles(quantiles: &[f64], columns: &[Values<'_>], unanswered: &[u64]) -> Vec<QuantileSeries> {
     if columns.is_empty() {
         return Vec::new();
@@ -17,7 +17,7 @@ pub(super) fn quantiles(quantiles: &[f64], columns: &[Values<'_>], unanswered: &
     quantiles.iter().map(|q| QuantileSeries { q: *q, values_ns: series(*q) }).collect()
 }
 
-/// `None` where there are too few arrivals for it, or it falls among those without an answer.
+/// Returns `None` if the quantile needs more arrivals, or falls among arrivals without an answer.
 pub(super) fn quantile(q: f64, values: &Values<'_>, unanswered: u64) -> Option<u64> {
     let n = values.count() + unanswered;
     if n < min_sample_size(q) {

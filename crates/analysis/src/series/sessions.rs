@@ -1,11 +1,11 @@
-//! What is drawn of sessions.
+//! Series of sessions.
 
 use truetail_run::{EarlyEnd, Run, SampledSession, SessionEnding, SessionFacts, StepFacts};
 
 use super::data::{EarlyEnds, SessionSeries, ShownSession};
 use super::shown::shown;
 
-/// The series of the sessions of a run; `None` where there was no flow.
+/// Series of the sessions of a run. `None` if the run had no flow.
 pub(super) fn sessions(run: &Run) -> Option<SessionSeries> {
     let facts = run.facts.sessions.as_ref()?;
     let sampled = facts.sampled.iter().flat_map(|sampled| shown(sampled, slowness));
@@ -19,8 +19,8 @@ pub(super) fn sessions(run: &Run) -> Option<SessionSeries> {
     })
 }
 
-/// As in the distribution of session response times: one that was not completed is slower than every one that was, and one that
-/// would never have been is slower than one that might.
+/// Rank in the order of the distribution of session response times: completed sessions, then sessions that might have
+/// completed later, then sessions that could never complete.
 fn slowness(session: &SampledSession) -> (u8, u64) {
     let rank = match session.ending {
         SessionEnding::Completed => 0,
@@ -30,7 +30,6 @@ fn slowness(session: &SampledSession) -> (u8, u64) {
     (rank, session.time_ns())
 }
 
-/// In the order of the steps.
 fn early_ends(facts: &SessionFacts) -> Vec<EarlyEnds> {
     let of_step = |(step, facts): (usize, &StepFacts)| {
         let of_cause = move |(cause, sessions): (&_, &u64)| EarlyEnds { step, cause: *cause, sessions: *sessions };

@@ -1,16 +1,16 @@
-//! Which of those that were kept in full are shown.
+//! Choice of the sampled streams and sessions shown in full.
 
 use truetail_run::Sampled;
 
 use super::data::ShownBecause;
 
-/// So many of the slowest are shown …
+/// Number of slowest items shown …
 const SLOWEST: usize = 3;
-/// … and so many that chance chose.
+/// … and of randomly sampled items besides the median.
 const RANDOM: usize = 4;
 
-/// The slowest, the one in the middle of those that chance chose in the order of `slowness`, and some others of these. None is
-/// there twice.
+/// Returns the slowest items, the median of the random sample by `slowness`, and some other random ones. No item comes
+/// twice.
 pub(super) fn shown<T: PartialEq, K: Ord>(
     sampled: &Sampled<T>,
     slowness: impl Fn(&T) -> K,

@@ -1,11 +1,10 @@
-//! Who delayed the start of requests, over time.
+//! Causes of delayed starts over time.
 
 use truetail_model::record::Metric;
 
 use super::columns::Columns;
 use super::data::StartDelaySeries;
 
-/// Means over the issued arrivals of each column.
 pub(super) fn start_delay(columns: &Columns<'_>) -> StartDelaySeries {
     let issued = columns.totals(Metric::StartDelay);
     let mean = |metric: Metric| {

@@ -1,4 +1,4 @@
-//! What is drawn of streams.
+//! Series of streams.
 
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_run::{GapMap, LlmFacts, Run, SampledStream, StreamFacts};
@@ -7,10 +7,9 @@ use super::data::{HeatMap, ObjectiveBooks, ShownStream, StreamSeries};
 use super::shown::shown;
 use super::time_axis::TimeAxis;
 
-/// At most this many rows.
 const MAX_ROWS: usize = 48;
 
-/// The series of the streams of a run; `None` where answers were not read as such.
+/// Series of the streams of a run. `None` if answers were not read as streams.
 pub(super) fn streams(run: &Run) -> Option<StreamSeries> {
     let facts = run.facts.stream.as_ref()?;
     let whole = StreamSeries {
@@ -47,7 +46,7 @@ fn objectives(llm: &LlmFacts, facts: &StreamFacts) -> Vec<ObjectiveBooks> {
     each.chain((!is_one).then_some(all)).collect()
 }
 
-/// The map from `measure_from` on, in rows that a picture has room for.
+/// Part of the map from `measure_from` on, with rows merged until they fit into a picture.
 fn gaps(map: &GapMap, measure_from: Timestamp, last_end: Timestamp) -> (TimeAxis, HeatMap) {
     let width_ns = map.width().0;
     let columns: Vec<(Vec<(u16, u64)>, u64)> = map.columns().collect();
@@ -84,7 +83,7 @@ fn gaps(map: &GapMap, measure_from: Timestamp, last_end: Timestamp) -> (TimeAxis
     (time, map)
 }
 
-/// Cells of which `step` rows each are one, with numbers from `lowest` on.
+/// Merges every `step` rows into one. Rows are counted from `lowest`.
 fn joined(cells: &[(u16, u64)], lowest: u16, step: u16) -> Vec<(u16, u64)> {
     let chunks = cells.chunk_by(|one, next| one.0 / step == next.0 / step);
     let sum = |chunk: &[(u16, u64)]| chunk.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));

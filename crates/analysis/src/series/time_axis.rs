@@ -1,55 +1,55 @@
-//! The columns that all series over time share.
+//! Columns shared by all series over time.
 
 use serde::Serialize;
 use truetail_model::record::{RequestRecord, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_run::Run;
 
-/// The columns that all series over time share.
+/// Columns shared by all series over time.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 pub struct TimeAxis {
-    /// Where the first column begins, in seconds since the origin.
+    /// Start of the first column, in seconds since the origin.
     pub from_s: f64,
-    /// How wide a column is, in seconds.
+    /// Width of a column, in seconds.
     pub column_s: f64,
-    /// How many there are, at most [`TimeAxis::MAX_COLUMNS`].
+    /// Number of columns, at most [`TimeAxis::MAX_COLUMNS`].
     pub columns: usize,
-    /// What comes before was warm-up. In the first column, and mostly where it begins.
+    /// End of the warm-up, in seconds since the origin. It lies in the first column, and mostly at its start.
     pub measured_from_s: f64,
-    /// Where the run, and with it the last column, ends. That column may be shorter than the others, or up to half a column
-    /// longer.
+    /// End of the run and of the last column, in seconds since the origin. The last column may be shorter than the
+    /// others, or up to half a column longer.
     pub to_s: f64,
 }
 
 impl TimeAxis {
-    /// A run has at most this many columns, however long it was.
+    /// Most columns of a run of any length.
     pub const MAX_COLUMNS: usize = 600;
 
-    /// Where column `i` begins, in seconds since the origin. What was not measured of the first column is left out.
+    /// Start of column `i`, in seconds since the origin. The first column starts at the end of the warm-up.
     pub fn begin_s(&self, i: usize) -> f64 {
         if i == 0 { self.measured_from_s } else { self.from_s + i as f64 * self.column_s }
     }
 
-    /// Where column `i` ends.
+    /// End of column `i`, in seconds since the origin.
     pub fn end_s(&self, i: usize) -> f64 {
         if i + 1 >= self.columns { self.to_s } else { self.from_s + (i + 1) as f64 * self.column_s }
     }
 
-    /// How long column `i` was measured: what its counts are divided by to be rates.
+    /// Measured length of column `i` in seconds, the divisor that turns counts into rates.
     pub fn length_s(&self, i: usize) -> f64 {
         self.end_s(i) - self.begin_s(i)
     }
 }
 
-/// Where every single request is known: at most this many columns …
+/// Most columns if every single request is known …
 const MAX_FINE_COLUMNS: u64 = 240;
-/// … of which those shorter than a second hold this many arrivals on average.
+/// … and mean arrivals in columns shorter than a second, at least.
 const ARRIVALS_IN_FINE_COLUMN: u64 = 10;
-/// A last piece is a column of its own if it is half as long as the others, or a tenth as long and this many arrivals can be
-/// expected in it. A rate from fewer would be chance.
+/// Fewest expected arrivals of a short last column. Fewer would give a random rate. Half a column or more is always
+/// kept as a separate column, and less than a tenth never.
 const ARRIVALS_IN_LAST_COLUMN: f64 = 5.0;
 
-/// The same columns in nanoseconds since the origin.
+/// [`TimeAxis`] in nanoseconds since the origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Grid {
     from_ns: u64,
@@ -60,8 +60,8 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// The columns of a run: nice widths where `every` arrival is known, else whole recorded intervals. `None` where nothing
-    /// was planned or nothing is known by time.
+    /// Returns the columns of a run: round widths if `every` arrival is known, otherwise whole recorded intervals.
+    /// Returns `None` if nothing was planned or nothing is known by time.
     pub(super) fn of(run: &Run, every: Option<&[RequestRecord]>) -> Option<Grid> {
         match every {
             Some(records) => Grid::of_records(run, records),
@@ -106,28 +106,25 @@ impl Grid {
         Grid { from_ns, width_ns, columns, measured_from_ns, to_ns }
     }
 
-    /// How many columns there are: one or more.
     pub(super) fn columns(&self) -> usize {
         self.columns
     }
 
-    /// When measuring began.
     pub(super) fn measured_from_ns(&self) -> u64 {
         self.measured_from_ns
     }
 
-    /// The column of an instant; the first or the last one for what is outside.
+    /// Column of an instant. Instants outside belong to the first or last column.
     pub(super) fn column_of(&self, instant: Timestamp) -> usize {
         let column = instant.0.saturating_sub(self.from_ns) / self.width_ns;
         usize::try_from(column).map_or(self.columns - 1, |column| column.min(self.columns - 1))
     }
 
-    /// Where column `i` begins.
     pub(super) fn begin(&self, i: usize) -> Timestamp {
         Timestamp(self.from_ns.saturating_add(self.width_ns.saturating_mul(i as u64)))
     }
 
-    /// The same in seconds.
+    /// Converts the columns to seconds.
     pub(super) fn axis(&self) -> TimeAxis {
         let seconds = |ns: u64| ns as f64 / NANOS_PER_SECOND as f64;
         TimeAxis {
@@ -140,8 +137,7 @@ impl Grid {
     }
 }
 
-/// When the schedule was over, as far as it is known: its chosen end where it came to that, else a mean gap after its last
-/// arrival; 0 where neither is known.
+/// End of the schedule: its chosen end if the run got that far, else one mean gap after its last arrival. 0 if unknown.
 fn schedule_end_ns(run: &Run, every: Option<&[RequestRecord]>) -> u64 {
     let offered = &run.facts.offered;
     let complete = run.facts.is_complete() && offered.requests.is_none();
@@ -156,8 +152,8 @@ fn schedule_end_ns(run: &Run, every: Option<&[RequestRecord]>) -> u64 {
     }
 }
 
-/// The smallest width of 1, 2 or 5 times a power of ten with not too many columns, of a second or with not too few arrivals in
-/// each.
+/// Returns the smallest width of 1, 2 or 5 times a power of ten that gives few enough columns. Widths below a second
+/// also need enough arrivals in each column.
 fn nice_width_ns(length_ns: u64, arrivals: u64) -> u64 {
     let fits = |width_ns: u64| {
         let is_filled =
@@ -168,7 +164,7 @@ fn nice_width_ns(length_ns: u64, arrivals: u64) -> u64 {
     powers.flat_map(|power| [1, 2, 5].map(|by| by * power)).find(|width| fits(*width)).unwrap_or(u64::MAX)
 }
 
-/// The first interval with arrivals; `None` where there is none, or nothing was recorded by time.
+/// First interval with arrivals. `None` if there are no arrivals, or nothing was recorded by time.
 fn first_interval(snapshot: &Snapshot) -> Option<usize> {
     let busy = |second: &truetail_model::record::SecondCounts| second.planned > 0;
     let of_seconds = snapshot.seconds.iter().position(busy).map(|second| snapshot.intervals.interval_of(second));
@@ -176,7 +172,7 @@ fn first_interval(snapshot: &Snapshot) -> Option<usize> {
     [of_seconds, of_rows].into_iter().flatten().min()
 }
 
-/// When the last of so many rows ended: at `last_ns` if that is in it or later, else at its end.
+/// End of the last row: `last_ns` if that lies in it or later, otherwise the end of the row.
 fn end_of(rows: u64, row_ns: u64, last_ns: u64) -> u64 {
     match rows.checked_sub(1) {
         None => 0,
@@ -197,7 +193,7 @@ mod tests {
         assert_eq!(nice_width_ns(60 * S, 60_000), S / 2);
         assert_eq!(nice_width_ns(10 * S, 10_000), S / 20);
         assert_eq!(nice_width_ns(3_600 * S, 100_000), 20 * S);
-        // 5 arrivals a second: a second each, since a part of one would be empty more often than not.
+        // 5 arrivals per second need columns of a second. Shorter columns would mostly be empty.
         assert_eq!(nice_width_ns(30 * S, 150), S);
         assert_eq!(nice_width_ns(S / 100, 1), S / 10, "all in one");
         assert_eq!(nice_width_ns(u64::MAX, 1), 100_000_000 * S);
