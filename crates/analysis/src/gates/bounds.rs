@@ -1,10 +1,10 @@
-//! What is known of a metric, and what that decides.
+//! Bounds of a metric, and the decision that they allow.
 
 use truetail_run::GateState;
 
 use super::metric::Operator;
 
-/// The truth lies from `low` to `high`, both included. Infinite where there is no end.
+/// Range of the possible true values, both ends included. An infinite `high` means no upper bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Bounds {
     pub(super) low: f64,
@@ -12,15 +12,15 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Nothing is known of a number that is not negative.
+    /// Bounds of an unknown non-negative number.
     pub(super) const UNKNOWN: Bounds = Bounds { low: 0.0, high: f64::INFINITY };
 
     pub(super) const fn exactly(value: f64) -> Bounds {
         Bounds { low: value, high: value }
     }
 
-    /// A gate fails where each possible value meets the condition, and holds where none does. A condition is met from its
-    /// limit on in one direction, so the two ends speak for all values between them.
+    /// Decides a gate: it fails if every possible value meets the condition, and holds if none does. A condition has
+    /// one limit and one direction, so checking both ends is enough.
     pub(super) fn decide(self, operator: Operator, limit: f64) -> GateState {
         match (operator.holds(self.low, limit), operator.holds(self.high, limit)) {
             (true, true) => GateState::Fails,

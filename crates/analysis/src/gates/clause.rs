@@ -1,14 +1,14 @@
-//! The parts of a gate, for others who read the same form.
+//! Parts of a gate, for other code that reads the same form.
 
 use truetail_model::record::Metric;
 
 use super::grammar;
 use super::metric::{GateMetric, Operator, Statistic};
 
-/// What a gate is about.
+/// Subject of a gate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Subject {
-    /// A quantile of a time, in (0, 1]; 1 is the largest value.
+    /// A quantile of a time, in (0, 1]. 1 means the largest value.
     Quantile(Metric, f64),
     /// The mean of a time.
     Mean,
@@ -20,32 +20,28 @@ pub(crate) enum Subject {
     CheckFailures,
     /// Answers per second.
     Throughput,
-    /// Streams.
     Streams,
-    /// Sessions.
     Sessions,
 }
 
-/// A gate, taken apart.
+/// A parsed gate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Clause {
-    /// What it is about.
     pub(crate) subject: Subject,
-    /// Large values meet it.
+    /// True if large values meet the condition.
     pub(crate) upward: bool,
-    /// The limit itself meets it.
+    /// True if the limit itself meets the condition.
     pub(crate) or_equal: bool,
     /// Nanoseconds, a share in [0, 1], or a number per second.
     pub(crate) limit: f64,
-    /// It names a target.
     pub(crate) has_target: bool,
 }
 
 impl Clause {
-    /// Reads `METRIC OP LIMIT`.
+    /// Parses `METRIC OP LIMIT`.
     ///
     /// # Errors
-    /// What is wrong with it, in one line.
+    /// One line that says what is wrong with the text.
     pub(crate) fn parse(text: &str) -> Result<Clause, String> {
         let parsed = grammar::parse(text)?;
         let subject = match parsed.metric {

@@ -1,29 +1,29 @@
-//! Why the truth may differ from what was measured, and what would settle it.
+//! Reasons why the truth may differ from the measurement, and remedies.
 
 use std::fmt;
 
-/// One reason.
+/// A reason why the truth may differ from the measurement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Doubt {
-    /// The sample does not carry the percentile.
+    /// The percentile needs more arrivals.
     FewArrivals { arrivals: u64, needs_n: u64 },
-    /// The generator began requests late.
+    /// The generator sent requests late.
     Late,
-    /// The generator sent bursts.
+    /// The generator sent unplanned bursts.
     Bursts,
-    /// The service got less than was asked for.
+    /// The service got less load than requested.
     LowerLoad,
     /// The generator sent as much as it could.
     GeneratorBound,
-    /// The generator had no port or file left.
+    /// The generator had no local port or file descriptor left.
     GeneratorFailures { arrivals: u64 },
-    /// The backlog grew without end.
+    /// The backlog kept growing.
     Saturated,
     /// Requests were given up before they were answered.
     Censored,
     /// Requests were given up because the run was stopped.
     Stopped { arrivals: u64 },
-    /// A mean over arrivals without an answer.
+    /// The mean includes arrivals without an answer.
     MeanOfUnanswered { arrivals: u64 },
     /// Error events of streams are not counted by target.
     StreamErrors { answers: u64 },
@@ -37,24 +37,24 @@ pub(super) enum Doubt {
     NoChecks,
     /// Answers were not read as streams.
     NoStreams,
-    /// There was no flow.
+    /// The run had no flow.
     NoSessions,
-    /// Answers were not read as those of a language model.
+    /// Answers were not read as answers of a language model.
     NoLlm,
-    /// The time per output token of some answers cannot be told.
+    /// The time per output token of some answers is unknown.
     TokensUnknown { answers: u64 },
     /// The run has no target of this name.
     NoSuchTarget { known: Vec<String> },
-    /// Sessions follow no flow of that name; these are known where there are several.
+    /// Sessions follow no flow of this name. `known` lists the flows if there are several.
     NoSuchFlow { known: Vec<String> },
-    /// The run has several targets and keeps no times of each.
+    /// The run has several targets but did not save their times.
     TargetsNotKept,
-    /// The verdict casts doubt on everything.
+    /// The verdict casts doubt on all numbers.
     NothingIsCertain,
 }
 
 impl fmt::Display for Doubt {
-    /// Half a sentence: what is in doubt, and what would settle it.
+    /// Writes half a sentence: the doubt, and a remedy.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Doubt::FewArrivals { arrivals, needs_n } => {

@@ -1,37 +1,35 @@
-//! What a run says of a metric: the figure, the bounds of the truth, and why these are not the figure itself.
+//! Evidence of a run about a metric: the measured figure, the bounds of the truth, and the reasons for these bounds.
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
 use super::load_effects::LoadEffects;
 
-/// The figure that was measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Measured {
     Nothing,
     Value(f64),
-    /// The figure is this or more: requests without an answer were waited for so long.
+    /// At least this figure. Requests without an answer were given up after this time.
     AtLeast(f64),
-    /// From one to the other.
     Between(f64, f64),
-    /// It falls among arrivals that failed: no answer would ever have come.
+    /// The figure falls among failed arrivals, which would never have got an answer.
     NoAnswer,
 }
 
-/// What a run says of a metric.
+/// Evidence of a run about a metric.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Evidence {
     pub(super) measured: Measured,
-    /// The truth lies within.
+    /// Bounds of the truth.
     pub(super) bounds: Bounds,
-    /// The figure without what the generator added to each request, where that is known.
+    /// Figure without what the generator added to each request, if known.
     pub(super) without_generator: Option<f64>,
-    /// The 95 % confidence interval, where both of its ends are known.
+    /// The 95 % confidence interval, if both of its ends are known.
     pub(super) interval: Option<(f64, f64)>,
-    /// Its parts, in words, if it has several.
+    /// Parts of the figure, in words, if it has several.
     pub(super) made_of: Option<String>,
-    /// Why the truth may be smaller than the figure.
+    /// Reasons why the truth may be smaller than the figure.
     pub(super) below: Vec<Doubt>,
-    /// Why the truth may be larger than the figure.
+    /// Reasons why the truth may be larger than the figure.
     pub(super) above: Vec<Doubt>,
 }
 
@@ -52,12 +50,12 @@ impl Evidence {
         Evidence::of(Measured::Value(value), Bounds::exactly(value))
     }
 
-    /// Nothing is known, and this is why.
+    /// Creates evidence that says nothing, and the reason.
     pub(super) fn nothing(why: Doubt) -> Evidence {
         Evidence::of(Measured::Nothing, Bounds::UNKNOWN).with_above(why)
     }
 
-    /// The truth may be as small as `low`.
+    /// Extends the bounds down to `low`.
     pub(super) fn down_to(mut self, low: f64, why: Doubt) -> Evidence {
         if low < self.bounds.low {
             self.bounds.low = low.max(0.0);
@@ -66,7 +64,7 @@ impl Evidence {
         self
     }
 
-    /// The truth may be as large as `high`.
+    /// Extends the bounds up to `high`.
     pub(super) fn up_to(mut self, high: f64, why: Doubt) -> Evidence {
         if high > self.bounds.high {
             self.bounds.high = high;
@@ -79,7 +77,7 @@ impl Evidence {
         self
     }
 
-    /// What the load was, in place of what it should have been. `largest` is the largest possible value.
+    /// Accounts for the effects of the generator on the load. `largest` is the largest possible value.
     pub(super) fn under(self, effects: LoadEffects, largest: f64) -> Evidence {
         if effects.unknown {
             let made_of = self.made_of;

@@ -1,4 +1,4 @@
-//! A gate, and its decision.
+//! A gate and its decision.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,16 +13,16 @@ use super::metric::{GateMetric, TimeKind};
 use super::scope::Scope;
 use super::{sessions, shares, streams, times};
 
-/// A condition that must hold, such as `p99 < 50ms`, or one that fails a run, such as `p99 > 50ms`.
+/// A condition that must hold, such as `p99 < 50ms`, or a condition that fails a run, such as `p99 > 50ms`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Gate {
     text: String,
     must_hold: bool,
-    /// With the operator under which the run fails.
+    /// Holds the operator that fails the run.
     pub(super) parsed: Parsed,
 }
 
-/// Why a text is no gate: one line, which quotes it.
+/// Reason why a text is not a gate. One line that quotes the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GateError(pub(super) String);
 
@@ -37,7 +37,7 @@ impl std::error::Error for GateError {}
 impl FromStr for Gate {
     type Err = GateError;
 
-    /// Reads `METRIC OP LIMIT`; the page `docs/gates.md` has all forms.
+    /// Parses `METRIC OP LIMIT`. `docs/gates.md` lists all forms.
     fn from_str(text: &str) -> Result<Gate, GateError> {
         let mut parsed = grammar::parse(text).map_err(GateError)?;
         let must_hold = parsed.operator.is_upward() == parsed.metric.is_better_when_large();
@@ -49,51 +49,51 @@ impl FromStr for Gate {
 }
 
 impl fmt::Display for Gate {
-    /// As it was written.
+    /// Writes the text of the gate as given.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
 impl Gate {
-    /// It must hold, rather than fail the run.
+    /// Returns true if the condition must hold, and false if it fails the run.
     pub fn must_hold(&self) -> bool {
         self.must_hold
     }
 
-    /// The name of the target that it is about; `None` where it is about the whole run.
+    /// Name of the gate's target, or `None` if the gate is about the whole run.
     pub fn target(&self) -> Option<&str> {
         self.parsed.target.as_deref()
     }
 
-    /// It is about checks of answers.
+    /// Returns true if the gate is about checks of answers.
     pub fn is_about_checks(&self) -> bool {
         self.parsed.metric == GateMetric::CheckFailures
     }
 
-    /// It is about language models.
+    /// Returns true if the gate is about language models.
     pub fn is_about_llm(&self) -> bool {
         self.parsed.metric.is_about_llm()
     }
 
-    /// It is about streams.
+    /// Returns true if the gate is about streams.
     pub fn is_about_streams(&self) -> bool {
         self.parsed.metric.is_about_streams()
     }
 
-    /// It is about sessions.
+    /// Returns true if the gate is about sessions.
     pub fn is_about_sessions(&self) -> bool {
         self.parsed.metric.is_about_sessions()
     }
 
-    /// Decides it for a run with these findings. The finding holds where the service passed.
+    /// Decides the gate for a run with these findings. The finding holds if the service passed.
     pub fn judge(&self, run: &Run, findings: &Findings) -> GateFinding {
         let of_target = || match Scope::named(run, self.target()) {
             Ok(scope) => self.evidence(run, findings, scope),
             Err(why) => Evidence::nothing(why),
         };
         let evidence = match self.parsed.metric {
-            // Sessions have flows for targets.
+            // For sessions, the name in braces is a flow.
             GateMetric::SessionTime(statistic) => sessions::time(run, findings, self.target(), statistic),
             GateMetric::IncompleteSessions => sessions::incomplete(run, findings, self.target()),
             _ => self.of_step(run, findings).unwrap_or_else(of_target),
@@ -113,7 +113,7 @@ impl Gate {
         }
     }
 
-    /// A step that may be several requests has a response time that is no request's.
+    /// Evidence about a step that may consist of several requests and thus has a response time different from theirs.
     fn of_step(&self, run: &Run, findings: &Findings) -> Option<Evidence> {
         let GateMetric::Time(TimeKind::Response, statistic) = self.parsed.metric else { return None };
         sessions::step_time(run, findings, self.target(), statistic)
@@ -136,7 +136,7 @@ impl Gate {
     }
 }
 
-/// The figure of a finding; where it is only known from below, that bound.
+/// Figure of a finding, or its lower bound if only that is known.
 fn figure(evidence: &Evidence) -> Option<f64> {
     match evidence.measured {
         Measured::Value(value) | Measured::AtLeast(value) | Measured::Between(value, _) => Some(value),
@@ -144,7 +144,7 @@ fn figure(evidence: &Evidence) -> Option<f64> {
     }
 }
 
-/// The findings of several gates, in order.
+/// Decides several gates, in order.
 pub fn judge_all(gates: &[Gate], run: &Run, findings: &Findings) -> Vec<GateFinding> {
     gates.iter().map(|gate| gate.judge(run, findings)).collect()
 }

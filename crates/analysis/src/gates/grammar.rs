@@ -1,8 +1,12 @@
-//! A gate as users write it: `METRIC OP LIMIT`.
+//! The text form of a gate: `METRIC OP LIMIT`.
 //!
 //! | part | forms |
 //! |---|---|
-//! | METRIC | `p99`, `p99.9`, `max`, `mean`, alone or after `response-time`, `service-time` or `first-byte`; the same after `first-event`, `event-gap` or `longest-gap` of streams, or `ttft`, `itl` or `tpot` of language models, or `session-time`; `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `incomplete-sessions`, `throughput`; each but `check-failures` and those of streams with `{NAME}` of a target at its end, those of sessions with that of a flow |
+//! | METRIC of a time | `p99`, `p99.9`, `max` or `mean`, optionally after `response-time`, `service-time` or `first-byte` |
+//! | METRIC of streams | the same after `first-event`, `event-gap`, `longest-gap`, `ttft`, `itl` or `tpot`; `incomplete-streams` |
+//! | METRIC of sessions | the same after `session-time`; `incomplete-sessions` |
+//! | other METRIC | `error-rate`, `unanswered`, `check-failures`, `throughput` |
+//! | `{NAME}` after METRIC | a target, or of sessions a flow; not for `check-failures` and streams |
 //! | OP | `>`, `>=`, `<`, `<=` |
 //! | LIMIT | a duration (`50ms`), a share (`1%` or `0.01`), or a rate (`950/s`) |
 
@@ -11,14 +15,14 @@ use truetail_model::time::{Nanos, Rate};
 use super::metric::{GateMetric, Operator, Statistic, TimeKind};
 use crate::streams::StreamMetric;
 
-/// A gate, taken apart.
+/// A parsed gate.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Parsed {
     pub(super) metric: GateMetric,
-    /// The name of a target; `None`: the whole run.
+    /// Name of a target, or `None` for the whole run.
     pub(super) target: Option<String>,
     pub(super) operator: Operator,
-    /// Nanoseconds, a share in [0, 1], or a number a second.
+    /// Nanoseconds, a share in [0, 1], or a number per second.
     pub(super) limit: f64,
 }
 
@@ -27,10 +31,10 @@ const FORMS: &str = "write METRIC OP LIMIT: what must hold as --slo 'p99 < 50ms'
                      streams first-event, event-gap, longest-gap, ttft, itl, tpot, incomplete-streams, and of sessions \
                      session-time, incomplete-sessions";
 
-/// Takes a gate apart.
+/// Parses a gate.
 ///
 /// # Errors
-/// What is wrong with it, in one line.
+/// One line that says what is wrong with the text.
 pub(super) fn parse(text: &str) -> Result<Parsed, String> {
     let (outside, target) = without_target(text)?;
     let malformed = || format!("'{}' is not a condition; {FORMS}", text.trim());
@@ -44,7 +48,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, String> {
     Ok(Parsed { metric, target, operator, limit })
 }
 
-/// The text without `{NAME}`, and the name. A name may hold placeholders, so the last brace ends it.
+/// Splits the text into the part without `{NAME}` and the name. The last brace ends it, since it may have placeholders.
 fn without_target(text: &str) -> Result<(String, Option<String>), String> {
     let Some((before, rest)) = text.split_once('{') else { return Ok((text.to_owned(), None)) };
     let unclosed = || format!("'{}' has a {{ without its }}; write p99{{GET /items}} > 50ms", text.trim());
@@ -55,7 +59,7 @@ fn without_target(text: &str) -> Result<(String, Option<String>), String> {
     Ok((format!("{before}{after}"), Some(name.trim().to_owned())))
 }
 
-/// Metric, operator and limit.
+/// Splits a text into metric, operator and limit.
 fn split(text: &str) -> Option<(&str, Operator, &str)> {
     let at = text.find(['<', '>'])?;
     let (name, rest) = text.split_at(at);
@@ -112,7 +116,7 @@ fn statistic_named(name: &str) -> Option<Statistic> {
     }
 }
 
-/// 0.999 for `99.9`. Read as a decimal, because a division by 100 would not be exact to the last bit.
+/// Converts `99.9` to 0.999. Parses a decimal, because a division by 100 would not be exact to the last bit.
 pub(crate) fn part_of_one(percent: &str) -> Option<f64> {
     let (whole, decimals) = percent.split_once('.').unwrap_or((percent, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -138,7 +142,7 @@ fn limit_of(metric: GateMetric, text: &str) -> Result<f64, String> {
     }
 }
 
-/// `1%` or `0.01`, as a share in [0, 1].
+/// Parses `1%` or `0.01` as a share in [0, 1].
 fn share(text: &str) -> Option<f64> {
     let value = match text.strip_suffix('%') {
         Some(percent) => percent.trim_end().parse::<f64>().ok()? / 100.0,

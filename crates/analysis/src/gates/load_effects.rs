@@ -1,27 +1,27 @@
-//! What the generator did to the load, as far as it bears on a gate.
+//! Effects of the generator on the load that matter for gates.
 
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, Reason, Verdict, VerdictState};
 
-/// What a run's verdict says of its load. The reasons are told apart by their codes, which are stable.
+/// Effects on the load, as stated by a run's verdict. Reasons are recognized by their stable codes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct LoadEffects {
-    /// The generator made requests late: response times are longer than the truth, and a closed loop asked less than it
-    /// could.
+    /// The generator sent requests late. Response times are longer than the truth, and a closed loop sent fewer
+    /// requests than it could.
     pub(crate) late: bool,
-    /// Requests came in bursts that nobody planned: the service had more to do at once than it should have had.
+    /// Requests came in unplanned bursts: the service had more to do at once than it should.
     pub(crate) bursts: bool,
-    /// The service got a smaller load than was asked for.
+    /// The service got less load than requested.
     pub(crate) lower_load: bool,
-    /// The backlog grew without end: times, and failures, only grow with the length of the run.
+    /// The backlog kept growing: times and failures only grow with the length of the run.
     pub(crate) saturated: bool,
-    /// Nothing in this run is known: its books do not balance, or its verdict has a reason that this program does not know.
+    /// Nothing is known: the books do not balance, or an INVALID reason is unknown to this program.
     pub(crate) unknown: bool,
 }
 
 impl LoadEffects {
-    /// The generator may have been the limit of how much was sent. A schedule is sent whole by a generator that was late,
-    /// too; the users of a closed loop ask less.
+    /// Returns true if the generator may have limited the number of requests. A late generator still sends a whole
+    /// schedule, but the users of a closed loop send fewer requests.
     pub(super) fn generator_bound(self, model: LoadModelKind) -> bool {
         self.lower_load || self.bursts || self.late && model == LoadModelKind::Closed
     }
@@ -30,7 +30,7 @@ impl LoadEffects {
         verdict.reasons.iter().map(LoadEffects::of_reason).fold(LoadEffects::default(), LoadEffects::and)
     }
 
-    /// Those of a run. Requests were late if a quantile shows it, also where its range leaves no doubt.
+    /// Effects on a run. Requests also count as late if a quantile shows it, even if its range leaves no doubt.
     pub(crate) fn of_findings(findings: &Findings) -> LoadEffects {
         let told = LoadEffects::of(&findings.verdict);
         LoadEffects { late: told.late || crate::verdict::is_moved(findings), ..told }
@@ -44,7 +44,7 @@ impl LoadEffects {
             "generator_paused" | "arrivals_off_schedule" => LoadEffects { late: true, bursts: invalid, ..none },
             "rate_not_reached" | "generator_limit" => LoadEffects { lower_load: invalid, ..none },
             "saturated" => LoadEffects { saturated: true, ..none },
-            // They are about the cap, about what the service did, or about how much can be said of it.
+            // These concern the connection limit, the service, or the strength of the evidence.
             "no_answers" | "all_failed" | "too_few_samples" | "censored_tail" | "connection_wait"
             | "not_stationary" => none,
             _ => LoadEffects { unknown: invalid, ..none },

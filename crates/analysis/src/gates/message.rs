@@ -1,4 +1,4 @@
-//! What was measured, in words, and for an open gate what would close it.
+//! Text of the measured figure, and for an open gate the remedies.
 
 use truetail_run::GateState;
 
@@ -7,10 +7,10 @@ use super::metric::GateMetric;
 use super::{doubt::Doubt, grammar::Parsed};
 use crate::figures::{rate, time, whole_time, without_zeros};
 
-/// Below this share of a figure, what is left of it without the generator is worth telling.
+/// Below this share of the figure, the figure without the generator is mentioned.
 const WORTH_TELLING: f64 = 0.9;
 
-/// One line: `measured 24.48ms`.
+/// Returns one line, such as `measured 24.48ms`.
 pub(super) fn message(gate: &Parsed, evidence: &Evidence, state: GateState) -> String {
     let mut parts = vec![measured(gate, evidence)];
     parts.extend(evidence.made_of.clone());
@@ -33,7 +33,7 @@ fn measured(gate: &Parsed, evidence: &Evidence) -> String {
     }
 }
 
-/// A figure in its unit, with as many digits as it takes to tell it from the limit.
+/// Figure with its unit, with enough digits to differ from the limit.
 fn figure(gate: &Parsed, value: f64) -> String {
     match gate.metric {
         metric if metric.is_time() && value != gate.limit && time(value) == time(gate.limit) => whole_time(value),
@@ -56,13 +56,13 @@ fn without_generator(gate: &Parsed, evidence: &Evidence, value: f64) -> String {
     }
 }
 
-/// What is worth knowing of a decision.
+/// Remark on a decided gate.
 fn remark(gate: &Parsed, evidence: &Evidence) -> Option<String> {
     let (low, high) = evidence.interval.filter(|(low, high)| (*low..=*high).contains(&gate.limit))?;
     Some(format!("its 95 % interval, {} to {}, includes the limit", figure(gate, low), figure(gate, high)))
 }
 
-/// Those that keep the gate open: the ones on the limit's side of what was measured.
+/// Doubts that keep the gate open: the ones on the same side of the measured figure as the limit.
 fn doubts<'a>(gate: &Parsed, evidence: &'a Evidence) -> &'a [Doubt] {
     let is_below = match evidence.measured {
         Measured::Nothing => false,
@@ -77,7 +77,7 @@ fn doubts<'a>(gate: &Parsed, evidence: &'a Evidence) -> &'a [Doubt] {
     }
 }
 
-/// A share in per cent, to three decimals, for limits may be as fine: `0.123%`, `100%`.
+/// Share in per cent with up to three decimals, because limits may be this fine: `0.123%`, `100%`.
 fn share(part: f64) -> String {
     format!("{}%", without_zeros(&format!("{:.3}", part * 100.0)))
 }

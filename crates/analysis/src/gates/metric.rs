@@ -1,10 +1,10 @@
-//! What a gate is about: a metric, and how it is compared with a limit.
+//! Metrics of a gate, and their comparison with a limit.
 
 use truetail_model::record::Metric;
 
 use crate::streams::StreamMetric;
 
-/// How a metric is compared with a limit.
+/// Comparison of a metric with a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operator {
     Above,
@@ -14,7 +14,6 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// Does the condition hold for this value?
     pub(super) fn holds(self, value: f64, limit: f64) -> bool {
         match self {
             Operator::Above => value > limit,
@@ -24,7 +23,7 @@ impl Operator {
         }
     }
 
-    /// The operator that holds for all other values.
+    /// Returns the operator that holds for exactly the other values.
     pub(super) const fn negated(self) -> Operator {
         match self {
             Operator::Above => Operator::AtMost,
@@ -34,7 +33,7 @@ impl Operator {
         }
     }
 
-    /// Large values meet the condition, rather than small ones.
+    /// Returns true if large values meet the condition.
     pub(super) const fn is_upward(self) -> bool {
         match self {
             Operator::Above | Operator::AtLeast => true,
@@ -43,7 +42,7 @@ impl Operator {
     }
 }
 
-/// Which time of a request.
+/// Kind of time of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TimeKind {
     /// From the intended start to the end, over all planned arrivals.
@@ -57,7 +56,7 @@ pub(super) enum TimeKind {
 impl TimeKind {
     pub(super) const ALL: [TimeKind; 3] = [TimeKind::Response, TimeKind::Service, TimeKind::FirstByte];
 
-    /// As users write it.
+    /// Name in the text of a gate.
     pub(super) const fn name(self) -> &'static str {
         match self {
             TimeKind::Response => "response-time",
@@ -75,15 +74,15 @@ impl TimeKind {
     }
 }
 
-/// Which figure of a distribution.
+/// Figure of a distribution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Statistic {
-    /// In (0, 1]; 1 is the largest value.
+    /// In (0, 1]. 1 means the largest value.
     Quantile(f64),
     Mean,
 }
 
-/// What is compared with a limit.
+/// Metric that is compared with a limit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum GateMetric {
     /// A time, in nanoseconds.
@@ -102,37 +101,34 @@ pub(super) enum GateMetric {
     Unanswered,
     /// Answers that failed a check, as a share in [0, 1].
     CheckFailures,
-    /// Answers a second.
+    /// Answers per second.
     Throughput,
 }
 
 impl GateMetric {
-    /// It is compared with a duration.
+    /// Returns true if the metric is compared with a duration.
     pub(super) const fn is_time(self) -> bool {
         matches!(self, GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_))
     }
 
-    /// A good service has much of it.
+    /// Returns true if large values are good.
     pub(super) const fn is_better_when_large(self) -> bool {
         matches!(self, GateMetric::Throughput)
     }
 
-    /// It is counted or recorded for the whole run only.
+    /// Returns true if the metric is known only for the whole run.
     pub(super) const fn is_of_the_whole(self) -> bool {
         matches!(self, GateMetric::CheckFailures) || self.is_about_streams()
     }
 
-    /// It is about sessions.
     pub(super) const fn is_about_sessions(self) -> bool {
         matches!(self, GateMetric::SessionTime(_) | GateMetric::IncompleteSessions)
     }
 
-    /// It is about language models.
     pub(super) fn is_about_llm(self) -> bool {
         matches!(self, GateMetric::StreamTime(metric, _) if metric.is_of_llm())
     }
 
-    /// It is about streams.
     pub(super) const fn is_about_streams(self) -> bool {
         matches!(self, GateMetric::StreamTime(..) | GateMetric::IncompleteStreams)
     }

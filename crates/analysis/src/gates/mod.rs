@@ -1,22 +1,22 @@
-//! Gates: conditions that must hold or that fail a run, decided by what bounds the truth.
+//! Gates: conditions that must hold or that fail a run, decided by bounds of the truth.
 //!
-//! A gate names what must hold (`p99 < 50ms`) or what fails a run (`p99 > 50ms`), and its finding *holds* if the service
-//! passed. It fails if every value that the truth may have fails the run, holds if none does, and is open else. The
-//! bounds come from what is known of the generator: it can only make a response time longer. `docs/gates.md` has the table.
+//! A gate names a condition that must hold (`p99 < 50ms`) or one that fails a run (`p99 > 50ms`). It *fails* if every
+//! possible true value fails the run, *holds* if no possible value does, and is *open* otherwise. The bounds come from
+//! the known behaviour of the generator, which can only make a response time longer. `docs/gates.md` has the table.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | `gate` | a gate, read and judged |
-//! | `grammar`, `metric` | its form, and what it is about |
-//! | `polarity` | what must hold, and what fails a run |
-//! | `clause` | the parts of a gate, for others who read the same form |
-//! | `bounds` | what bounds decide |
+//! | `gate` | a gate, its parsing and its decision |
+//! | `grammar`, `metric` | its text form and its metric |
+//! | `polarity` | conditions that must hold, and conditions that fail a run |
+//! | `clause` | the parts of a gate, for other code that reads the same form |
+//! | `bounds` | the decision that bounds allow |
 //! | `times`, `shares`, `streams`, `sessions` | the bounds of each metric |
-//! | `load_effects` | what the verdict's reasons mean for them |
-//! | `evidence`, `doubt`, `message` | what was measured, in words |
+//! | `load_effects` | effects of the verdict's reasons on these bounds |
+//! | `evidence`, `doubt`, `message` | the measured figure, in words |
 //! | `scope` | the whole run or one target |
-//! | `planned` | gates that a load cannot decide, found before it |
-//! | `outcome` | what all gates and checks make of a run |
+//! | `planned` | gates that a load cannot decide, found before the run |
+//! | `outcome` | the outcome of a run from all gates and checks |
 
 mod bounds;
 mod clause;

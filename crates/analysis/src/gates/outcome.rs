@@ -1,21 +1,21 @@
-//! What gates and checks make of a run, for an exit code.
+//! Outcome of a run from its gates and checks, for an exit code.
 
 use truetail_run::{Findings, GateState, Run, VerdictState};
 
 use super::gate::Gate;
 
-/// What becomes of a run that was asked a question.
+/// Outcome of a run with gates or checks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RunOutcome {
-    /// Every gate holds; without gates, the measurement is not INVALID.
+    /// Every gate holds. Without gates: the measurement is not INVALID.
     Passed,
-    /// A gate fails, or a check.
+    /// A gate or a check fails.
     Failed,
-    /// No gate or check fails, and a gate is open or nothing was checked; without gates, the measurement is INVALID.
+    /// Nothing fails, but a gate is open or nothing was checked. Without gates: the measurement is INVALID.
     Open,
 }
 
-/// The outcome of a run whose gates were judged.
+/// Returns the outcome of a run after its gates were judged.
 pub fn outcome(run: &Run, findings: &Findings) -> RunOutcome {
     let worst = findings.gates.iter().map(|gate| gate.state).max();
     let invalid = worst.is_none() && findings.verdict.state == VerdictState::Invalid;
@@ -28,12 +28,12 @@ pub fn outcome(run: &Run, findings: &Findings) -> RunOutcome {
     }
 }
 
-/// There are checks, and no answer that could have passed or failed them.
+/// Returns true if there are checks, but no answer that could pass or fail them.
 fn nothing_was_checked(run: &Run) -> bool {
     run.facts.checks.iter().any(|check| check.passed + check.failed == 0)
 }
 
-/// One failed answer fails a check, unless a gate on `check-failures` says how many may.
+/// Returns true if any answer failed a check. A gate on `check-failures` overrides this rule.
 pub fn a_check_fails(run: &Run, findings: &Findings) -> bool {
     let is_tolerated =
         findings.gates.iter().any(|gate| gate.text.parse().is_ok_and(|gate: Gate| gate.is_about_checks()));

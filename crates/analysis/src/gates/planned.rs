@@ -1,4 +1,4 @@
-//! Gates that a load cannot decide, however the service behaves: what is known before it.
+//! Gates that a load cannot decide, no matter how the service behaves. Found before the run.
 
 use std::fmt;
 
@@ -13,28 +13,28 @@ use crate::streams::StreamMetric;
 use crate::support::min_sample_size;
 use crate::throughput;
 
-/// A target's share of the arrivals is drawn: its number lies within so many standard deviations of what is expected,
-/// but once in a million runs.
+/// Targets are drawn at random. The number of arrivals of a target stays within this many standard deviations of its
+/// expected value, except in one of a million runs.
 const DEVIATIONS: f64 = 5.0;
 
-/// What is known of a run before it.
+/// Facts about a run before it starts.
 #[derive(Clone, Debug)]
 pub struct PlannedRun<'a> {
-    /// What is to be offered.
+    /// Workload to offer.
     pub workload: &'a Workload,
-    /// The targets: name, and share of the arrivals in (0, 1]; `None` where they are not known yet.
+    /// Name and share of arrivals in (0, 1] of each target. `None` if the targets are not known yet.
     pub targets: Option<Vec<(String, f64)>>,
-    /// Answers are checked.
+    /// True if answers are checked.
     pub has_checks: bool,
-    /// How answers are read.
+    /// Reading mode of answers.
     pub reading: Reading,
-    /// The flows that sessions follow; empty where they follow none.
+    /// Flows that sessions follow. Empty without flows.
     pub flows: Vec<String>,
-    /// An answer may lead to a further request of the same step.
+    /// True if an answer may lead to a further request of the same step.
     pub asks_again: bool,
 }
 
-/// How answers are read, each way with what the one before it finds.
+/// Reading mode of answers. Each mode includes the findings of the modes before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reading {
     /// As a whole.
@@ -46,7 +46,7 @@ pub enum Reading {
 }
 
 impl<'a> PlannedRun<'a> {
-    /// A run of `workload`, which is offered as `offered` says.
+    /// Creates the facts about a run of `workload` with the targets in `offered`.
     pub fn of(workload: &'a Workload, offered: &OfferedLoad, has_checks: bool, reading: Reading) -> PlannedRun<'a> {
         let weights: Vec<u32> = match &offered.mix {
             Some(mix) => mix.targets.iter().map(|target| target.weight).collect(),
@@ -58,15 +58,15 @@ impl<'a> PlannedRun<'a> {
         PlannedRun { workload, targets, has_checks, reading, flows: Vec::new(), asks_again: false }
     }
 
-    /// The same where arrivals have their targets from a recording or a flow: how many of those that are offered belong to a
-    /// target is not known, so it may be all.
+    /// Sets every target's share to 1, for targets that come from a recording or a flow: their true shares are unknown,
+    /// and any target may get all arrivals.
     #[must_use]
     pub fn with_unknown_shares(mut self) -> PlannedRun<'a> {
         self.targets.iter_mut().flatten().for_each(|(_, share)| *share = 1.0);
         self
     }
 
-    /// Why this gate would stay open whatever the service does, and what would help; `None` where it may be decided.
+    /// Explains why the gate would stay open in any case, and the remedy. `None` if the gate can be decided.
     pub fn objection(&self, gate: &Gate) -> Option<String> {
         if gate.is_about_checks() && !self.has_checks {
             return Some(format!("'{gate}' needs a check, such as --check 'status == 200'"));
@@ -91,7 +91,7 @@ impl<'a> PlannedRun<'a> {
             }
         };
         let needs_n = match gate.parsed.metric {
-            // How many gaps a stream has is not known before; each has one first event.
+            // The number of gaps of a stream is unknown before the run. Each stream has one first event.
             GateMetric::Time(_, Statistic::Quantile(q))
             | GateMetric::StreamTime(
                 StreamMetric::FirstEvent | StreamMetric::FirstContent | StreamMetric::TimePerOutputToken,
@@ -103,12 +103,12 @@ impl<'a> PlannedRun<'a> {
         self.objection_to_few(gate, needs_n, share)
     }
 
-    /// The same of another condition about quantile `q` of the response time, such as one of a comparison.
+    /// Like [`PlannedRun::objection`], for any condition about quantile `q` of the response time, such as a comparison.
     pub fn objection_to_quantile(&self, condition: &dyn fmt::Display, q: f64) -> Option<String> {
         self.objection_to_few(condition, min_sample_size(q), 1.0)
     }
 
-    /// The objection to a condition that needs more arrivals than the share that this load plans.
+    /// Objection to a condition that needs more arrivals than the planned share of this load.
     fn objection_to_few(&self, condition: &dyn fmt::Display, needs_n: u64, share: f64) -> Option<String> {
         let whole = (needs_n as f64 / share).ceil() as u64;
         let planned = self.most_arrivals(whole)?;
@@ -137,7 +137,7 @@ impl<'a> PlannedRun<'a> {
         }
     }
 
-    /// A flow has at most all of the sessions.
+    /// Objection to a gate on session times. A flow gets at most all sessions.
     fn objection_to_few_sessions(&self, gate: &Gate) -> Option<String> {
         let GateMetric::SessionTime(Statistic::Quantile(q)) = gate.parsed.metric else { return None };
         let LoadModel::PartlyOpen { sessions, .. } = &self.workload.model else { return None };
@@ -149,7 +149,7 @@ impl<'a> PlannedRun<'a> {
         })
     }
 
-    /// How to get so many arrivals or sessions behind a warm-up.
+    /// Returns options that give this many arrivals or sessions after the warm-up.
     fn remedy(&self, arrivals: u64, warmup: Nanos) -> String {
         let horizon = self.workload.model.horizon();
         let at_rate = self.rate().map(|rate| arrivals as f64 / rate);
@@ -162,7 +162,7 @@ impl<'a> PlannedRun<'a> {
         }
     }
 
-    /// Arrivals or sessions a second, if the rate does not move.
+    /// Arrivals or sessions per second, if the rate is constant.
     fn rate(&self) -> Option<f64> {
         let (LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. }) = &self.workload.model
         else {
@@ -174,7 +174,7 @@ impl<'a> PlannedRun<'a> {
         }
     }
 
-    /// The measured arrivals of the plan, counted up to `enough`; `None` where the answers decide how many there are.
+    /// Measured arrivals of the plan, counted up to `enough`. `None` if their number depends on the answers.
     fn most_arrivals(&self, enough: u64) -> Option<u64> {
         match &self.workload.model {
             LoadModel::Open(schedule) => {
@@ -191,7 +191,7 @@ impl<'a> PlannedRun<'a> {
     }
 }
 
-/// How many there are, counted up to `enough`.
+/// Counts up to `enough`.
 fn counted(arrivals: impl Iterator, enough: u64) -> u64 {
     arrivals.take(usize::try_from(enough).unwrap_or(usize::MAX)).count() as u64
 }
@@ -205,7 +205,7 @@ fn no_such_target(gate: &Gate, name: &str, targets: &[(String, f64)]) -> String 
     format!("'{gate}': there is no target '{name}'; there is {}", names.join(", "))
 }
 
-/// The most arrivals of `n` that a target with this share may get.
+/// Largest number of `n` arrivals that a target with this share may get.
 fn most_of(n: u64, share: f64) -> u64 {
     if share >= 1.0 {
         return n;

@@ -1,7 +1,7 @@
-//! Two ways round: conditions that must hold, and conditions that fail a run.
+//! The two polarities of a condition: it must hold, or it fails a run.
 //!
-//! A good service meets `p99 < 50ms` and does not meet `p99 > 50ms`, so a condition says by itself which of the two it
-//! is. An option takes one of them only, because the other would pass a slow service and fail a fast one.
+//! A good service meets `p99 < 50ms` and does not meet `p99 > 50ms`, so the direction shows the polarity. Each option
+//! accepts only one, because the wrong one would pass a slow service and fail a fast one.
 
 use std::str::FromStr;
 
@@ -37,14 +37,14 @@ impl FromStr for Slo {
     }
 }
 
-/// One line about a condition that this option does not take, with both right forms.
+/// One-line error for a condition of the wrong polarity, with both right forms.
 pub(crate) fn wrong_way_round(option: &str, text: &str, why: &str) -> String {
     let (text, other) = (text.trim(), mirrored(text.trim()));
     let (must_hold, fails) = if option == "--slo" { (&*other, text) } else { (text, &*other) };
     format!("'{text}' {why}; write --slo '{must_hold}', which must hold, or --fail-if '{fails}', which fails the run")
 }
 
-/// The condition with its sign the other way round. The name of a target may have signs too.
+/// Flips the comparison sign of a condition. Skips signs in the name of a target.
 fn mirrored(text: &str) -> String {
     let in_name = text.find('{').zip(text.rfind('}'));
     let is_outside = |at: usize| in_name.is_none_or(|(start, end)| at < start || at > end);
@@ -59,7 +59,7 @@ fn mirrored(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What a good service meets, and the same the other way round.
+    /// Conditions that a good service meets, with their mirrored forms.
     const PAIRS: [(&str, &str); 12] = [
         ("p99 < 50ms", "p99 > 50ms"),
         ("max<=1s", "max>=1s"),

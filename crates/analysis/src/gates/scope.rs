@@ -1,19 +1,19 @@
-//! The whole run, or one of its targets.
+//! The whole run or one of its targets.
 
 use truetail_run::Run;
 
 use super::doubt::Doubt;
 
-/// What part of a run a gate is about.
+/// Part of a run that a gate is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Scope {
     Whole,
-    /// The number of a target, from 0.
+    /// Index of a target, from 0.
     Target(usize),
 }
 
 impl Scope {
-    /// The scope that a gate names. The only target of a run is the whole of it.
+    /// Returns the scope that a gate names. The only target of a run is the whole run.
     pub(super) fn named(run: &Run, name: Option<&str>) -> Result<Scope, Doubt> {
         let Some(name) = name else { return Ok(Scope::Whole) };
         let known = run.facts.offered.target_names();

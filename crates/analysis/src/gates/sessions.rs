@@ -1,4 +1,4 @@
-//! What a run says of its sessions.
+//! Evidence of a run about its sessions.
 
 use truetail_model::record::Metric;
 use truetail_run::{Findings, Run, SessionFacts, SessionPart, StepFacts};
@@ -12,7 +12,7 @@ use super::streams::{of_mean, of_quantile};
 use super::times::{ends_on_time, own_failures};
 use crate::sessions;
 
-/// The sessions of a flow, or all of them.
+/// Sessions of a flow, or all sessions.
 fn sessions_of<'a>(run: &'a Run, flow: Option<&str>) -> Result<SessionPart<'a>, Doubt> {
     let facts = run.facts.sessions.as_ref().ok_or(Doubt::NoSessions)?;
     let Some(name) = flow else { return Ok(facts.whole()) };
@@ -20,7 +20,7 @@ fn sessions_of<'a>(run: &'a Run, flow: Option<&str>) -> Result<SessionPart<'a>, 
     facts.of_flow(name).ok_or_else(|| Doubt::NoSuchFlow { known: known() })
 }
 
-/// What is known of the session response time of a flow, or of all sessions.
+/// Evidence about the session response time of a flow, or of all sessions.
 pub(super) fn time(run: &Run, findings: &Findings, flow: Option<&str>, statistic: Statistic) -> Evidence {
     let sessions = match sessions_of(run, flow) {
         Ok(sessions) => sessions,
@@ -38,7 +38,7 @@ pub(super) fn time(run: &Run, findings: &Findings, flow: Option<&str>, statistic
     with_generator(run, known, requests).under(LoadEffects::of_findings(findings), f64::INFINITY)
 }
 
-/// What is known of the response time of a step that may be several requests; `None` where there is no such step of this name.
+/// Evidence about the response time of a step that may consist of several requests. `None` if `name` is no such step.
 pub(super) fn step_time(run: &Run, findings: &Findings, name: Option<&str>, statistic: Statistic) -> Option<Evidence> {
     let steps = run.facts.sessions.iter().flat_map(|facts| &facts.steps);
     let step = steps.filter(|step| step.times.count() > 0).find(|step| Some(&*step.name) == name)?;
@@ -49,19 +49,19 @@ pub(super) fn step_time(run: &Run, findings: &Findings, name: Option<&str>, stat
     Some(with_generator(run, known, most_requests(step)).under(LoadEffects::of_findings(findings), f64::INFINITY))
 }
 
-/// The most requests of one session.
+/// Most requests of one session.
 fn most_requests_of(sessions: SessionPart<'_>) -> f64 {
     sessions.steps.iter().map(|step| step.per_session as f64 * most_requests(step)).sum()
 }
 
-/// The most requests of one pass through a step.
+/// Most requests of one pass through a step.
 fn most_requests(step: &StepFacts) -> f64 {
     step.most_requests.max(1) as f64
 }
 
-/// What the generator may have added: each of so many `requests` may have begun late, at most by its largest lag, and an answer
-/// that came while it stood still made the next one late by as much as its longest pause. A session that failed for want of
-/// something on this machine may have been the fastest of all.
+/// Extends the bounds by what the generator may have added. Each of the `requests` may have started late by the largest
+/// lag. An answer that arrived during a pause of the generator may delay the next request by the longest pause. A
+/// session that failed because this machine ran out of ports or files may have been the fastest of all.
 fn with_generator(run: &Run, known: Evidence, requests: f64) -> Evidence {
     let (Measured::Value(value) | Measured::AtLeast(value)) = known.measured else { return known };
     if !ends_on_time(run) {
@@ -77,7 +77,7 @@ fn with_generator(run: &Run, known: Evidence, requests: f64) -> Evidence {
     }
 }
 
-/// Planned sessions that were not completed, of a flow or of all, as a share.
+/// Share of planned sessions that were not completed, of a flow or of all sessions.
 pub(super) fn incomplete(run: &Run, findings: &Findings, flow: Option<&str>) -> Evidence {
     let tally = match sessions_of(run, flow) {
         Ok(sessions) => *sessions.tally,

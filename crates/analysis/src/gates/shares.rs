@@ -1,4 +1,4 @@
-//! What a run says of shares of its arrivals, and of its throughput.
+//! Evidence of a run about shares of its arrivals and about its throughput.
 
 use truetail_run::{CheckCounts, Findings, Run};
 
@@ -9,7 +9,7 @@ use super::load_effects::LoadEffects;
 use super::scope::Scope;
 use super::times::own_failures;
 
-/// Planned arrivals without an answer, and with `error_statuses` also those with an error status.
+/// Share of planned arrivals without an answer. With `error_statuses`, also arrivals with an error status.
 pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statuses: bool) -> Evidence {
     let (tally, statuses) = match scope {
         Scope::Whole => (&run.snapshot.tally, &run.snapshot.statuses),
@@ -17,7 +17,7 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
     };
     let of_status: u64 = statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
     let streams = run.facts.stream.as_ref().map(|streams| streams.tally).filter(|_| error_statuses);
-    // An answer that reports an error in its stream is whole, and its status is that of success. A cut one is unanswered.
+    // An answer with an error event in its stream is complete, and has a good status. A cut stream is unanswered.
     let of_streams = streams.map_or(0, |tally| tally.server_error).min(tally.responses.saturating_sub(of_status));
     let of_streams_here = if scope == Scope::Whole { of_streams } else { 0 };
     let bad = tally.unanswered() + if error_statuses { of_status + of_streams_here } else { 0 };
@@ -48,27 +48,27 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
     }
 }
 
-/// `3 with a cut stream, 1 with no answer`.
+/// Returns a text such as `3 with a cut stream, 1 with no answer`.
 fn made_of(parts: &[(u64, &str)]) -> Option<String> {
     let told: Vec<_> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} with {what}")).collect();
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-/// Planned arrivals that came to a bad end, whatever is bad, and which of these may be no fault of the service.
+/// Counts of planned arrivals with a bad end, and of the bad ends that may not be the fault of the service.
 pub(super) struct BadArrivals {
     pub(super) planned: u64,
     pub(super) bad: u64,
-    /// Of the bad, those that failed for want of something on this machine.
+    /// Bad arrivals that failed because this machine ran out of ports or files.
     pub(super) own: u64,
-    /// Of the bad, those that were in flight when the run ended.
+    /// Bad arrivals that were in flight at the end of the run.
     pub(super) in_flight_at_end: u64,
-    /// Of the bad, those that were never issued.
+    /// Bad arrivals that were never issued.
     pub(super) never_issued: u64,
 }
 
 impl BadArrivals {
-    /// Their share. Where the run was stopped, what it left might have ended well; where it was not, what was unanswered when
-    /// the drain was over is bad.
+    /// Evidence about the share of bad arrivals. In a stopped run, unfinished arrivals might have ended well. In a
+    /// complete run, arrivals without an answer at the end of the drain are bad.
     pub(super) fn evidence(&self, run: &Run, findings: &Findings) -> Evidence {
         if self.planned == 0 {
             return Evidence::nothing(Doubt::NoArrivals);
@@ -76,7 +76,7 @@ impl BadArrivals {
         let share = |part: u64| part as f64 / self.planned as f64;
         let effects = LoadEffects::of_findings(findings);
         let stopped = if run.facts.interrupted { self.in_flight_at_end + self.never_issued } else { 0 };
-        // Counted already where the run was stopped.
+        // A stopped run has already counted these.
         let never_sent = if effects.lower_load && !run.facts.interrupted { self.never_issued } else { 0 };
         let without_own = self.bad.saturating_sub(self.own);
         let without_stopped = without_own.saturating_sub(stopped);
@@ -88,8 +88,8 @@ impl BadArrivals {
     }
 }
 
-/// Answers that failed a check. How many failed any of several checks is not counted: at least as many as failed one of
-/// them, and at most as many as failed all of them together.
+/// Evidence about the share of answers that failed a check. With several checks, the number of failed answers is only
+/// bounded: at least the largest count of one check, and at most the sum of all.
 pub(super) fn check_failures(run: &Run, findings: &Findings) -> Evidence {
     let checks = &run.facts.checks;
     let answers = checks.iter().map(CheckCounts::answers).max().unwrap_or(0);
@@ -109,7 +109,7 @@ pub(super) fn check_failures(run: &Run, findings: &Findings) -> Evidence {
     known.under(LoadEffects::of_findings(findings), 1.0)
 }
 
-/// Answers a second.
+/// Evidence about the answers per second.
 pub(super) fn throughput(run: &Run, findings: &Findings, scope: Scope) -> Evidence {
     let effects = LoadEffects::of_findings(findings);
     let all = run.snapshot.tally.responses;
@@ -123,7 +123,7 @@ pub(super) fn throughput(run: &Run, findings: &Findings, scope: Scope) -> Eviden
     if effects.unknown {
         return known.under(effects, f64::INFINITY);
     }
-    // In saturation it is what the service can do: no bound.
+    // In saturation the throughput is the service's capacity, not a bound.
     if effects.generator_bound(run.facts.offered.model) {
         known.up_to(f64::INFINITY, Doubt::GeneratorBound)
     } else {

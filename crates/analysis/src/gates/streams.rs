@@ -1,4 +1,4 @@
-//! What a run says of its streams.
+//! Evidence of a run about its streams.
 
 use truetail_model::record::{Metric, rank_of};
 use truetail_run::{Findings, Quantile, Run, StreamFacts, StreamTime};
@@ -13,7 +13,7 @@ use super::times::{ends_on_time, own_failures};
 use crate::streams::StreamMetric;
 use crate::support::min_sample_size;
 
-/// What is known of a time of streams.
+/// Evidence about a time of streams.
 pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statistic: Statistic) -> Evidence {
     let Some(streams) = &run.facts.stream else { return Evidence::nothing(Doubt::NoStreams) };
     if metric.is_of_llm() && streams.llm.is_none() {
@@ -29,7 +29,7 @@ pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statist
     with_generator(run, metric, known).under(LoadEffects::of_findings(findings), f64::INFINITY)
 }
 
-/// How many values there are of which nothing is known.
+/// Number of values about which nothing is known.
 fn untold(streams: &StreamFacts, metric: StreamMetric) -> u64 {
     match (metric, &streams.llm) {
         (StreamMetric::TimePerOutputToken, Some(llm)) => llm.tokens.unknown_time_per_output_token,
@@ -37,8 +37,8 @@ fn untold(streams: &StreamFacts, metric: StreamMetric) -> u64 {
     }
 }
 
-/// A quantile of the time per output token where that of `untold` answers cannot be told: they may have been the fastest, or
-/// the slowest.
+/// Evidence about a quantile of the time per output token. The time of `untold` answers is unknown: they may be the
+/// fastest or the slowest.
 fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
     let told = streams.times.of(StreamTime::TimePerOutputToken).to_histogram();
     let all = told.count().saturating_add(untold);
@@ -57,7 +57,7 @@ fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
     Evidence { below: vec![why.clone()], above: vec![why], ..Evidence::of(measured, bounds) }
 }
 
-/// What a quantile of so many values says.
+/// Converts a quantile of `count` values to evidence.
 pub(super) fn of_quantile(quantile: &Quantile, count: u64) -> Evidence {
     if let Some(needs_n) = quantile.needs_n.filter(|_| !quantile.supported) {
         return Evidence::nothing(match count {
@@ -75,7 +75,7 @@ pub(super) fn of_quantile(quantile: &Quantile, count: u64) -> Evidence {
     }
 }
 
-/// What a mean says: of so many values, with this sum, of which so many are only known from below.
+/// Converts a mean to evidence: count and sum of the values, and how many values are only lower bounds.
 pub(super) fn of_mean((count, sum_ns, unanswered): (u64, f64, u64)) -> Evidence {
     match (count, unanswered) {
         (0, _) => Evidence::nothing(Doubt::NotMeasured),
@@ -88,11 +88,11 @@ fn at_least(value: f64, why: Doubt) -> Evidence {
     Evidence::of(Measured::AtLeast(value), Bounds::exactly(value)).up_to(f64::INFINITY, why)
 }
 
-/// What the generator may have done. It may have begun a stream late, at most by its largest lag. What came while it stood
-/// still was read at once, with the instant of the last byte, so an event, and the gap before it, may be too late by as much as
-/// its longest pause. Where no kernel stamp tells when an event had come, any time may be its own, and a gap too short as well.
-/// And a stream that failed for want of something on this machine may have been the fastest of all. A time per output token
-/// may be too short too, where the first content was read late.
+/// Extends the bounds by what the generator may have done. A stream may have started late by the largest lag. Events
+/// that arrived during a pause were read together with the time of the last byte, so an event and the gap before it may
+/// be late by the longest pause. Without kernel time stamps, the generator may have caused the whole time, and a gap
+/// may also be too short. A stream that failed because this machine ran out of ports or files may have been the fastest
+/// of all. A time per output token may also be too short, if the first content was read late.
 fn with_generator(run: &Run, metric: StreamMetric, known: Evidence) -> Evidence {
     let (Measured::Value(value) | Measured::AtLeast(value) | Measured::Between(value, _)) = known.measured else {
         return known;
@@ -124,12 +124,12 @@ fn with_generator(run: &Run, metric: StreamMetric, known: Evidence) -> Evidence 
     }
 }
 
-/// Planned streams that were not complete, as a share.
+/// Share of planned streams that were not complete.
 pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
     let Some(streams) = &run.facts.stream else { return Evidence::nothing(Doubt::NoStreams) };
     let tally = streams.tally;
     let of_sessions = OfSessions::of(run, streams);
-    // A session that failed for want of something on this machine lost all of its streams.
+    // A session that failed because this machine ran out of ports or files lost all of its streams.
     let own = own_failures(run).saturating_mul(of_sessions.per_session);
     let counts = BadArrivals {
         planned: tally.planned,
@@ -141,11 +141,11 @@ pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
     counts.evidence(run, findings)
 }
 
-/// What is known of streams that are steps of sessions.
+/// Facts about streams that are steps of sessions.
 struct OfSessions {
-    /// How many a session has; of several flows, all of them together. 1 without flows.
+    /// Streams per session. Several flows count together. 1 without flows.
     per_session: u64,
-    /// Of those that were not reached, how many a session might have come to that was cut off, or never began.
+    /// Streams not reached because their session was cut off or never began.
     cut_off: u64,
 }
 

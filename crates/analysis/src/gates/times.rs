@@ -1,4 +1,4 @@
-//! What a run says of a time.
+//! Evidence of a run about a time.
 
 use truetail_model::record::{Cause, Metric, rank_of};
 use truetail_run::{EndClock, Findings, GeneratorStats, Quantile, Run, RunSource};
@@ -11,7 +11,7 @@ use super::metric::{Statistic, TimeKind};
 use super::scope::Scope;
 use crate::targets;
 
-/// What is known of a time, of the whole run or of one target.
+/// Evidence about a time of the whole run or of one target.
 pub(super) fn evidence(run: &Run, findings: &Findings, scope: Scope, kind: TimeKind, statistic: Statistic) -> Evidence {
     let effects = LoadEffects::of_findings(findings);
     let generator = Generator::of(run, kind, effects);
@@ -19,22 +19,22 @@ pub(super) fn evidence(run: &Run, findings: &Findings, scope: Scope, kind: TimeK
         Statistic::Quantile(q) => of_quantile(run, &quantile(run, findings, scope, kind, q), scope, kind, generator),
         Statistic::Mean => of_mean(run, scope, kind, generator),
     };
-    // Requests that a slow generator never sent stand among the slowest, and say nothing of the service.
+    // Requests that a slow generator never sent count among the slowest, and say nothing about the service.
     let never_sent = effects.lower_load && run.snapshot.tally.never_issued > 0;
     let known = if never_sent { known.down_to(0.0, Doubt::LowerLoad) } else { known };
     known.under(effects, f64::INFINITY)
 }
 
-/// What the generator may have done to the times of a late run, where no bracket says it: at most its largest lag, and more
-/// where answers lay unread.
+/// Possible effect of the generator on the times of a late run without a bracket. It is at most the largest lag, or
+/// more if answers lay unread.
 #[derive(Clone, Copy)]
 struct Generator {
-    /// It may have been late: a reason in the verdict says so, or the time begins at the intended start, so that any lag is
-    /// a part of it.
+    /// True if the generator may have been late: a reason in the verdict says so, or the time begins at the intended
+    /// start and includes any lag.
     late: bool,
-    /// A time may be too long by this.
+    /// Largest possible excess of a time.
     longer_by: f64,
-    /// A time may be too short by this: what a late request did not wait for is in no service time.
+    /// Largest possible shortfall of a time. A service time lacks the wait that a late request avoided.
     shorter_by: f64,
 }
 
@@ -49,7 +49,7 @@ impl Generator {
         Generator { late: effects.late || kind != TimeKind::Service, longer_by, shorter_by }
     }
 
-    /// What is known of `value`, with what the generator may have done to it.
+    /// Extends evidence about `value` by the possible effect of the generator.
     fn around(self, known: Evidence, value: f64) -> Evidence {
         if !self.late {
             return known;
@@ -59,7 +59,7 @@ impl Generator {
     }
 }
 
-/// No time includes a wait of the answer for the generator to read it.
+/// Returns true if no time includes a wait until the generator read the answer.
 pub(super) fn ends_on_time(run: &Run) -> bool {
     let stamped = |generator: &GeneratorStats| generator.end_clock == EndClock::Kernel && generator.unstamped == 0;
     match &run.facts.source {
@@ -111,7 +111,7 @@ fn of_quantile(run: &Run, quantile: &Quantile, scope: Scope, kind: TimeKind, gen
     }
 }
 
-/// Arrivals that have the time.
+/// Number of arrivals that have the time.
 fn arrivals(run: &Run, scope: Scope, kind: TimeKind) -> u64 {
     match (scope, kind) {
         (Scope::Whole, TimeKind::Response) => run.snapshot.tally.planned,
@@ -124,8 +124,8 @@ fn interval(quantile: &Quantile) -> Option<(f64, f64)> {
     Some((quantile.low_ns? as f64, quantile.high_ns? as f64))
 }
 
-/// Requests that failed because this machine ran out of something may have been the fastest of all. Without them among
-/// the failed, the value at a rank is that of a rank which is smaller by their number.
+/// Extends the bounds for requests that failed because this machine ran out of ports or files. They may have been the
+/// fastest of all, so the true quantile may be as low as the value that many ranks below.
 fn without_own_failures(run: &Run, q: f64, scope: Scope, kind: TimeKind, known: Evidence) -> Evidence {
     let own = own_failures(run);
     if own == 0 || kind != TimeKind::Response {
@@ -148,14 +148,14 @@ fn without_own_failures(run: &Run, q: f64, scope: Scope, kind: TimeKind, known: 
     }
 }
 
-/// Arrivals that failed for want of something on this machine.
+/// Number of arrivals that failed because this machine ran out of ports or files.
 pub(super) fn own_failures(run: &Run) -> u64 {
     let count = |cause| run.snapshot.causes.get(&cause).copied().unwrap_or(0);
     count(Cause::NoLocalPort) + count(Cause::NoFileDescriptor)
 }
 
-/// Over all planned arrivals for the response time, else over answers. Arrivals without an answer count with what was
-/// waited for them, which is a bound from below.
+/// Evidence about a mean: over all planned arrivals for the response time, otherwise over answers. Arrivals without an
+/// answer count with their waiting time, which is a lower bound.
 fn of_mean(run: &Run, scope: Scope, kind: TimeKind, generator: Generator) -> Evidence {
     let sums = Sums::of(run, scope, kind);
     if sums.count == 0 {
@@ -176,11 +176,10 @@ fn of_mean(run: &Run, scope: Scope, kind: TimeKind, generator: Generator) -> Evi
     }
 }
 
-/// The times that a mean is over.
 struct Sums {
     count: u64,
     sum_ns: f64,
-    /// The same less what the generator added to each; `None` where that is not known.
+    /// Sum without what the generator added to each time, if known.
     without_generator_ns: Option<f64>,
     unanswered: u64,
 }
