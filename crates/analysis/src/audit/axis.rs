@@ -22,7 +22,6 @@ pub(super) struct Axis<'a> {
     pub(super) blocks: &'a Bins<Durations>,
     /// Starts before each bin, plus a last entry for the end of the run.
     starts: Vec<u64>,
-    /// Requests in flight after each bin.
     in_flight: Vec<i64>,
     /// Excluded time before each bin, in nanoseconds.
     left_out: Vec<u64>,

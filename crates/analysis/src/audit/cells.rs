@@ -2,7 +2,6 @@
 
 use super::bins::Cell;
 
-/// Starts and ends in a short bin.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
     pub(super) starts: u32,

@@ -223,7 +223,6 @@ mod tests {
         assert_eq!(corrected(&before, Nanos(1)).1, MAX_ADDED);
     }
 
-    /// Corrects each interval independently; the intervals add up to the whole.
     #[test]
     fn intervals_add_up() {
         let mut corrector = Corrector::new(Nanos::from_millis(10));
@@ -244,7 +243,6 @@ mod tests {
     }
 
     proptest! {
-        /// Correcting the parts of a histogram gives the corrected histogram.
         #[test]
         fn parts_of_a_histogram_add_up(values in proptest::collection::vec(1u64..1_000_000, 2..60), interval in 100u64..100_000) {
             let mut parts = [Histogram::new(), Histogram::new(), Histogram::new()];

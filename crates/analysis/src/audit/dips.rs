@@ -6,7 +6,6 @@ use truetail_model::time::Nanos;
 use super::axis::Axis;
 use super::steps::{Step, Steps};
 
-/// Most steps in a run.
 const MAX_STEPS: u64 = 256;
 /// Each step has room for at least this many starts at the mean rate.
 const STARTS_A_STEP: f64 = 20.0;
@@ -29,7 +28,6 @@ const SAME_CONCURRENCY: f64 = 1.25;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dip {
-    /// Start of the dip in nanoseconds.
     pub(super) from: u64,
     pub(super) length: Nanos,
     pub(super) missing: f64,

@@ -33,7 +33,6 @@ impl Missing {
         }
     }
 
-    /// Requests missing from a dip.
     pub(super) fn of_dip(dip: &Dip) -> Missing {
         let spread = dip.missing / dip.sigma.max(1.0);
         Missing {

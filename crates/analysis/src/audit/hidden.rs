@@ -18,7 +18,6 @@ const ONE_STALL: u64 = 20;
 /// Number of requests that a stretch needs before its own median counts as usual.
 const FEWEST_BESIDE: u64 = 8;
 
-/// Returns the duration above which a request is slow, in nanoseconds.
 fn slow(durations: &Histogram) -> u64 {
     durations.quantile(0.5).unwrap_or_default().0.saturating_mul(SLOW_FACTOR)
 }

@@ -28,8 +28,7 @@ const FEWEST_REQUESTS: u64 = 50;
 const COARSE: u64 = 50_000_000;
 /// Fewest steps of the resolution that a run needs.
 const FEWEST_STEPS: u64 = 20;
-/// Depth of a dip in standard deviations for a likely or certain finding. [`Dip::cover`] of a certain one is in
-/// `COVER`.
+/// Depth of a dip in standard deviations, for a likely and a certain finding. `COVER` is for a certain one.
 const SIGMA_LIKELY: f64 = 6.0;
 const SIGMA_CERTAIN: f64 = 10.0;
 const COVER: std::ops::RangeInclusive<f64> = 0.65..=1.35;
@@ -223,7 +222,6 @@ fn cannot_tell(seen: &Seen) -> AuditFinding {
     if seen.is_blind || too_coarse { AuditFinding::CannotTell } else { AuditFinding::NoneSeen }
 }
 
-/// Number of users and their interval, given or inferred.
 fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
     let waiting = seen.users;
     let largest = seen.silences.waiting.iter().max_by(|a, b| a.expected.total_cmp(&b.expected));

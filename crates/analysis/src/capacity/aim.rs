@@ -85,7 +85,6 @@ pub(super) struct Fit {
     /// Zero of the line, as the logarithm of a rate, kept away from the ends of the bracket.
     pub(super) crossing: f64,
     pub(super) slope: f64,
-    /// Points with their weights.
     pub(super) points: Vec<[f64; 3]>,
 }
 

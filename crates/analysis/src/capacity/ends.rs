@@ -8,8 +8,7 @@ use super::trial::{Purpose, Trial};
 
 /// Smallest distance of an end from the limit, as a part of the resolution. Small, because the limit is an estimate.
 const CLOSEST: f64 = 0.2;
-/// An end that did not hold moves out by at least this part of the resolution. A nearer end would be even harder to
-/// prove.
+/// An end that did not hold moves out by at least this part of the resolution. A nearer end is harder to prove.
 const FARTHER: f64 = 0.15;
 /// Confirmations double in length at most this many times.
 const MAX_LENGTHENINGS: u32 = 10;
@@ -61,7 +60,6 @@ pub(super) struct Failed {
 pub(super) struct Ends {
     low: f64,
     high: f64,
-    /// Estimated limit.
     limit: Option<f64>,
     /// Largest distance between two ends.
     width: f64,
@@ -72,8 +70,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Creates ends between the rates `lower`, which meets, and `top`, which misses. `limit` is the logarithm of a
-    /// rate.
+    /// Creates ends between the rates `lower`, which meets, and `top`, which misses. `limit` is a logarithm.
     pub(super) fn new(lower: f64, top: f64, limit: Option<f64>, resolution: f64, failed: Failed) -> Ends {
         let width = width(resolution);
         let ceiling = failed.lower.map_or(f64::INFINITY, |rate| rate.ln() - FARTHER * width);
@@ -81,7 +78,6 @@ impl Ends {
         Ends { low: lower.ln(), high: top.ln(), limit, width, ceiling, floor }
     }
 
-    /// Returns the upper end to prove first.
     pub(super) fn upper(&self) -> f64 {
         self.around().1.exp()
     }

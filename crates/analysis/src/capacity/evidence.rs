@@ -16,7 +16,6 @@ use crate::long_run_variance::CosineBasis;
 /// Fewer separate events than this never show a missed objective, unless half of the probe is bad.
 const FEWEST_EVENTS: usize = 8;
 
-/// Evidence from one sample about a share of bad requests.
 pub(super) struct Evidence<'a> {
     sample: &'a Sample,
     allowed: f64,

@@ -8,7 +8,6 @@
 
 use truetail_model::time::Nanos;
 
-/// Growth of the probe from one look to the next.
 const GROWTH: (u64, u64) = (3, 2);
 
 #[derive(Clone, Debug)]

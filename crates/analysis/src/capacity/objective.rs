@@ -131,7 +131,6 @@ impl Objective {
         }
     }
 
-    /// Shortest bad time in nanoseconds.
     pub(super) fn bad_from(&self) -> u64 {
         self.limit_ns().unwrap_or(u64::MAX)
     }

@@ -81,7 +81,7 @@ impl Objective {
     }
 }
 
-/// Intervals that ended before `before`.
+/// Intervals that had ended by `before`.
 fn whole_rows<T>(intervals: &ByInterval<T>, before: Timestamp) -> &[T] {
     let whole = before.second() / intervals.width_s() as usize;
     &intervals.rows()[..whole.min(intervals.rows().len())]

@@ -29,7 +29,7 @@ const LONGEST_CONFIRMATION: u64 = 8;
 const MAX_SPOILT_PROBES: u32 = 2;
 /// One-sided error probability of a probe that only chooses the next rate. A wrong answer there costs time.
 const SEARCH_LEVEL: f64 = 0.1;
-/// Weight of a full-length probe in the estimate of the limit. Other probes have weight 1.
+/// Largest weight of a probe in the estimate of the limit. A short probe with an answer has weight 1.
 const CONFIRMATION_WEIGHT: f64 = 4.0;
 /// The first look waits for this many allowed bad requests, and the probe lasts at least until the second number.
 const ALLOWED_AT_LEAST: (f64, f64) = (5.0, 25.0);

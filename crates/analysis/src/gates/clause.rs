@@ -5,20 +5,15 @@ use truetail_model::record::Metric;
 use super::grammar;
 use super::metric::{GateMetric, Operator, Statistic};
 
-/// Subject of a gate.
+/// Subject of a gate. [`GateMetric`] explains the variants.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Subject {
     /// A quantile of a time, in (0, 1]. 1 means the largest value.
     Quantile(Metric, f64),
-    /// The mean of a time.
     Mean,
-    /// Planned arrivals without an answer or with an error status.
     ErrorRate,
-    /// Planned arrivals without an answer.
     Unanswered,
-    /// Answers that failed a check.
     CheckFailures,
-    /// Answers per second.
     Throughput,
     Streams,
     Sessions,

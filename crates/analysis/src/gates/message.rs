@@ -56,7 +56,6 @@ fn without_generator(gate: &Parsed, evidence: &Evidence, value: f64) -> String {
     }
 }
 
-/// Remark on a decided gate.
 fn remark(gate: &Parsed, evidence: &Evidence) -> Option<String> {
     let (low, high) = evidence.interval.filter(|(low, high)| (*low..=*high).contains(&gate.limit))?;
     Some(format!("its 95 % interval, {} to {}, includes the limit", figure(gate, low), figure(gate, high)))

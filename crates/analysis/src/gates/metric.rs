@@ -4,7 +4,6 @@ use truetail_model::record::Metric;
 
 use crate::streams::StreamMetric;
 
-/// Comparison of a metric with a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operator {
     Above,
@@ -33,7 +32,6 @@ impl Operator {
         }
     }
 
-    /// Returns true if large values meet the condition.
     pub(super) const fn is_upward(self) -> bool {
         match self {
             Operator::Above | Operator::AtLeast => true,
@@ -74,7 +72,6 @@ impl TimeKind {
     }
 }
 
-/// Figure of a distribution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Statistic {
     /// In (0, 1]. 1 means the largest value.
@@ -82,7 +79,6 @@ pub(super) enum Statistic {
     Mean,
 }
 
-/// Metric that is compared with a limit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum GateMetric {
     /// A time, in nanoseconds.
@@ -106,7 +102,6 @@ pub(super) enum GateMetric {
 }
 
 impl GateMetric {
-    /// Returns true if the metric is compared with a duration.
     pub(super) const fn is_time(self) -> bool {
         matches!(self, GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_))
     }

@@ -28,7 +28,6 @@ pub fn outcome(run: &Run, findings: &Findings) -> RunOutcome {
     }
 }
 
-/// Returns true if there are checks, but no answer that could pass or fail them.
 fn nothing_was_checked(run: &Run) -> bool {
     run.facts.checks.iter().any(|check| check.passed + check.failed == 0)
 }

@@ -4,7 +4,6 @@ use truetail_run::Run;
 
 use super::doubt::Doubt;
 
-/// Part of a run that a gate is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Scope {
     Whole,

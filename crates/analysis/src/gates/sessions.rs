@@ -49,7 +49,6 @@ pub(super) fn step_time(run: &Run, findings: &Findings, name: Option<&str>, stat
     Some(with_generator(run, known, most_requests(step)).under(LoadEffects::of_findings(findings), f64::INFINITY))
 }
 
-/// Most requests of one session.
 fn most_requests_of(sessions: SessionPart<'_>) -> f64 {
     sessions.steps.iter().map(|step| step.per_session as f64 * most_requests(step)).sum()
 }

@@ -109,7 +109,6 @@ pub(super) fn check_failures(run: &Run, findings: &Findings) -> Evidence {
     known.under(LoadEffects::of_findings(findings), 1.0)
 }
 
-/// Evidence about the answers per second.
 pub(super) fn throughput(run: &Run, findings: &Findings, scope: Scope) -> Evidence {
     let effects = LoadEffects::of_findings(findings);
     let all = run.snapshot.tally.responses;

@@ -13,7 +13,6 @@ use super::times::{ends_on_time, own_failures};
 use crate::streams::StreamMetric;
 use crate::support::min_sample_size;
 
-/// Evidence about a time of streams.
 pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statistic: Statistic) -> Evidence {
     let Some(streams) = &run.facts.stream else { return Evidence::nothing(Doubt::NoStreams) };
     if metric.is_of_llm() && streams.llm.is_none() {
@@ -57,7 +56,6 @@ fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
     Evidence { below: vec![why.clone()], above: vec![why], ..Evidence::of(measured, bounds) }
 }
 
-/// Converts a quantile of `count` values to evidence.
 pub(super) fn of_quantile(quantile: &Quantile, count: u64) -> Evidence {
     if let Some(needs_n) = quantile.needs_n.filter(|_| !quantile.supported) {
         return Evidence::nothing(match count {

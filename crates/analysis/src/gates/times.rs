@@ -111,7 +111,6 @@ fn of_quantile(run: &Run, quantile: &Quantile, scope: Scope, kind: TimeKind, gen
     }
 }
 
-/// Number of arrivals that have the time.
 fn arrivals(run: &Run, scope: Scope, kind: TimeKind) -> u64 {
     match (scope, kind) {
         (Scope::Whole, TimeKind::Response) => run.snapshot.tally.planned,

@@ -13,7 +13,6 @@ pub(super) struct Columns<'a> {
     snapshot: &'a Snapshot,
 }
 
-/// Source of the arrivals.
 enum Cut<'a> {
     /// Every arrival, in the order of the intended starts, and the range of each column.
     Each(&'a [RequestRecord], Vec<Range<usize>>),

@@ -24,7 +24,6 @@ struct Place {
     has_interval: bool,
 }
 
-/// Non-empty curves of a run.
 pub(super) fn curves(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<PercentileCurve> {
     let places = places();
     let mut curves = vec![response_time(run, findings, every, &places), service_time(&run.snapshot, every, &places)];

@@ -6,7 +6,6 @@ use super::data::GapSeries;
 use super::log_bins::LogBins;
 use crate::fidelity::sorted_gaps;
 
-/// Fewest gaps that make a picture.
 const FEWEST: usize = 100;
 const MAX_BINS: usize = 60;
 /// Gaps shorter than this share of the mean gap are in the first bin: requests sent at once.

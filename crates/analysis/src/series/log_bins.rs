@@ -9,7 +9,6 @@ pub(super) struct LogBins {
     per_decade: f64,
     /// Number of bin 0, counted from the bin of 1 ns.
     first: i64,
-    /// Number of bins, at least one.
     pub(super) count: usize,
 }
 
@@ -29,7 +28,6 @@ impl LogBins {
         ((place(self.per_decade, value) - self.first).max(0) as usize).min(self.count - 1)
     }
 
-    /// Lower edge of bin 0.
     pub(super) fn lowest(&self) -> f64 {
         libm::pow(10.0, (self.first as f64 - 0.5) / self.per_decade)
     }

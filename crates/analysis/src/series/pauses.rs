@@ -56,7 +56,6 @@ struct Silence {
     waited: f64,
 }
 
-/// Pauses of either side, in order of their start.
 pub(super) fn pauses(run: &Run, every: Option<&[RequestRecord]>, grid: &Grid) -> Vec<PauseSpan> {
     let of_generator = generator_pauses(run, grid.measured_from_ns());
     let of_server = every.map_or(Vec::new(), |records| server_pauses(records, &of_generator));

@@ -43,7 +43,7 @@ impl TimeAxis {
 
 /// Most columns if every single request is known …
 const MAX_FINE_COLUMNS: u64 = 240;
-/// … and mean arrivals in columns shorter than a second, at least.
+/// … and fewest mean arrivals in a column shorter than a second.
 const ARRIVALS_IN_FINE_COLUMN: u64 = 10;
 /// Fewest expected arrivals of a short last column. Fewer would give a random rate. Half a column or more is always
 /// kept as a separate column, and less than a tenth never.
@@ -124,7 +124,6 @@ impl Grid {
         Timestamp(self.from_ns.saturating_add(self.width_ns.saturating_mul(i as u64)))
     }
 
-    /// Converts the columns to seconds.
     pub(super) fn axis(&self) -> TimeAxis {
         let seconds = |ns: u64| ns as f64 / NANOS_PER_SECOND as f64;
         TimeAxis {
