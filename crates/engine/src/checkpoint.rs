@@ -1,7 +1,7 @@
-//! What was recorded so far, while a run goes on: a worker gives its recorder away and goes on with an empty one, which
-//! takes it no longer than to exchange two pointers. Room for times is made with the new one, by whoever asks; the rows of
-//! the seconds and intervals so far are not: the first record makes them, empty ones, of some 40 bytes for each second of
-//! the run and 1 KiB for each interval. All that was given away is part of the result.
+//! Snapshots of a running run. A worker gives its recorder away and continues with an empty one, which costs the worker
+//! the exchange of two pointers. The thread that asks also allocates the new recorder's histograms. Only the rows per
+//! second and per interval are made by the worker, at the first record: about 40 bytes per second of the run and 1 KiB
+//! per interval. The result of the run includes all recorders that were given away.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -10,10 +10,12 @@ use std::time::Duration;
 use truetail_model::arrival::ScheduleHash;
 use truetail_model::record::{Recorder, RecorderOptions, Snapshot};
 
-/// A worker looks after each sleep, of 20 ms at most; one that takes this long was itself not running.
+/// Longest wait for a worker. It checks its mailbox after each sleep of at most 20 ms, so a worker that takes longer
+/// than this was not running itself.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Between one worker and whoever asks. The worker looks in each turn, so nobody else writes into the lines that it is in.
+/// Exchange of recorders between one worker and the thread that asks. The worker reads it in each turn, so the
+/// alignment keeps other writes out of its cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Mailbox {
@@ -25,11 +27,11 @@ pub(crate) struct Mailbox {
 
 #[derive(Debug, Default)]
 struct Content {
-    /// For the worker: an empty recorder.
+    /// An empty recorder for the worker.
     fresh: Option<Box<Recorder>>,
-    /// From the worker: what it recorded.
+    /// The full recorder from the worker.
     full: Option<Box<Recorder>>,
-    /// The worker has ended and gives nothing any more.
+    /// The worker has ended and gives nothing more.
     closed: bool,
 }
 
@@ -42,17 +44,17 @@ impl Mailbox {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Somebody asked for the recorder: the worker looks in each turn.
+    /// Returns true if the recorder was asked for. The worker checks this in each turn.
     #[inline]
     pub(crate) fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Acquire)
     }
 
-    /// Called by the worker when it was asked: gives its recorder away.
+    /// Gives the worker's recorder away, because it was asked for.
     #[cold]
     pub(crate) fn give(&self, recorder: &mut Box<Recorder>) {
         let mut content = self.content();
-        // What was given for somebody who had not the patience to wait is still there to be collected: it stays.
+        // Keep a recorder that nobody has collected, because the thread that asked had stopped waiting.
         if content.full.is_none()
             && let Some(fresh) = content.fresh.take()
         {
@@ -62,21 +64,21 @@ impl Mailbox {
         self.given.notify_all();
     }
 
-    /// Called by the worker when it ends.
+    /// Tells waiting threads that the worker has ended.
     pub(crate) fn close(&self) {
         self.content().closed = true;
         self.given.notify_all();
     }
 
-    /// Asks for the recorder.
+    /// Asks the worker for its recorder.
     pub(crate) fn ask(&self) {
-        // Made here, so that the worker does not spend its time on it.
+        // Made here, so that the worker spends no time on it.
         let fresh = Box::new(Recorder::new(self.options));
         self.content().fresh.get_or_insert(fresh);
         self.asked.store(true, Ordering::Release);
     }
 
-    /// What was given, after a wait for it; also what was given too late for an earlier wait.
+    /// Takes the recorder that the worker gave, also if an earlier wait missed it. If `wait`, waits for it first.
     pub(crate) fn collect(&self, wait: bool) -> Option<Snapshot> {
         let mut content = self.content();
         if wait {
@@ -85,19 +87,20 @@ impl Mailbox {
             content = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         let full = content.full.take();
-        // The worker may come for this lock: it is not to wait for the sums below.
+        // The worker may need this lock, and must not wait for the sums below.
         drop(content);
-        // The hash of a schedule is summed up by the driver, over the whole run.
+        // The driver computes the hash of the schedule over the whole run.
         full.map(|recorder| recorder.finish(ScheduleHash::default()))
     }
 }
 
-/// All that was given away so far.
+/// Sum of all recorders that were given away so far.
 #[derive(Debug, Default)]
 pub(crate) struct Collected(Mutex<Option<Snapshot>>);
 
 impl Collected {
-    /// Adds what the mailboxes hold, after asking for it and waiting if `ask`. A copy of all that was given so far.
+    /// Adds the contents of the mailboxes and returns a copy of the sum. If `ask`, first asks all workers for their
+    /// recorders and waits for them.
     pub(crate) fn collect(&self, mailboxes: &[&Mailbox], ask: bool) -> Option<Snapshot> {
         if ask {
             mailboxes.iter().for_each(|mailbox| mailbox.ask());
@@ -120,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// A recorder that knows of one planned arrival.
+    /// Returns a recorder with one planned arrival.
     fn one(options: RecorderOptions) -> Box<Recorder> {
         let mut recorder = Box::new(Recorder::new(options));
         recorder.plan(Timestamp::ZERO);
@@ -134,7 +137,7 @@ mod tests {
         let mut recorder = one(options);
         mailbox.ask();
         mailbox.give(&mut recorder);
-        // Nobody collected it, because whoever asked had gone, and somebody else asks.
+        // The first thread has stopped waiting and left the recorder uncollected; another thread asks.
         mailbox.ask();
         recorder.plan(Timestamp::ZERO);
         mailbox.give(&mut recorder);

@@ -1,4 +1,4 @@
-//! Watching and stopping a run from outside.
+//! Control of a run by other threads: progress, results so far and stopping.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,14 +10,14 @@ use crate::checkpoint::{Collected, Mailbox};
 use crate::live::{Live, Progress};
 use crate::start::Start;
 
-/// How the workers are to end the run. Later variants are stronger, and a request never becomes weaker.
+/// Requested end of the run. Later variants are stronger, and a request never becomes weaker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum StopRequest {
-    /// They are to go on.
+    /// Continue.
     None,
-    /// They are to send nothing more and to wait for what is in flight, within the drain limit.
+    /// Send nothing more, and wait for requests in flight, within the drain limit.
     Drain,
-    /// They are to end at once.
+    /// End at once.
     Now,
 }
 
@@ -35,12 +35,13 @@ struct Shared {
     has_ended: AtomicBool,
 }
 
-/// Every worker reads the value in each turn, and must not wait for a cache line because of writes next to it.
+/// Cache lines that hold one value. Every worker reads the value in each turn, and must not wait because of writes next
+/// to it.
 #[derive(Default, Debug)]
 #[repr(align(128))]
 struct OwnCacheLines<T>(T);
 
-/// What a handle needs of a worker.
+/// The parts of a worker that a handle uses.
 #[derive(Debug)]
 struct AttachedWorker {
     live: Arc<Live>,
@@ -48,29 +49,29 @@ struct AttachedWorker {
 }
 
 impl Control {
-    /// A handle for a run that has not begun.
+    /// Returns a handle for a run that has not begun.
     pub fn new() -> Control {
         Control::default()
     }
 
-    /// Ends the run early: nothing more falls due, and what is in flight is waited for, within the drain limit. A worker reads
-    /// the request in each turn, so after at most 20 ms of sleep or after a blocking call. Arrivals intended after that are
-    /// not planned; a worker that kept up still sends what fell due just before.
+    /// Ends the run early: no further request becomes due, and requests in flight are waited for, within the drain
+    /// limit. A worker notices in its next turn, so after at most 20 ms of sleep or after a blocking call. Later
+    /// arrivals are not planned; a worker that kept up still sends what became due just before.
     pub fn stop(&self) {
         self.request(StopRequest::Drain);
     }
 
-    /// As [`Control::stop`], but without waiting: what is in flight is counted as in flight at the end.
+    /// Ends the run without a drain: requests in flight are counted as in flight at end.
     pub fn stop_now(&self) {
         self.request(StopRequest::Now);
     }
 
-    /// The run was asked to end early, or a worker failed.
+    /// Returns true if the run was asked to end early, or a worker failed.
     pub fn was_stopped(&self) -> bool {
         self.stop_request() != StopRequest::None
     }
 
-    /// Every worker has ended, and what they measured is merged. Always false for callables.
+    /// Returns true if every worker has ended and the results are merged. Always false for callables.
     pub fn has_ended(&self) -> bool {
         self.0.has_ended.load(Ordering::Relaxed)
     }
@@ -79,33 +80,35 @@ impl Control {
         self.0.has_ended.store(true, Ordering::Relaxed);
     }
 
-    /// The progress of the run. All zero before it begins.
+    /// Returns the progress of the run; all zero before it begins.
     pub fn progress(&self) -> Progress {
         let workers = self.0.workers.lock().expect("no holder of this lock panics");
         Progress::of(workers.iter().map(|worker| &*worker.live))
     }
 
-    /// Time since the origin of the run; `None` before the clock of the run is set, and for callables.
+    /// Returns the time since the origin of the run; `None` before the run's clock is set, and for callables.
     pub fn elapsed(&self) -> Option<Nanos> {
         self.0.start.get().map(|start| start.clock.now().since_origin())
     }
 
-    /// The origin of the run, in nanoseconds since 1970 UTC; `None` as for [`Control::elapsed`].
+    /// Returns the origin of the run, in nanoseconds since 1970 UTC; `None` before the run's clock is set, and for
+    /// callables.
     pub fn started_at_unix_ns(&self) -> Option<u64> {
         self.0.start.get().map(|start| start.clock.origin_unix_ns())
     }
 
-    /// From the origin of the run to its beginning; above zero where it was late for an origin that was given.
+    /// Returns the time from the origin of the run to its beginning. It is above zero if the run was late for a given
+    /// origin.
     pub fn begins_after(&self) -> Nanos {
         self.0.start.get().map_or(Nanos::ZERO, |start| start.begins.since_origin())
     }
 
-    /// The run has this clock, and begins then.
+    /// Sets the clock of the run and its beginning.
     pub(crate) fn set_start(&self, start: Start) {
         let _ = self.0.start.set(start);
     }
 
-    /// What was last requested.
+    /// Returns the strongest request so far.
     pub(crate) fn stop_request(&self) -> StopRequest {
         match self.0.stop_request.0.load(Ordering::Relaxed) {
             0 => StopRequest::None,
@@ -114,13 +117,14 @@ impl Control {
         }
     }
 
-    /// Everything recorded so far about arrivals that have ended; those that have not are counted as planned and nothing
-    /// else. `None` before the run and for callables. The copy is made by the caller; workers do next to nothing for it.
+    /// Returns everything recorded so far about arrivals that have ended; other arrivals count as planned and nothing
+    /// else. `None` before the run and for callables. The calling thread makes the copy, at almost no cost to the
+    /// workers.
     pub fn recorded_so_far(&self) -> Option<Snapshot> {
         self.collect(true)
     }
 
-    /// Everything that workers published during the run, without asking for more.
+    /// Returns everything that workers have given during the run, without asking for more.
     pub(crate) fn published_so_far(&self) -> Option<Snapshot> {
         self.collect(false)
     }
@@ -132,12 +136,12 @@ impl Control {
         self.0.collected.collect(&mailboxes.iter().map(|mailbox| &**mailbox).collect::<Vec<_>>(), ask)
     }
 
-    /// Adds a worker to those that are watched; one with a mailbox publishes what it records.
+    /// Adds a worker to the run. A worker with a mailbox publishes what it records.
     pub(crate) fn attach(&self, live: Arc<Live>, mailbox: Option<Arc<Mailbox>>) {
         self.0.workers.lock().expect("no holder of this lock panics").push(AttachedWorker { live, mailbox });
     }
 
-    /// Wakes no worker: see [`Control::stop`].
+    /// Raises the request. It wakes no worker: see [`Control::stop`].
     fn request(&self, what: StopRequest) {
         self.0.stop_request.0.fetch_max(what as u8, Ordering::Relaxed);
     }

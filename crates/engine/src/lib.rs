@@ -1,7 +1,7 @@
-//! Sends load over real sockets. It drives [`truetail_model::driver`] on one thread per core, each with its own reactor,
-//! connections and recorder; the path of a request shares nothing between threads.
+//! Sends load over real sockets. The engine drives [`truetail_model::driver`] on one thread per core. Each thread has
+//! its own reactor, connections and recorder, and threads share nothing on the path of a request.
 //!
-//! The engine knows HTTP, TLS and TCP, but no load tools, reports or terminals.
+//! The engine knows HTTP, TLS and TCP. It knows nothing of load tools, reports or terminals.
 //!
 //! ```no_run
 //! use truetail_engine::{Control, Method, Plan, Target};

@@ -1,19 +1,19 @@
-//! Figures of a run that is going on: each worker writes its own, anybody reads.
+//! Live figures of a run: each worker writes its own, and any thread reads them.
 //!
-//! A worker is the only writer of its figures, so it loads and stores without locked instructions; a reader sees each
-//! figure as it was a moment ago, which is all that progress needs. Results never come from here.
+//! A worker is the only writer of its figures, so it loads and stores without locked instructions. A reader sees each
+//! figure as it was a moment ago, which is enough for progress. Results never come from here.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::time::Nanos;
 
-/// log2 of the buckets in each power of two: values to about 3 %.
+/// log2 of the number of buckets in each power of two, which keeps values to about 3 %.
 const SUB_BITS: u32 = 5;
 const BUCKETS: usize = ((64 - SUB_BITS as usize) << SUB_BITS) + (1 << SUB_BITS);
 
-/// The figures of one worker. Two cache lines, which processors fetch together, are its own: what one worker writes must not
-/// take from another what it reads.
+/// The figures of one worker. The alignment to two cache lines, which processors fetch together, keeps one worker's
+/// writes from slowing down another worker's reads.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Live {
@@ -36,7 +36,7 @@ impl Default for Live {
     }
 }
 
-/// Adds one, by the only writer.
+/// Adds one. Correct only for a single writer.
 fn bump(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
@@ -47,7 +47,7 @@ fn bucket_of(value: u64) -> usize {
     ((shift as usize) << SUB_BITS) + (value >> shift) as usize
 }
 
-/// The highest value of a bucket.
+/// Returns the highest value of a bucket.
 fn highest_of(bucket: usize) -> u64 {
     let shift = (bucket >> SUB_BITS).saturating_sub(1);
     let sub = (bucket - (shift << SUB_BITS)) as u64;
@@ -73,22 +73,22 @@ impl Live {
     }
 }
 
-/// How a run stands.
+/// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Progress {
-    /// Arrivals for which an attempt was begun.
+    /// Arrivals that were issued.
     pub issued: u64,
-    /// Whole answers.
+    /// Complete answers.
     pub responses: u64,
-    /// Of these, with a status from 400.
+    /// Answers with a status of 400 or above.
     pub error_status: u64,
     /// Issued arrivals that ended without an answer.
     pub unanswered: u64,
-    /// Issued and not ended.
+    /// Arrivals that were issued and have not ended.
     pub in_flight: u64,
     /// Median response time of the answers so far, to about 3 %.
     pub p50: Option<Nanos>,
-    /// Their 99th percentile, to about 3 %.
+    /// 99th percentile of the response time of the answers so far, to about 3 %.
     pub p99: Option<Nanos>,
 }
 

@@ -13,71 +13,73 @@ use crate::protocol::observer::ObserverFactory;
 use crate::target::endpoint::Endpoint;
 use crate::target::{HttpVersion, Target};
 
-/// One run.
+/// Plan of one run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The load and its limits, as all machines together have them.
+    /// The load and its limits, for all machines together.
     pub workload: Workload,
-    /// What this machine has of the load.
+    /// The part of the load that this machine offers.
     pub stripe: Stripe,
-    /// The origin of the schedule, nanoseconds since 1970 UTC; `None`: as soon as all is ready.
+    /// The origin of the schedule, in nanoseconds since 1970 UTC; `None`: as soon as the run is ready.
     pub start_at_unix_ns: Option<u64>,
     /// The target of the load.
     pub target: Target,
-    /// Worker threads; `None`: as many as the load needs, at most one for each processor.
+    /// Worker threads; `None`: as many as the load needs, at most one per processor.
     pub threads: Option<u32>,
-    /// Which requests are kept one by one.
+    /// Selection of the requests that are kept one by one.
     pub samples: SamplesOptions,
-    /// The clock that takes the end of a response time. The kernel's exists on Linux only.
+    /// The clock that takes the end of a response time. The kernel's exists only on Linux.
     pub end_clock: EndClock,
-    /// How exactly requests are sent.
+    /// Precision with which requests are sent.
     pub precision: Precision,
-    /// Connections are reused where the server allows it; otherwise each request opens a connection of its own and has to
-    /// contain `Connection: close`. Not used in HTTP/2, which always reuses connections.
+    /// Reuse connections if the server allows it. Otherwise each request opens its own connection and must contain
+    /// `Connection: close`. HTTP/2 ignores this and always reuses connections.
     pub keep_alive: bool,
     /// Most requests in flight at once on one HTTP/2 connection; `None`: as many as the server allows.
     pub max_streams: Option<u32>,
-    /// Sees heads and bodies of the answers; `None`: bodies are counted and forgotten.
+    /// Sees heads and bodies of the answers; `None`: bodies are counted and dropped.
     pub observer: Option<ObserverFactory>,
-    /// Open files that this process needs during the run for other things: truetail opens no connections in their place.
+    /// Open files that this process needs for other things during the run. The limit on connections leaves room for
+    /// them.
     pub other_files: u64,
 }
 
-/// How exactly requests are sent.
+/// Precision with which requests are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Precision {
-    /// What workers do between two requests.
+    /// Activity of workers between two requests.
     pub timing: Timing,
     /// Workers have real-time priority, so that other programs on this machine do not delay them. Linux only.
     pub realtime: bool,
 }
 
-/// Requests per second for each worker, where the number of threads is left to the engine: about half of what a core of a
-/// small machine can do, so that a worker can catch up.
+/// Requests per second for each worker, if the engine chooses the number of threads. It is about half of what a core of
+/// a small machine can do, so that a worker can catch up.
 const RATE_PER_WORKER: f64 = 25_000.0;
 
-/// The highest rate that a run may plan for each of its workers, in requests per second: 100 times and more what one can
-/// send.
+/// The highest rate that a run may plan for each worker, in requests per second. One worker can send at most about a
+/// hundredth of it.
 const MAX_RATE_PER_WORKER: f64 = 1e8;
 
 /// Open files that are kept free for everything but workers and their connections.
 const RESERVED_FILES: u64 = 18;
-/// Open files of each worker besides its connections: those it waits with. All workers share the table of the process.
+/// Open files of each worker besides its connections: those of its reactor. All workers share the process's table of
+/// open files.
 const FILES_PER_WORKER: u64 = 3;
 
 /// Local ports that Linux assigns by default for one destination: 32768 to 60999.
 const DEFAULT_LOCAL_PORTS: u32 = 28_232;
 
-/// The cap on connections, and its reason.
+/// The limit on connections, and its reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EffectiveCap {
     /// Most connections at once.
     pub connections: u32,
-    /// What sets the cap.
+    /// The reason for this limit.
     pub reason: CapReason,
 }
 
-/// What sets the cap on connections.
+/// Reason for the limit on connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CapReason {
     /// The user's own limit.
@@ -88,17 +90,17 @@ pub enum CapReason {
     LocalPorts,
     /// The number of users of the closed model.
     Users,
-    /// One shared connection for each worker: in HTTP/2 a connection carries many requests.
+    /// One shared connection for each worker, because an HTTP/2 connection carries many requests.
     Multiplexed,
 }
 
 impl EffectiveCap {
-    /// The most connections that this machine allows, if nothing else sets the cap.
+    /// Returns the most connections that this machine allows, if this machine sets the limit.
     pub fn of_this_machine(&self) -> Option<u64> {
         self.machine_limit().map(|_| u64::from(self.connections))
     }
 
-    /// The limit of this machine that sets the cap, if one does.
+    /// Returns the limit of this machine that limits connections, if one does.
     pub fn machine_limit(&self) -> Option<MachineLimit> {
         match self.reason {
             CapReason::OpenFiles => Some(MachineLimit::OpenFiles),
@@ -109,7 +111,7 @@ impl EffectiveCap {
 }
 
 impl Plan {
-    /// A plan with the default options.
+    /// Returns a plan with the default options.
     pub fn new(workload: Workload, target: Target) -> Plan {
         Plan {
             workload,
@@ -127,7 +129,7 @@ impl Plan {
         }
     }
 
-    /// Another observer of the answers, which sees each before those that are there.
+    /// Adds an observer of the answers, which sees each answer before the existing observers.
     pub fn observe(&mut self, observer: ObserverFactory) {
         self.observer = Some(match self.observer.take() {
             Some(other) => observer.and(other),
@@ -135,17 +137,19 @@ impl Plan {
         });
     }
 
-    /// Sessions of the partly open model follow the script of the observer, and make their requests one by one.
+    /// Returns true if sessions of the partly open model follow the observer's script and make their requests one by
+    /// one.
     pub fn is_scripted(&self) -> bool {
         self.observer.as_ref().is_some_and(ObserverFactory::follows_script)
     }
 
-    /// The part of the load that this machine offers, and of its limits.
+    /// Returns the part of the load and of its limits that this machine offers.
     pub fn workload_here(&self) -> Workload {
         self.workload.of_stripe(self.stripe)
     }
 
-    /// The cap on connections that will be in force here: the user's limit, or else what this machine allows.
+    /// Returns the limit on connections that applies on this machine: the user's limit, or else what this machine
+    /// allows.
     pub fn effective_cap(&self) -> EffectiveCap {
         let workload = self.workload_here();
         if let Some(connections) = workload.limits.connections {
@@ -171,15 +175,17 @@ impl Plan {
         }
     }
 
-    /// So many connections a session may have, where each has its own: one to each origin. 1 where it has none.
+    /// Returns the most connections of a session: one to each origin if each session has its own connections, otherwise
+    /// 1.
     pub(crate) fn connections_per_session(&self) -> u32 {
         let has_its_own = self.workload.has_connection_per_session();
         if has_its_own { u32::try_from(self.target.origins().len()).unwrap_or(u32::MAX) } else { 1 }
     }
 
-    /// Most connections of a worker with this share that are kept open, where they are not those of sessions: as many as requests
-    /// may be in flight, to all origins together. Users who were given no limit may have one to each, as far as the open files
-    /// go. In HTTP/2, most connections to each origin.
+    /// Returns the most connections that a worker with this share keeps open, if sessions do not have their own
+    /// connections. In HTTP/1.1 this is the number of requests that may be in flight, to all origins together. Users
+    /// without a limit may have one connection to each origin, as far as the open files suffice. In HTTP/2 this is the
+    /// number of connections to each origin.
     pub(crate) fn most_connections(&self, cap: EffectiveCap, share: WorkerShare) -> u64 {
         let mine = share.of(u64::from(cap.connections));
         match (cap.reason, self.target.http_version()) {
@@ -192,7 +198,8 @@ impl Plan {
         }
     }
 
-    /// The clock that will take the end of a response time. Linux does not timestamp what comes through a Unix socket.
+    /// Returns the clock that will take the end of a response time. Linux does not timestamp data that comes through a
+    /// Unix socket.
     pub fn effective_end_clock(&self) -> EndClock {
         match self.target.endpoint() {
             Endpoint::Tcp(_) => self.end_clock,
@@ -200,7 +207,8 @@ impl Plan {
         }
     }
 
-    /// The offered load and its target. A cap that truetail chose is no part of it: on another machine it is another.
+    /// Returns the offered load and its target. A limit on connections that truetail chose is not included, because it
+    /// differs between machines.
     pub fn offered(&self) -> OfferedLoad {
         OfferedLoad {
             url: Some(self.target.url()),
@@ -212,12 +220,12 @@ impl Plan {
         }
     }
 
-    /// Which part of the load is offered here, where it is not all of it.
+    /// Returns the part of the load that this machine offers, if it is not all of it.
     pub fn stripe_facts(&self) -> Option<StripeFacts> {
         (self.stripe != Stripe::WHOLE).then(|| StripeFacts::of(self.stripe, &self.workload))
     }
 
-    /// The number of workers that there will be: at most one for each connection or user, so that each has work.
+    /// Returns the number of workers: at most one for each connection or user, so that each worker has work.
     pub fn effective_threads(&self) -> u32 {
         let most = match self.workload_here().model {
             LoadModel::Closed { users, .. } => users.min(self.effective_cap().connections),
@@ -226,14 +234,14 @@ impl Plan {
         self.threads_for_the_load().min(most).max(1)
     }
 
-    /// The number of connections that a limit on open files leaves room for.
+    /// Returns the number of connections that a limit on open files leaves room for.
     fn connections_for_files(&self, soft_limit: Option<u64>) -> u32 {
         let others = RESERVED_FILES + FILES_PER_WORKER * u64::from(self.threads_for_the_load());
         let free = soft_limit.unwrap_or(u64::MAX).saturating_sub(host::open_file_count() + self.other_files + others);
         u32::try_from(free).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The number of workers that the load needs.
+    /// Returns the number of workers that the load needs.
     fn threads_for_the_load(&self) -> u32 {
         self.threads.unwrap_or_else(|| {
             let needed = self.peak_rate().map_or(f64::INFINITY, |peak| peak / RATE_PER_WORKER);
@@ -241,7 +249,8 @@ impl Plan {
         })
     }
 
-    /// The highest rate that this machine is to offer, in requests per second; `None` if the answers decide the rate.
+    /// Returns the highest rate planned for this machine, in requests per second; `None` if the answers decide the
+    /// rate.
     fn peak_rate(&self) -> Option<f64> {
         let of_all = match &self.workload.model {
             LoadModel::Open(schedule) => schedule.profile.peak_per_second(),
@@ -253,20 +262,21 @@ impl Plan {
         Some(of_all / f64::from(self.stripe.of()))
     }
 
-    /// Checks that the rate is one that a machine could send.
+    /// Checks that a machine could send the rate.
     ///
     /// # Errors
-    /// It is above 100 million requests/s for each worker.
+    /// If the rate is above 100 million requests/s for each worker.
     pub fn check_rate(&self) -> Result<(), RateTooHigh> {
         let (peak, workers) = (self.peak_rate().unwrap_or_default(), self.effective_threads());
         let is_too_high = peak > MAX_RATE_PER_WORKER * f64::from(workers);
         if is_too_high { Err(RateTooHigh { peak, workers }) } else { Ok(()) }
     }
 
-    /// Raises the limit on open files as far as possible, and checks that the user's limit on connections fits under it.
+    /// Raises the limit on open files as far as possible, and checks that the user's limit on connections fits under
+    /// it.
     ///
     /// # Errors
-    /// It does not fit.
+    /// If the user's limit does not fit.
     pub fn check_open_files(&self) -> Result<(), TooFewFiles> {
         let limit = host::raise_open_file_limit().map(|limits| limits.soft);
         let room = self.connections_for_files(limit);
@@ -278,8 +288,8 @@ impl Plan {
         }
     }
 
-    /// Sends one request before the load, see [`preflight`](crate::preflight()), with the timeout of the run but at most the
-    /// default one. `observer`: who sees the answer; never the plan's own observer, which sees the answers of the run.
+    /// Sends one request before the load; see [`preflight`](crate::preflight()). The timeout is that of the run, but at
+    /// most the default. Only `observer` sees the answer: the plan's own observer sees only the answers of the run.
     ///
     /// # Errors
     /// See [`PreflightError`].
@@ -288,7 +298,7 @@ impl Plan {
         observed_preflight(&mut self.target, timeout, observer.map(ObserverFactory::observer))
     }
 
-    /// Opens a connection before the load, TLS included, and sends no request: for answers that may never end.
+    /// Opens a connection before the load, including TLS, and sends no request. Used if answers may never end.
     ///
     /// # Errors
     /// See [`PreflightError`].
@@ -303,7 +313,7 @@ impl Plan {
     }
 }
 
-/// The rate is one that no machine can send.
+/// Error: no machine could send the rate.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[error(
     "{peak:.0} requests/s can be sent by no machine: truetail plans at most {:.0} million/s for each worker, and there {}",
@@ -317,13 +327,14 @@ pub struct RateTooHigh {
     pub workers: u32,
 }
 
-/// The user's limit on connections does not fit under the limit on open files.
+/// Error: the user's limit on connections does not fit under the limit on open files.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the limit on open files is {}, which allows {room} connections", self.limit_name())]
 pub struct TooFewFiles {
-    /// The user's limit on connections: that on sessions times their origins, where each session has its own.
+    /// The connections that the user's limits allow: the limit on connections, or the limit on sessions times their
+    /// origins if each session has its own connections.
     pub asked: u32,
-    /// The limit on open files, as far as it could be raised; `None`: unknown.
+    /// The limit on open files, raised as far as possible; `None`: unknown.
     pub limit: Option<u64>,
     /// The number of connections that would fit.
     pub room: u32,

@@ -1,4 +1,4 @@
-//! What workers measured, merged into one.
+//! Output of a run, merged from the results of its workers.
 
 use truetail_model::driver::Driver;
 use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot};
@@ -11,27 +11,28 @@ use crate::start::Start;
 use crate::worker::PauseDetector;
 use crate::worker::target_tallies::TargetTallies;
 
-/// What was measured.
+/// Output of a run.
 #[derive(Debug)]
 pub struct RunOutput {
-    /// All that was recorded.
+    /// Everything that was recorded.
     pub snapshot: Snapshot,
-    /// The books of each target, where there are several; empty else.
+    /// The books of each target, if there are several; otherwise empty.
     pub by_target: Vec<TargetBooks>,
-    /// What the generator knows of itself.
+    /// Facts about the generator.
     pub generator: GeneratorStats,
-    /// When it was to begin, where that was given.
+    /// The requested start, if one was given.
     pub start: Option<StartFacts>,
-    /// The origin of the run, nanoseconds since 1970 UTC.
+    /// The origin of the run, in nanoseconds since 1970 UTC.
     pub started_at_unix_ns: u64,
     /// From the origin to the end of the last worker.
     pub elapsed: Nanos,
-    /// Arrivals that were still to come were not planned, because the run was ended before its time.
+    /// True if the run was ended before its time, so that later arrivals were not planned.
     pub cut_short: bool,
 }
 
 impl RunOutput {
-    /// The run, on this machine. Who ended it and what else is to be said of it, the caller adds.
+    /// Converts the output to a run on this machine. The caller adds who ended the run, the checks and everything else
+    /// that the engine does not know.
     pub fn into_run(self, source: RunSource, offered: OfferedLoad) -> Run {
         let notes = self.generator.skipped_lines.iter().map(ToString::to_string).collect();
         let facts = Facts {
@@ -62,32 +63,32 @@ impl RunOutput {
     }
 }
 
-/// What one worker brings home.
+/// Results of one worker.
 #[derive(Debug)]
 pub(crate) struct WorkerResult {
     pub(crate) recorder: Recorder,
     pub(crate) target_tallies: TargetTallies,
     pub(crate) driver: Driver,
-    /// What it knows of itself.
+    /// Facts about this worker.
     pub(crate) generator: GeneratorStats,
     pub(crate) ended: Timestamp,
 }
 
-/// What the recorder of each worker keeps. Each may keep as many samples as the whole run: what does not fit is left out
-/// when they are put together, and only then is it known what that is.
+/// Returns the options of each worker's recorder. Each worker may keep as many samples as the whole run, because only
+/// the merge shows which samples belong to the run's.
 pub(crate) fn recorder_options(workload: &Workload, samples: SamplesOptions) -> RecorderOptions {
     let length = workload.model.horizon().duration.unwrap_or(Nanos::from_secs(60)) + workload.limits.drain;
     RecorderOptions {
         measure_from: Timestamp(workload.warmup.0),
-        // An absurd duration may be asked for; room is made for at most a day of it.
+        // Room is made for at most a day, in case of an absurd duration.
         expected_seconds: (length.0 / NANOS_PER_SECOND).min(86_400) as usize + 2,
         per_second: true,
         samples,
     }
 }
 
-/// What a worker knows of itself at its end, apart from its connections. `cpu_before` is the processor time of this thread,
-/// which is the worker's, at its beginning.
+/// Returns the facts about a worker at its end, apart from its connections. Runs on the worker's thread; `cpu_before`
+/// is the processor time of that thread at the worker's start.
 pub(crate) fn worker_stats(pauses: PauseDetector, cpu_before: CpuTime) -> GeneratorStats {
     let now = host::thread_cpu();
     let user_ns = now.user_ns.saturating_sub(cpu_before.user_ns);
@@ -104,7 +105,7 @@ pub(crate) fn worker_stats(pauses: PauseDetector, cpu_before: CpuTime) -> Genera
     }
 }
 
-/// Puts the workers together, in their order.
+/// Merges the workers' results, in the order of the workers.
 pub(crate) fn merge_results(results: Vec<WorkerResult>, start: Start) -> RunOutput {
     let mut snapshot: Option<Snapshot> = None;
     let mut generator: Option<GeneratorStats> = None;

@@ -1,4 +1,4 @@
-//! From a plan to what was measured: workers are set up and run, and what they measured is merged.
+//! Runs a plan: sets up the workers, runs them and merges what they measured.
 
 use std::io;
 use std::sync::Arc;
@@ -26,38 +26,39 @@ use crate::tls::TlsError;
 use crate::worker::target_tallies;
 use crate::worker::{Ledger, Worker, WorkerConfig};
 
-/// Why no load could be offered.
+/// Reason why no load could be offered.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The requests are for https, and there can be no TLS.
+    /// The requests use https, but TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The rate is one that no machine can send.
+    /// No machine can send this rate.
     #[error(transparent)]
     Rate(#[from] RateTooHigh),
-    /// A worker could not be set up. Others may have begun, and were stopped within 20 ms.
+    /// A worker could not be set up. Workers that had begun were stopped within 20 ms.
     #[error("worker {worker} could not be set up: {source}")]
     Worker {
-        /// Which one.
+        /// Index of the worker.
         worker: u32,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A worker ended before its time. What the others measured is lost, because the schedule is not whole without it.
+    /// A worker ended before its time. The other workers' results are lost, because the schedule is incomplete without
+    /// this worker.
     #[error("worker {worker} failed in mid-run: {problem}; this is a bug in truetail, please report it")]
     Failed {
-        /// Which one.
+        /// Index of the worker.
         worker: u32,
-        /// What happened.
+        /// Description of the failure.
         problem: String,
     },
 }
 
-/// Offers the load of `plan` and measures it. Returns when the run is over; `control` watches and ends it from other
-/// threads.
+/// Offers the load of `plan` and measures it. Returns when the run is over. Other threads can watch and end the run
+/// through `control`.
 ///
 /// # Errors
-/// See [`EngineError`]. Whatever the *server* does is no error but an outcome.
+/// See [`EngineError`]. Failures of the *server* are outcomes, not errors.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
     let options = ProtocolOptions {
         version: plan.target.http_version(),
@@ -74,7 +75,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
     output
 }
 
-/// A run of which only the protocol is open.
+/// A run whose protocol is not chosen yet.
 struct RunPlan<'a> {
     plan: &'a Plan,
     control: &'a Control,
@@ -86,10 +87,11 @@ impl WithProtocol for RunPlan<'_> {
     fn with<P: Protocol + Clone + Send + 'static>(self, protocol: P) -> Result<RunOutput, EngineError> {
         let RunPlan { plan, control } = self;
         let mut workload = plan.workload_here();
-        // Found once: what the run itself opens makes room for fewer.
+        // Computed once: files that the run itself opens would lower a second result.
         let cap = plan.effective_cap();
         workload.limits.connections = Some(cap.connections);
-        // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
+        // Kept during the run: the kernel stamps packets, system-wide, from the first socket that asks until the last
+        // is closed.
         let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(timestamps::switch_on);
         let before = surroundings::read();
         let (results, start) = run_workers(plan, &workload, cap, control, &protocol)?;
@@ -120,7 +122,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     protocol: &P,
 ) -> Result<(Vec<WorkerResult>, Start), EngineError> {
     let (threads, ways) = (plan.effective_threads(), plan.target.ways()?);
-    // Before the clock is set: to find the end of a schedule takes a moment.
+    // Made before the clock is set, because finding the end of a schedule takes a moment.
     let shares = (0..threads).map(|index| WorkerShare { index, workers: threads, stripe: plan.stripe });
     let mut drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
     let start = Start::at(plan.start_at_unix_ns);
@@ -152,7 +154,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     Ok((results.into_iter().collect::<Result<Vec<_>, _>>()?, start))
 }
 
-/// What a worker does, in its thread.
+/// Runs a worker on the current thread.
 fn work<P: Protocol>(
     config: WorkerConfig,
     realtime: bool,
@@ -191,7 +193,7 @@ fn config_of(
     }
 }
 
-/// The books of one worker, which `control` may look into.
+/// Returns the ledger of one worker, and makes it readable through `control`.
 fn ledger_of(plan: &Plan, workload: &Workload, control: &Control) -> Ledger {
     let live = Arc::new(Live::default());
     let options = recorder_options(workload, plan.samples);
@@ -200,15 +202,15 @@ fn ledger_of(plan: &Plan, workload: &Workload, control: &Control) -> Ledger {
     Ledger::new(options, plan.target.requests(), workload, live, mailbox)
 }
 
-/// Why a worker has no result.
+/// Reason why a worker has no result.
 enum WorkerError {
-    /// It could not begin.
+    /// The worker could not begin.
     SettingUp(io::Error),
-    /// It could not go on.
+    /// The worker could not continue.
     Running(io::Error),
 }
 
-/// Ends the run when a worker fails or panics: the schedule is not whole without it.
+/// Ends the run when a worker fails or panics, because the schedule is incomplete without it.
 struct StopsTheOthers(Option<Control>);
 
 impl StopsTheOthers {

@@ -1,8 +1,8 @@
-//! Elapsed time that leaves out what a worker was paused.
+//! Elapsed time without the pauses of a worker.
 
 use truetail_model::time::{Nanos, Timestamp};
 
-/// An instant, and how long the worker had been paused by then, all its pauses together.
+/// An instant, and the total length of the worker's pauses until then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Since {
     pub(crate) instant: Timestamp,
@@ -10,8 +10,8 @@ pub(crate) struct Since {
 }
 
 impl Since {
-    /// From here to `now`, without the pauses in between: while the worker was paused it could not see that something was
-    /// over.
+    /// Returns the time from here to `now` without the pauses in between. A paused worker cannot notice that something
+    /// has ended.
     pub(crate) fn elapsed(self, now: Since) -> Nanos {
         now.instant.since(self.instant).saturating_sub(now.paused.saturating_sub(self.paused))
     }

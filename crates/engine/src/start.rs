@@ -1,26 +1,26 @@
-//! When a run begins.
+//! Start of a run.
 
 use truetail_model::driver::Driver;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_reactor::{MonotonicClock, unix_ns};
 use truetail_run::StartFacts;
 
-/// From the call to the first intended start: time for every worker to be ready.
+/// Time from the call to the first intended start, in which every worker gets ready.
 const LEAD: Nanos = Nanos::from_millis(20);
 
-/// The clock of a run, and the instant from which on it sends.
+/// The clock of a run, and the instant from which the run sends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) clock: MonotonicClock,
-    /// The origin, or later where a run with a given origin was not ready in time.
+    /// The origin, or a later instant if a run with a given origin was not ready in time.
     pub(crate) begins: Timestamp,
-    /// The origin that was asked for.
+    /// The requested origin.
     at_unix_ns: Option<u64>,
 }
 
 impl Start {
-    /// As soon as all can be ready, or at an instant of the wall clock. If all cannot be ready by then, the run begins late
-    /// and the schedule stays where it is.
+    /// Returns a start as soon as the run can be ready, or at an instant of the wall clock. If the run cannot be ready
+    /// by then, it begins late and its schedule does not move.
     pub(crate) fn at(instant_unix_ns: Option<u64>) -> Start {
         let Some(at) = instant_unix_ns else {
             return Start::with(MonotonicClock::starting_in(LEAD));
@@ -30,19 +30,19 @@ impl Start {
         Start { clock: MonotonicClock::with_origin_at(at), begins, at_unix_ns: Some(at) }
     }
 
-    /// At the origin of `clock`.
+    /// Returns a start at the origin of `clock`.
     pub(crate) fn with(clock: MonotonicClock) -> Start {
         Start { clock, begins: Timestamp::ZERO, at_unix_ns: None }
     }
 
-    /// Leaves out of each schedule what is due before the run begins.
+    /// Leaves out of each schedule the arrivals that are due before the run begins.
     pub(crate) fn skip_missed<'a>(&self, drivers: impl Iterator<Item = &'a mut Driver>) {
         if self.begins > Timestamp::ZERO {
             drivers.for_each(|driver| driver.begin_at(self.begins));
         }
     }
 
-    /// What is said of it after the run, in which so many arrivals were due before it began.
+    /// Returns the report about the start. `missed` is the number of arrivals that were due before the run began.
     pub(crate) fn facts(&self, missed: u64) -> Option<StartFacts> {
         self.at_unix_ns.map(|at_unix_ns| StartFacts { at_unix_ns, late_ns: self.begins.0, missed })
     }

@@ -1,5 +1,5 @@
-//! What a wait takes of the processor, by how it is bounded and by what ends it: `cargo run --release -p truetail-reactor
-//! --example waits`. Where the processor is virtual, setting its timer is dear.
+//! Measures the CPU time of a wait, by how it is bounded and by what ends it: `cargo run --release -p truetail-reactor
+//! --example waits`. Setting the timer of a virtual processor is expensive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +12,9 @@ use truetail_reactor::{MonotonicClock, Reactor, ReadinessEvents, minimize_timer_
 
 const WAITS: u64 = 2_000;
 const ROUNDS: usize = 5;
-/// Something happens so often, where something does.
+/// Time between two wakes, in the cases in which a wake ends the wait.
 const EVERY: Duration = Duration::from_micros(250);
-/// Longer than that: a bound that is never reached.
+/// Timeout that is longer than [`EVERY`], so that no wait reaches it.
 const BOUND: Nanos = Nanos::from_micros(800);
 const TICK: Nanos = Nanos::from_millis(1);
 

@@ -1,11 +1,11 @@
-//! The clock of a run: the only place that asks the system what time it is.
+//! The monotonic clock of a run, and the only code that asks the system for the time.
 
 use std::time::{Duration, SystemTime};
 
 use rustix::time::{ClockId, clock_gettime};
 use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
 
-/// Monotonic nanoseconds since an origin.
+/// A clock that counts monotonic nanoseconds from an origin.
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
     /// The origin in nanoseconds of the system's monotonic clock, whose zero is long ago.
@@ -14,38 +14,39 @@ pub struct MonotonicClock {
 }
 
 impl MonotonicClock {
-    /// A clock whose origin is `lead` from now, so that everything can be made ready first. Until then it reads zero.
+    /// Returns a clock whose origin is `lead` from now, which leaves time to prepare the run. Before its origin it
+    /// reads zero.
     pub fn starting_in(lead: Nanos) -> MonotonicClock {
         MonotonicClock { origin_ns: monotonic_ns() + lead.0, origin_unix: SystemTime::now() + Duration::from(lead) }
     }
 
-    /// A clock whose origin is `instant`, nanoseconds since 1970 UTC, as the wall clock stands now. Where that is over, the
-    /// clock reads how long ago it was.
+    /// Returns a clock whose origin is `instant`, in nanoseconds since 1970 UTC by the current wall clock. If `instant`
+    /// has passed, the clock reads the time since then.
     pub fn with_origin_at(instant: u64) -> MonotonicClock {
         let (now, unix_ns) = (monotonic_ns(), unix_ns());
-        // The zero of the system's clock is when it started: nothing began before.
+        // The result is at least zero, because the system's clock counts from boot and no run began before that.
         let origin_ns = now.saturating_add(instant).saturating_sub(unix_ns);
         MonotonicClock { origin_ns, origin_unix: SystemTime::UNIX_EPOCH + Duration::from_nanos(instant) }
     }
 
-    /// A clock whose origin is now.
+    /// Returns a clock whose origin is now.
     pub fn starting_now() -> MonotonicClock {
         MonotonicClock::starting_in(Nanos::ZERO)
     }
 
-    /// The same clock with its origin at `instant` of this one.
+    /// Returns this clock with its origin moved to `instant`.
     pub fn rebased(&self, instant: Timestamp) -> MonotonicClock {
         let lead = instant.since_origin();
         MonotonicClock { origin_ns: self.origin_ns + lead.0, origin_unix: self.origin_unix + Duration::from(lead) }
     }
 
-    /// The origin in nanoseconds since 1970 UTC, as the wall clock stood when this clock was made.
+    /// Returns the origin in nanoseconds since 1970 UTC, by the wall clock at the time when this clock was made.
     pub fn origin_unix_ns(&self) -> u64 {
         let since = self.origin_unix.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Nanos::from(since).0
     }
 
-    /// `instant` in nanoseconds of the system's monotonic clock.
+    /// Converts `instant` to nanoseconds of the system's monotonic clock.
     pub(crate) fn to_monotonic_ns(self, instant: Timestamp) -> u64 {
         self.origin_ns.saturating_add(instant.0)
     }
@@ -65,23 +66,23 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// The system's monotonic clock as one number, which is cheaper than an instant of the standard library: the clock is read
-/// several times a request.
+/// Reads the system's monotonic clock, in nanoseconds. One number is cheaper than a standard library `Instant`, and the
+/// clock is read several times per request.
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * NANOS_PER_SECOND + now.tv_nsec as u64
 }
 
-/// The wall clock in nanoseconds since 1970 UTC.
+/// Returns the wall clock in nanoseconds since 1970 UTC.
 pub fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Nanos::from(since).0
 }
 
-/// How long one reading of the clock takes on this machine, in nanoseconds: the median over [`READINGS`] pairs of readings,
-/// one right after the other. It is about 20 where programs can read the kernel's clock themselves (vDSO), and about a
-/// thousand where each reading is a system call.
+/// Measures how long one clock reading takes on this machine, in nanoseconds: the median over [`READINGS`] pairs of
+/// consecutive readings. It is about 20 if programs can read the kernel's clock directly (vDSO), and about 1,000 if
+/// each reading is a system call.
 pub fn clock_reading_ns() -> u64 {
     let gap = |_| {
         let first = monotonic_ns();
@@ -92,11 +93,12 @@ pub fn clock_reading_ns() -> u64 {
     gaps[READINGS / 2]
 }
 
-/// Pairs of readings in [`clock_reading_ns`]: together less than a millisecond, and enough for a median that no pause moves.
+/// Pairs of readings in [`clock_reading_ns`]. They take less than a millisecond, and are enough for a median that no
+/// pause shifts.
 const READINGS: usize = 501;
 
-/// Asks the system not to delay timed sleeps of this thread in order to batch them with others (Linux: timer slack of 1 ns
-/// instead of 50 µs). Where this is not possible, sleeps are less precise and nothing else changes.
+/// Asks the system not to delay timed sleeps of this thread to batch them with other threads' (Linux: a timer slack of
+/// 1 ns instead of 50 µs). On other systems this does nothing, and sleeps are less precise.
 pub fn minimize_timer_slack() {
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_current_timer_slack(Some(std::num::NonZeroU64::MIN));

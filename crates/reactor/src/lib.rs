@@ -1,5 +1,5 @@
-//! Socket readiness with timeouts in nanoseconds, and the monotonic clock of a run. Engine and server share it; it knows
-//! neither.
+//! Socket readiness with nanosecond timeouts, and the monotonic clock of a run. Engine and server share this crate; it
+//! depends on neither.
 
 mod clock;
 #[cfg(target_os = "linux")]
@@ -21,8 +21,8 @@ use linux as backend;
 #[cfg(not(target_os = "linux"))]
 use portable as backend;
 
-/// Waits for many sockets at once. It is edge-triggered: a source is reported when its state *changes*. So after a report
-/// it must be read (or written) until that comes back short or would block.
+/// Waits for many sockets at once. It is edge-triggered: a source is reported when its state *changes*. After a report,
+/// the caller must read (or write) until a call is short or would block.
 #[derive(Debug)]
 pub struct Reactor(backend::Backend);
 
@@ -30,7 +30,7 @@ pub struct Reactor(backend::Backend);
 #[derive(Clone, Debug)]
 pub struct Waker(backend::BackendWaker);
 
-/// The events of one wait of a [`Reactor`]. It is made once and used for every wait.
+/// The events of one wait of a [`Reactor`]. Make it once and pass it to every wait.
 #[derive(Debug)]
 pub struct ReadinessEvents {
     happened: Vec<Readiness>,
@@ -39,77 +39,77 @@ pub struct ReadinessEvents {
 }
 
 impl ReadinessEvents {
-    /// Room for `capacity` events of one wait; what does not fit comes with the next.
+    /// Makes room for `capacity` events per wait. Events that do not fit are reported by the next wait.
     pub fn with_capacity(capacity: usize) -> ReadinessEvents {
         ReadinessEvents { happened: Vec::with_capacity(capacity), raw: backend::RawEvents::new(capacity), capacity }
     }
 
-    /// The events of the last wait.
+    /// Iterates over the events of the last wait.
     pub fn iter(&self) -> impl Iterator<Item = Readiness> + '_ {
         self.happened.iter().copied()
     }
 
-    /// Number of events of the last wait.
+    /// Returns the number of events of the last wait.
     pub fn len(&self) -> usize {
         self.happened.len()
     }
 
-    /// True when there may have been more events than there was room for.
+    /// Returns true if the last wait may have had more events than there was room for.
     pub fn is_full(&self) -> bool {
         // A wake and the timer may have taken two places without being reported.
         self.happened.len() + 2 >= self.capacity
     }
 
-    /// Nothing happened.
+    /// Returns true if the last wait reported no event.
     pub fn is_empty(&self) -> bool {
         self.happened.is_empty()
     }
 }
 
 impl Reactor {
-    /// A reactor with no source.
+    /// Creates a reactor without sources.
     ///
     /// # Errors
-    /// When the system has no file descriptor left.
+    /// If the process has no free file descriptor.
     pub fn new() -> io::Result<Reactor> {
         Ok(Reactor(backend::Backend::new()?))
     }
 
-    /// Watches `source` in both directions until [`Reactor::remove`]. `token` comes back with each event, and is
-    /// [`MAX_TOKEN`] at most.
+    /// Watches `source` in both directions until [`Reactor::remove`]. Each event carries `token`, which must be at most
+    /// [`MAX_TOKEN`].
     ///
     /// # Errors
-    /// When the source is watched already, or the system's limit on watches is reached.
+    /// If the source is watched already, or the system's limit on watches is reached.
     pub fn add(&self, source: impl AsFd, token: u64) -> io::Result<()> {
         assert!(token <= MAX_TOKEN, "a token that is kept for the waker or the timer");
         self.0.add(source.as_fd(), token)
     }
 
-    /// Stops watching `source`. Call it before the source is closed.
+    /// Stops watching `source`. Call this before closing the source.
     ///
     /// # Errors
-    /// When the source is not watched.
+    /// If the source is not watched.
     pub fn remove(&self, source: impl AsFd) -> io::Result<()> {
         self.0.remove(source.as_fd())
     }
 
-    /// Waits until something happens, for at most `timeout` (`None`: forever), and stores it in `events`. Returns early
-    /// when woken, on a signal, or at the deadline of an earlier [`Reactor::wait_until`]. What had happened before the call
-    /// is among the events, as far as there is room for it.
+    /// Waits until something happens, for at most `timeout` (`None`: forever), and stores the events in `events`.
+    /// Returns early when woken, on a signal, or at the deadline of an earlier [`Reactor::wait_until`]. Events from
+    /// before the call are included, as far as `events` has room.
     ///
     /// # Errors
-    /// Only for what would be a bug of the caller.
+    /// Only for bugs of the caller.
     pub fn wait(&self, events: &mut ReadinessEvents, timeout: Option<Nanos>) -> io::Result<()> {
         events.happened.clear();
         self.0.wait(&mut events.raw, &mut events.happened, timeout)
     }
 
-    /// As [`Reactor::wait`], until `deadline` of `clock` at the latest. This is cheaper than a timeout, above all where
-    /// events come before the deadline and the next wait has the same deadline. Returns true when it has waited: nothing of
-    /// what it reports had happened before the call.
+    /// Waits until something happens, or until `deadline` of `clock`, and stores the events in `events`. This is
+    /// cheaper than [`Reactor::wait`] with a timeout, above all if events come before the deadline and the next wait
+    /// has the same deadline. Returns true if it had to wait, so that no reported event happened before the call.
     ///
     /// # Errors
-    /// Only for what would be a bug of the caller.
+    /// Only for bugs of the caller.
     pub fn wait_until(
         &self,
         events: &mut ReadinessEvents,
@@ -120,14 +120,14 @@ impl Reactor {
         self.0.wait_until(&mut events.raw, &mut events.happened, clock.to_monotonic_ns(deadline))
     }
 
-    /// A handle that ends a wait from another thread.
+    /// Returns a handle that ends a wait from another thread.
     pub fn waker(&self) -> Waker {
         Waker(self.0.waker())
     }
 }
 
 impl Waker {
-    /// Ends the current wait, or the next one if there is none.
+    /// Ends the current wait, or else the next one.
     pub fn wake(&self) {
         self.0.wake();
     }

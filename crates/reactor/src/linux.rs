@@ -1,4 +1,4 @@
-//! Linux: epoll with `epoll_pwait2`, whose timeout is in nanoseconds, and a timer of its own for instants.
+//! Linux backend: epoll with `epoll_pwait2`, whose timeout is in nanoseconds, and a timerfd for deadlines.
 
 use std::cell::Cell;
 use std::io;
@@ -17,8 +17,9 @@ use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 
 use crate::readiness::{Readiness, TIMER, WAKE};
 
-/// A wait for an instant uses a timer that is set once for it, and not a timeout of each wait. On a virtual machine a wait that
-/// something else ends takes 3.7 µs so, and 8.7 with a timeout (`cargo run --release -p truetail-reactor --example waits`).
+/// A wait for a deadline uses a timer that stays set between waits, instead of a timeout per wait. On a virtual
+/// machine, a wait that an event ends costs 3.7 µs with the timer and 8.7 µs with a timeout (`cargo run --release -p
+/// truetail-reactor --example waits`).
 const TIMER_IS_KEPT: bool = true;
 
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -28,7 +29,7 @@ pub(crate) struct Backend {
     epoll: OwnedFd,
     wake: Arc<OwnedFd>,
     timer: OwnedFd,
-    /// When the timer goes off, in nanoseconds of the system's monotonic clock; `None` when it is not set.
+    /// Instant at which the timer fires, in nanoseconds of the system's monotonic clock; `None` if it is not set.
     set_to: Cell<Option<u64>>,
 }
 
@@ -50,7 +51,7 @@ impl Backend {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        // Setting the timer again also clears that it has gone off, so it need not be read.
+        // Nothing needs to read the timer: setting it again also clears its expiry.
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN | EventFlags::ET)?;
         Ok(Backend { epoll, wake: Arc::new(wake), timer, set_to: Cell::new(None) })
     }
@@ -73,11 +74,11 @@ impl Backend {
         self.poll(raw, happened, timeout.map(timespec).as_ref()).map(|_| ())
     }
 
-    /// Waits until the deadline. See [`TIMER_IS_KEPT`] for how.
+    /// Waits until the deadline; see [`TIMER_IS_KEPT`].
     ///
-    /// On a virtual processor a timeout for each wait is expensive: setting the processor's timer leaves the virtual
-    /// machine, and so does resetting it when something happened first. Therefore the timer is set only when there is
-    /// nothing to report yet, and when it is not set to this instant already.
+    /// On a virtual processor, a timeout per wait is expensive: the guest exits to the host to set the processor's
+    /// timer, and again to reset it if an event comes first. Therefore the timer is set only if nothing is ready yet
+    /// and the timer is not set to this instant already.
     pub(crate) fn wait_until(
         &self,
         raw: &mut RawEvents,
@@ -87,7 +88,7 @@ impl Backend {
         if !TIMER_IS_KEPT {
             let now = clock_gettime(ClockId::Monotonic);
             let left = monotonic_ns.saturating_sub(now.tv_sec as u64 * NANOS_PER_SECOND + now.tv_nsec as u64);
-            // Whether it had to wait is not known, so it says that it had not.
+            // It is unknown whether the call had to wait, so report that it did not.
             return self.poll(raw, happened, Some(&timespec(Nanos(left)))).map(|_| false);
         }
         if self.poll(raw, happened, Some(&NO_TIME))? {
@@ -108,11 +109,11 @@ impl Backend {
         Ok(())
     }
 
-    /// Waits once. Returns true when anything happened, a wake included.
+    /// Waits once. Returns true if anything happened, including a wake.
     fn poll(&self, raw: &mut RawEvents, happened: &mut Vec<Readiness>, timeout: Option<&Timespec>) -> io::Result<bool> {
         let waited = match epoll::wait(&self.epoll, &mut raw.0[..], timeout) {
-            // A signal ends a wait before the system has looked for events. Happens when the process was stopped for a
-            // while.
+            // A signal ends a wait before the kernel has looked for events, for example after the process was stopped
+            // for a while.
             Err(Errno::INTR) => epoll::wait(&self.epoll, &mut raw.0[..], Some(&NO_TIME)),
             waited => waited,
         };
@@ -153,7 +154,7 @@ fn readiness(token: u64, flags: EventFlags) -> Readiness {
 
 impl BackendWaker {
     pub(crate) fn wake(&self) {
-        // Writing fails only when the counter of the eventfd is full, and then a wake is pending anyway.
+        // Writing fails only if the eventfd's counter is full, and then a wake is pending anyway.
         let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! Everywhere else: the `polling` crate, edge-triggered (kqueue on macOS and the BSDs).
+//! Backend for all other systems: the `polling` crate, edge-triggered (kqueue on macOS and the BSDs).
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -65,7 +65,7 @@ impl Backend {
         happened: &mut Vec<Readiness>,
         monotonic_ns: u64,
     ) -> io::Result<bool> {
-        // Whether it had to wait is not known, so it says that it had not.
+        // It is unknown whether the call has to wait, so report that it did not.
         let left = Nanos(monotonic_ns.saturating_sub(crate::clock::monotonic_ns()));
         self.wait(raw, happened, Some(left)).map(|()| false)
     }

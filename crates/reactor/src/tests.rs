@@ -1,4 +1,4 @@
-//! One suite for both backends, because the one that is not this platform's would otherwise rot.
+//! One suite for both backends, so that the backend of other platforms is also tested here.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -95,7 +95,7 @@ macro_rules! suite {
                 });
                 assert_eq!(wait_until(far_away), (1, false), "what comes while it waits");
                 let _far = late.join().unwrap();
-                // Nearer, nearer still, the same one that is over, farther.
+                // A nearer deadline, a still nearer one, and a later one; each a second time after it has passed.
                 for deadline in [in_ms(40), in_ms(20), in_ms(60)] {
                     assert_eq!(wait_until(deadline), (0, true));
                     assert_eq!(wait_until(deadline), (0, true));
@@ -121,7 +121,7 @@ macro_rules! suite {
                 let (near, far) = pair();
                 backend.add(near.as_fd(), 7).unwrap();
                 wait_for(&backend, |r| r.writable);
-                // The handler of the signal writes a byte, so that it comes while the wait is being broken off.
+                // The signal handler writes a byte, so the byte arrives while the signal interrupts the wait.
                 let signal = signal_hook::low_level::pipe::register(signal_hook::consts::SIGUSR1, far).unwrap();
                 let waiting = std::thread::spawn(move || {
                     let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
@@ -129,7 +129,7 @@ macro_rules! suite {
                     happened
                 });
                 std::thread::sleep(std::time::Duration::from_millis(100));
-                // SAFETY: the thread is not joined yet, so its handle is good.
+                // SAFETY: the thread is not joined yet, so its handle is valid.
                 unsafe { libc::pthread_kill(waiting.as_pthread_t(), libc::SIGUSR1) };
                 let happened = waiting.join().unwrap();
                 signal_hook::low_level::unregister(signal);
