@@ -1,4 +1,4 @@
-//! The time of one worker: its clock, its own pauses, and when what it reads had arrived.
+//! The time of one worker: its clock, its own pauses, and the arrival times of what it reads.
 
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
@@ -8,25 +8,25 @@ use super::pause_detector::PauseDetector;
 use crate::connection::timestamps::{ClockCorrelation, WallTime};
 use crate::since::Since;
 
-/// When a request ended: when its last byte had arrived, and when the worker had read it.
+/// End of a request: the time when its last byte had arrived, and the time when the worker had read it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompletionTime {
     pub(super) arrived: Timestamp,
     pub(super) read: Timestamp,
-    /// The two are known apart.
+    /// True if `arrived` is known separately from `read`.
     pub(super) is_stamped: bool,
-    /// It may have lain unread for so long before `arrived`, at most: where no stamp tells, nobody knows more than that it
-    /// was not there when the worker looked before.
+    /// Longest time that the end may have been unread before `arrived`. Without a stamp, the worker knows only that it
+    /// had not arrived when the worker last looked.
     pub(super) unread: Nanos,
 }
 
 impl CompletionTime {
-    /// The worker ended it itself, at `now`.
+    /// Returns the time of an end that the worker decided itself at `now`, such as a timeout.
     pub(super) fn read_at(now: Timestamp) -> CompletionTime {
         CompletionTime { arrived: now, read: now, is_stamped: false, unread: Nanos::ZERO }
     }
 
-    /// The kernel stamped it.
+    /// Returns the time of an end that the kernel stamped.
     pub(super) fn stamped(arrived: Timestamp, read: Timestamp) -> CompletionTime {
         CompletionTime { arrived, read, is_stamped: true, unread: Nanos::ZERO }
     }
@@ -38,11 +38,11 @@ pub(crate) struct WorkerClock {
     clock: MonotonicClock,
     pub(super) pauses: PauseDetector,
     pub(super) correlation: ClockCorrelation,
-    /// All pauses until the worker last knew that nothing of what had come was left to read.
+    /// Sum of all pauses until the worker last had nothing left to read.
     paused_when_drained: Nanos,
-    /// When it knew that.
+    /// Instant at which the worker last had nothing left to read.
     drained_at: Timestamp,
-    /// Nothing of what is being dealt with had come before this instant.
+    /// Earliest possible arrival of what the worker is now reading.
     unread_since: Timestamp,
 }
 
@@ -58,7 +58,7 @@ impl WorkerClock {
         }
     }
 
-    /// The current instant, which the pause detector sees too.
+    /// Returns the current instant, and reports it to the pause detector.
     #[inline]
     pub(super) fn now(&mut self) -> Timestamp {
         let now = self.clock.now();
@@ -66,24 +66,23 @@ impl WorkerClock {
         now
     }
 
-    /// The run's clock.
     pub(super) fn monotonic(&self) -> &MonotonicClock {
         &self.clock
     }
 
-    /// This instant, with all pauses of the worker so far.
+    /// Returns `instant` together with all pauses of the worker so far.
     #[inline]
     pub(super) fn since(&self, instant: Timestamp) -> Since {
         Since { instant, paused: self.pauses.total() }
     }
 
-    /// Nothing of what had come by `woke` is left to read, when the worker had paused for so long.
+    /// Records that everything that had arrived by `woke` is read. `paused` is the sum of all pauses until then.
     pub(super) fn drained(&mut self, paused: Nanos, woke: Timestamp) {
         (self.paused_when_drained, self.drained_at) = (paused, woke);
     }
 
-    /// The worker looks at what has come, at `woke`. `waited`: when it began to wait for that, where nothing had come before,
-    /// and how soon it wakes, as a rule, when something comes.
+    /// Records that the worker looks at `woke` for what has arrived. If the worker had to wait for it, `waited` holds
+    /// the start of the wait and the usual time from an event to the wake-up.
     pub(super) fn looked(&mut self, woke: Timestamp, waited: Option<(Timestamp, Nanos)>) {
         self.unread_since = match waited {
             Some((began, within)) => Timestamp(woke.0.saturating_sub(within.0)).max(began),
@@ -91,20 +90,20 @@ impl WorkerClock {
         };
     }
 
-    /// The stamp on the run's clock, where it can be believed.
+    /// Converts the stamp to the run's clock; `None` if the stamp is implausible.
     #[inline]
     pub(super) fn instant_of(&mut self, stamp: Option<WallTime>, now: Timestamp) -> Option<Timestamp> {
         self.correlation.instant(&self.clock, stamp, Timestamp::ZERO, now)
     }
 
-    /// Whether the stamp is certainly from before `instant`.
+    /// Returns true if the stamp is certainly from before `instant`.
     pub(super) fn is_before(&mut self, stamp: Option<WallTime>, instant: Timestamp) -> bool {
         self.correlation.is_before(&self.clock, stamp, instant)
     }
 
-    /// When something had arrived that was noticed at `now`, as far as the worker's own pauses tell. It was not there before
-    /// the request was sent, nor when all was read that had come; had the worker run ever since, it would have noticed it
-    /// so much earlier.
+    /// Estimates when something arrived that was noticed at `now`. It arrived neither before its request was sent, nor
+    /// before the worker had last read everything. The worker's pauses since then are subtracted, because a running
+    /// worker would have noticed it that much earlier.
     pub(super) fn noticed(&self, exchange: &Exchange, now: Timestamp) -> CompletionTime {
         let before = self.paused_when_drained.max(exchange.started.paused);
         let paused = self.pauses.total().saturating_sub(before);

@@ -1,4 +1,4 @@
-//! What a worker is given.
+//! Configuration of one worker.
 
 use truetail_model::driver::WorkerShare;
 use truetail_model::time::Nanos;
@@ -10,31 +10,31 @@ use crate::start::Start;
 use crate::target::destination::Way;
 use crate::target::request_set::RequestSet;
 
-/// What a worker needs to know.
+/// Configuration of one worker.
 pub(crate) struct WorkerConfig {
     pub(crate) share: WorkerShare,
-    /// The clock, and when sending begins.
+    /// The clock, and the instant at which sending begins.
     pub(crate) start: Start,
-    /// How each origin is connected to.
+    /// Endpoints and TLS settings of each origin.
     pub(crate) ways: Vec<Way>,
     pub(crate) requests: RequestSet,
-    /// Most connections of this worker: to all origins together, or where they are multiplexed, to each. `None`: each session
-    /// has its own, which are closed when it is over.
+    /// Most connections of this worker: to each origin if they are multiplexed, otherwise to all origins together.
+    /// `None`: each session has its own connections, which are closed when the session is over.
     pub(crate) most_connections: Option<u64>,
     pub(crate) timeout: Option<Nanos>,
-    /// The kernel is to say when answers arrived.
+    /// True if the kernel stamps the arrival of answers.
     pub(crate) stamped: bool,
-    /// What to do between two requests.
+    /// Timing of the worker between two requests.
     pub(crate) timing: Timing,
-    /// Who decides when a request is due.
+    /// The load model, which decides when a request is due.
     pub(crate) model: LoadModelKind,
-    /// The driver's cap is not the user's, nor the server's: truetail chose it by what this machine has.
+    /// True if truetail derived the driver's cap from this machine: it is neither the user's nor the server's.
     pub(crate) has_own_cap: bool,
     pub(crate) control: Control,
 }
 
 impl WorkerConfig {
-    /// Requests are due on a schedule, so that one may fall due between two answers.
+    /// Returns true if a schedule decides when requests are due, so that one may become due between two answers.
     #[inline]
     pub(super) fn is_scheduled(&self) -> bool {
         self.model != LoadModelKind::Closed

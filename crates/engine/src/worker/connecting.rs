@@ -1,4 +1,4 @@
-//! From a request that finds no connection to one that is open, and secured where it has to be.
+//! Opens connections for requests that find none: TCP, then TLS.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -38,8 +38,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Begins an attempt at the next address of the origin of a connection that is being opened. False if there is none where
-    /// one can be made.
+    /// Begins an attempt at the origin's next address for a connection that is being opened. Returns false if no
+    /// further attempt can be made.
     fn try_next_address(&mut self, token: Token, own_has_failed: bool, now: Timestamp) -> bool {
         let Some(connection) = self.connections.pool.find(token) else { return false };
         if connection.race.is_none() {
@@ -50,7 +50,7 @@ impl<P: Protocol> Worker<P> {
         attempt.is_some_and(|socket| watch(&self.reactor, socket, token, self.config.stamped).is_ok())
     }
 
-    /// Tries a further address for each connection that has been waited for long enough at `now`.
+    /// Tries a further address for each connection whose attempts have not succeeded in time by `now`.
     pub(super) fn try_further_addresses(&mut self, now: Timestamp) {
         while let Some(token) = self.connections.take_attempt(now) {
             self.try_next_address(token, false, now);
@@ -74,7 +74,7 @@ impl<P: Protocol> Worker<P> {
         self.update_capacity(now);
     }
 
-    /// The socket of a connection that is being opened has something to say.
+    /// Handles a report about the socket of a connection that is being opened.
     pub(super) fn finish_connecting(&mut self, token: Token) {
         let now = self.clock.now();
         let since = self.clock.since(now);
@@ -101,7 +101,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Goes on with the TLS handshake.
+    /// Continues the TLS handshake.
     pub(super) fn secure(&mut self, token: Token) {
         let connection = self.connections.pool.get(token.slot());
         let secured = connection.secure(&mut self.receiver.buffer, &mut self.receiver.decrypted);
@@ -115,7 +115,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// The connection is there at `now`: the request that waited for it is the first on it.
+    /// Marks a connection as open at `now`, and sends on it the request that waited for it.
     fn opened(&mut self, token: Token, now: Timestamp) {
         let (slot, since) = (token.slot(), self.clock.since(now));
         let tag = self.connections.opened(slot);
@@ -134,12 +134,12 @@ impl<P: Protocol> Worker<P> {
         if handshake.is_some() {
             self.receive_early(token, now);
         }
-        // A server that speaks first, or has closed already, is not reported again.
+        // The reactor does not report again that the server speaks first or has closed already.
         self.read(token, true, receiver::READS_IN_A_ROW);
     }
 }
 
-/// Watches a socket for the connection of `token`. A system that cannot stamp says so with each answer that has no stamp.
+/// Watches a socket for the connection of `token`. Stamping errors are ignored here: unstamped answers are counted.
 fn watch(reactor: &Reactor, socket: &Socket, token: Token, stamped: bool) -> io::Result<()> {
     if stamped {
         let _ = timestamps::enable(socket.as_fd());

@@ -1,4 +1,4 @@
-//! The connections of one worker: which of them a request gets, and how many there may be.
+//! The connections of one worker: the choice of a connection for each request, and limits on their number.
 
 use std::collections::VecDeque;
 
@@ -14,51 +14,50 @@ use crate::target::endpoint::Endpoint;
 
 use super::session_connections::SessionConnections;
 
-/// After a connection could not be opened, requests that have room on others are not risked on a new one for so long.
+/// Time after a failed connect in which requests use open connections with room rather than a new one.
 const REST: Nanos = Nanos::from_secs(1);
 
-/// The connections of one worker. Multiplexed ones to an origin share the requests out among themselves in turn; of those that
-/// carry one request at a time, the one that became idle last is used first. Where sessions have connections of their own, they
-/// use no other.
+/// The connections of one worker. Multiplexed connections to an origin take requests in turn. Of connections that carry
+/// one request at a time, the one that became idle last is used first. Sessions with their own use no other.
 #[derive(Debug)]
 pub(super) struct Connections<P: Protocol> {
     pub(super) pool: Pool<Connection<P::Session>>,
-    /// Who has which, where each session has one of its own.
+    /// The connections of each session, if sessions have their own.
     pub(super) of_sessions: Option<SessionConnections>,
     ports: LocalPorts,
-    /// Most connections, or most multiplexed ones to one origin.
+    /// Most connections, or if they are multiplexed, most connections to one origin.
     limit: u64,
     of_origins: Vec<OriginConnections>,
-    /// How many requests wait for room, at all origins.
+    /// Number of requests that wait for room, at all origins.
     waiting: u64,
     /// Connections that may have something to send.
     dirty: Vec<u32>,
-    /// How many are being opened.
+    /// Number of connections that are being opened.
     opening: u32,
-    /// How many have not taken all that is to be sent.
+    /// Number of connections that have not taken all bytes to send.
     blocked: u32,
-    /// When a further address is to be tried for a connection that is being opened, the first first.
+    /// Instants at which a further address will be tried for a connection that is being opened, earliest first.
     attempts_due: VecDeque<(Timestamp, Token)>,
-    /// What is reported of requests that shared connections.
+    /// Statistics of requests that shared connections.
     pub(super) streams: Http2Stats,
 }
 
-/// Those that lead to one origin.
+/// Connections to one origin.
 #[derive(Clone, Default, Debug)]
 struct OriginConnections {
-    /// Multiplexed connections that take new requests, and whose turn it is among these.
+    /// Multiplexed connections that take new requests; `turn` is the index of the one used last.
     live: Vec<u32>,
     turn: usize,
-    /// The number of the address that is tried first: the last one that was reached.
+    /// Index of the address that is tried first: the last that was reached.
     address: u32,
-    /// No connection could be opened: until this instant others are preferred.
+    /// A connection could not be opened: until this instant, open connections are preferred.
     opening_rests_until: Timestamp,
-    /// Requests without a connection, until there is room for them, the first first.
+    /// Requests without a connection, until there is room for them, oldest first.
     waiting: VecDeque<Tag>,
 }
 
 impl OriginConnections {
-    /// The multiplexed connection whose turn it is. There is one.
+    /// Returns the next multiplexed connection in turn. At least one must exist.
     fn next(&mut self) -> u32 {
         self.turn = if self.turn + 1 < self.live.len() { self.turn + 1 } else { 0 };
         self.live[self.turn]
@@ -66,7 +65,8 @@ impl OriginConnections {
 }
 
 impl<P: Protocol> Connections<P> {
-    /// To so many origins. `limit`: most connections, or most multiplexed ones to one origin; `None`: each session has its own.
+    /// Creates an empty set for this number of origins. `limit` is the most connections, or if they are multiplexed,
+    /// the most to one origin; `None`: each session has its own.
     pub(super) fn new(origins: usize, ports: LocalPorts, limit: Option<u64>) -> Connections<P> {
         Connections {
             pool: Pool::new(origins),
@@ -83,70 +83,69 @@ impl<P: Protocol> Connections<P> {
         }
     }
 
-    /// The connection in a slot, where requests can be sent on it.
+    /// Returns the connection in a slot if it is open.
     #[inline]
     pub(super) fn open(&mut self, slot: u32) -> Option<&mut Connection<P::Session>> {
         self.pool.at(slot).filter(|connection| connection.phase == Phase::Open)
     }
 
-    /// Another connection to this origin may be opened. Without multiplexing, and where sessions have their own, the driver's
-    /// cap is the limit.
+    /// Returns true if another connection to this origin may be opened. Always true unless connections are multiplexed
+    /// and shared, because otherwise the driver's cap limits them.
     pub(super) fn may_open(&self, origin: u32) -> bool {
         !self.are_shared_out() || (self.of_origins[origin as usize].live.len() as u64) < self.limit
     }
 
-    /// An idle connection that is to be closed before another one is opened: there are as many as there may be.
+    /// Returns an idle connection that must be closed before another one is opened, because the limit is reached.
     pub(super) fn spare(&self) -> Option<u32> {
         let is_full = !P::MULTIPLEXED && self.of_sessions.is_none() && self.pool.open() >= self.limit;
         if is_full { self.pool.spare() } else { None }
     }
 
-    /// How many origins there are.
     pub(super) fn origins(&self) -> u32 {
         self.of_origins.len() as u32
     }
 
-    /// A request waits for room at this origin.
+    /// Queues a request until there is room at this origin.
     pub(super) fn wait(&mut self, origin: u32, tag: Tag) {
         self.of_origins[origin as usize].waiting.push_back(tag);
         self.waiting += 1;
     }
 
-    /// The request that has waited longest at this origin.
+    /// Returns the request that has waited longest at this origin.
     pub(super) fn first_waiting(&self, origin: u32) -> Option<Tag> {
         self.of_origins[origin as usize].waiting.front().copied()
     }
 
-    /// A request that waits at this origin waits no more.
+    /// Removes a request from the queue of this origin.
     pub(super) fn waits_no_more(&mut self, origin: u32, tag: Tag) {
         let waiting = &mut self.of_origins[origin as usize].waiting;
         let at = waiting.iter().position(|known| *known == tag);
         self.waiting -= u64::from(at.and_then(|at| waiting.remove(at)).is_some());
     }
 
-    /// How many requests wait for room.
+    /// Returns the number of requests that wait for room.
     #[inline]
     pub(super) fn waiting(&self) -> u64 {
         self.waiting
     }
 
-    /// Somebody waits for the room that the connection in this slot may have.
+    /// Returns true if a request waits for room on the connection in this slot.
     pub(super) fn is_waited_for(&self, slot: u32) -> bool {
         self.waiting > 0 && self.first_waiting(self.pool.origin(slot)).is_some()
     }
 
-    /// The request for which the connection in this slot is being opened.
+    /// Returns the request for which the connection in this slot is being opened.
     pub(super) fn opener(&mut self, slot: u32) -> Tag {
         self.pool.get(slot).opener.expect("a connection that is being opened")
     }
 
-    /// Several requests of several users may be in flight on a connection.
+    /// Returns true if requests of several users may be in flight on one connection.
     #[inline]
     pub(super) fn are_shared_out(&self) -> bool {
         P::MULTIPLEXED && self.of_sessions.is_none()
     }
 
-    /// The connection that the session of this user has to this origin, where it can take a request.
+    /// Returns this user's own connection to this origin, if it can take a request.
     fn own(&mut self, user: u32, origin: u32) -> Option<u32> {
         let token = self.of_sessions.as_ref()?.of(user, origin)?;
         let connection = self.pool.find(token)?;
@@ -154,7 +153,7 @@ impl<P: Protocol> Connections<P> {
         is_usable.then_some(token.slot())
     }
 
-    /// A connection for the next request of this user to this origin, if it is to use one that is open.
+    /// Returns the open connection on which this user's next request to this origin goes, or `None`.
     #[inline]
     pub(super) fn choose(&mut self, user: u32, origin: u32, now: Timestamp) -> Option<u32> {
         if self.of_sessions.is_some() {
@@ -175,11 +174,11 @@ impl<P: Protocol> Connections<P> {
         None
     }
 
-    /// Begins to open a connection for a request of this user to this origin, which has these addresses: to the first for
-    /// which an attempt can be made. A further one is tried later, at an instant after `now`.
+    /// Begins to open a connection to this origin for a request of this user. Uses the first of `endpoints` to which an
+    /// attempt can be made, and schedules a further attempt after `now`.
     ///
     /// # Errors
-    /// Why no attempt can be made, at the last of them.
+    /// If no attempt can be made: the cause at the last endpoint.
     pub(super) fn connect(
         &mut self,
         endpoints: &[Endpoint],
@@ -213,8 +212,8 @@ impl<P: Protocol> Connections<P> {
         Ok(token.slot())
     }
 
-    /// Begins an attempt at the next address of a connection that is being opened, and gives its socket. A further one is
-    /// tried later, at an instant after `now`. `None`: there is no other address, or no attempt can be made there.
+    /// Begins an attempt at the next address of a connection that is being opened, and returns its socket. Schedules a
+    /// further attempt after `now`. Returns `None` if no attempt can be made at any further address.
     pub(super) fn try_next_address(
         &mut self,
         token: Token,
@@ -233,13 +232,13 @@ impl<P: Protocol> Connections<P> {
         }
     }
 
-    /// When a further address is to be tried for a connection, if nothing comes before.
+    /// Returns the instant at which the next further address will be tried.
     #[inline]
     pub(super) fn next_attempt(&self) -> Timestamp {
         self.attempts_due.front().map_or(Timestamp::NEVER, |(due, _)| *due)
     }
 
-    /// A connection for which a further address is to be tried at `now`.
+    /// Takes a connection for which a further address is due at `now`.
     #[inline]
     pub(super) fn take_attempt(&mut self, now: Timestamp) -> Option<Token> {
         if self.next_attempt() > now {
@@ -248,20 +247,20 @@ impl<P: Protocol> Connections<P> {
         self.attempts_due.pop_front().map(|(_, token)| token)
     }
 
-    /// Ends the attempts to open the connection in this slot, of which one has succeeded, and gives them. The address of that
-    /// one is tried first from now on.
+    /// Ends the attempts to open the connection in this slot, one of which succeeded, and returns them. The address
+    /// that succeeded is tried first from now on.
     pub(super) fn end_race(&mut self, slot: u32) -> Option<Box<Race>> {
         let race = self.pool.get(slot).race.take()?;
         self.of_origins[self.pool.origin(slot) as usize].address = race.own();
         Some(race)
     }
 
-    /// A connection to this origin could not be opened, at `now`.
+    /// Records that a connection to this origin could not be opened.
     pub(super) fn opening_failed(&mut self, origin: u32, now: Timestamp) {
         self.of_origins[origin as usize].opening_rests_until = now + REST;
     }
 
-    /// The connection in this slot is there. Gives the request for which it was opened.
+    /// Marks the connection in this slot as open, and returns the request for which it was opened.
     pub(super) fn opened(&mut self, slot: u32) -> Tag {
         self.of_origins[self.pool.origin(slot) as usize].opening_rests_until = Timestamp::ZERO;
         self.opening -= 1;
@@ -270,7 +269,7 @@ impl<P: Protocol> Connections<P> {
         connection.opener.take().expect("a connection that is being opened")
     }
 
-    /// The connection in this slot stopped taking bytes at `since`, unless it had before.
+    /// Records that the connection in this slot takes no bytes since `since`, unless it was blocked before.
     pub(super) fn block(&mut self, slot: u32, since: Since) {
         let connection = self.pool.get(slot);
         if connection.blocked.is_none() {
@@ -279,7 +278,7 @@ impl<P: Protocol> Connections<P> {
         }
     }
 
-    /// The connection in this slot has taken all that it was to take.
+    /// Records that the connection in this slot has taken all bytes to send.
     #[inline]
     pub(super) fn unblock(&mut self, slot: u32) {
         if self.pool.get(slot).blocked.take().is_some() {
@@ -287,21 +286,20 @@ impl<P: Protocol> Connections<P> {
         }
     }
 
-    /// One is being opened, or has not taken all that is to be sent: what happens on it is to be noticed at once, for it ends
-    /// a time that is measured.
+    /// Returns true if a connection is being opened or blocked. The worker must notice at once what happens on it,
+    /// because that ends a measured time.
     #[inline]
     pub(super) fn are_watched(&self) -> bool {
         self.opening + self.blocked > 0
     }
 
-    /// A connection takes no new requests any more.
+    /// Gives a connection no new requests.
     pub(super) fn retire(&mut self, slot: u32) {
         if self.are_shared_out() {
             self.of_origins[self.pool.origin(slot) as usize].live.retain(|live| *live != slot);
         }
     }
 
-    /// Takes a connection out.
     pub(super) fn remove(&mut self, slot: u32) -> Box<Connection<P::Session>> {
         self.retire(slot);
         let connection = self.pool.remove(slot);
@@ -310,15 +308,16 @@ impl<P: Protocol> Connections<P> {
         connection
     }
 
-    /// None that leads to some origin is idle, and an answer may free one: not where the server closes each, nor where they are
-    /// multiplexed.
+    /// Returns true if some origin has no idle connection and an answer may free one. Never true if the server closes
+    /// each connection, or if connections are multiplexed.
     #[inline]
     pub(super) fn one_may_become_idle(&self) -> bool {
         !P::MULTIPLEXED && self.pool.reuses && self.pool.an_origin_has_no_idle()
     }
 
-    /// Requests that may be in flight at once on all multiplexed connections together. Each that is not open counts as one
-    /// request: the one that opens it. With several origins, those that wait at one hold up no other, and count too.
+    /// Returns the number of requests that may be in flight at once on all multiplexed connections together. Each
+    /// connection that may still be opened counts as one request: the one that opens it. With several origins, waiting
+    /// requests count too, so that requests waiting at one origin do not hold up another.
     pub(super) fn capacity(&mut self) -> u64 {
         let unopened = self.of_origins.iter().map(|of| self.limit.saturating_sub(of.live.len() as u64));
         let unopened = unopened.fold(0, u64::saturating_add);
@@ -329,7 +328,7 @@ impl<P: Protocol> Connections<P> {
         open.fold(unopened.saturating_add(waiting), u64::saturating_add)
     }
 
-    /// There may be something to send on the connection in this slot.
+    /// Marks the connection in this slot as one that may have something to send.
     pub(super) fn touch(&mut self, slot: u32) {
         let is_news = |connection: &mut Connection<_>| !std::mem::replace(&mut connection.is_dirty, true);
         if P::MULTIPLEXED && self.open(slot).is_some_and(is_news) {
@@ -337,12 +336,12 @@ impl<P: Protocol> Connections<P> {
         }
     }
 
-    /// The connections on which there may be something to send, once each.
+    /// Takes the list of connections that may have something to send, each once.
     pub(super) fn take_dirty(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.dirty)
     }
 
-    /// The list that was taken, to be filled again. What became dirty meanwhile stays.
+    /// Puts back the list that was taken, to reuse its memory. Connections that were marked meanwhile stay marked.
     pub(super) fn restore_dirty(&mut self, mut list: Vec<u32>) {
         list.clear();
         list.append(&mut self.dirty);

@@ -1,9 +1,9 @@
-//! When each request in flight will have waited too long. Every request may take the same time, so deadlines come in
-//! the order in which they were set: a linked list through the slots, with no heap and no allocation per request.
+//! Deadlines of requests in flight. All requests have the same timeout, so deadlines come in the order in which they
+//! were set. A linked list through the slots therefore suffices, without a heap and without an allocation per request.
 
 use truetail_model::time::Timestamp;
 
-/// No slot.
+/// Marker for the absence of a slot.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ impl Deadlines {
         Deadlines { links: Vec::new(), first: NONE, last: NONE }
     }
 
-    /// Puts `slot` at the end. `deadline` is not earlier than those before it, and the slot is not in the list.
+    /// Appends `slot`, which must not be in the list. `deadline` must not be earlier than the last one.
     pub(crate) fn push(&mut self, slot: u32, deadline: Timestamp) {
         if self.links.len() <= slot as usize {
             self.links.resize(slot as usize + 1, Link { before: NONE, after: NONE, deadline: Timestamp::NEVER });
@@ -39,7 +39,7 @@ impl Deadlines {
         self.last = slot;
     }
 
-    /// Takes `slot`, which is in the list, out of it.
+    /// Removes `slot`, which must be in the list.
     pub(crate) fn remove(&mut self, slot: u32) {
         let Link { before, after, .. } = self.links[slot as usize];
         match before {
@@ -52,7 +52,7 @@ impl Deadlines {
         }
     }
 
-    /// The slot with the earliest deadline, and that deadline.
+    /// Returns the slot with the earliest deadline, and that deadline.
     pub(crate) fn first(&self) -> Option<(u32, Timestamp)> {
         (self.first != NONE).then(|| (self.first, self.links[self.first as usize].deadline))
     }

@@ -1,4 +1,4 @@
-//! What becomes of requests: the events of sessions, timeouts, lost connections, the end of the run; and writing it down.
+//! Ends of requests: events of sessions, timeouts, lost connections and the end of the run; and their records.
 
 use truetail_model::driver::Unissued;
 use truetail_model::record::{Cause, Outcome, RequestRecord};
@@ -17,7 +17,7 @@ use crate::result::{WorkerResult, worker_stats};
 use crate::target::request_set::RequestId;
 
 impl<P: Protocol> Worker<P> {
-    /// Deals with what happened on a connection by `now`, by bytes that bear `stamp` or otherwise.
+    /// Handles the events of a connection until `now`. `stamp` is the kernel's stamp of the bytes that caused them.
     #[inline]
     pub(super) fn handle_events(&mut self, slot: u32, now: Timestamp, stamp: Option<WallTime>) {
         if self.events.is_empty() {
@@ -55,7 +55,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// A session says that a request ended.
+    /// Handles a session's report that a request ended.
     #[inline]
     fn request_ended(
         &mut self,
@@ -70,7 +70,7 @@ impl<P: Protocol> Worker<P> {
             return match self.answer_completion(tag, arrived, stamp, now, last) {
                 Ok(completion) => self.end(tag, completion, outcome, bytes_in),
                 Err(outcome) => {
-                    // What comes next on its connection would be taken for the answer to another request.
+                    // The next bytes on its connection would be taken for the answer to another request.
                     if let Some(slot) = self.in_flight.get(tag).connection {
                         self.connections.pool.get(slot).phase = Phase::Closed;
                     }
@@ -80,8 +80,8 @@ impl<P: Protocol> Worker<P> {
             };
         }
         let exchange = self.in_flight.get(tag);
-        // One that has opened a connection opens no other: a server that goes away from each costs a request each time, and
-        // is not asked for ever.
+        // A request that opened its connection is not sent again. Otherwise a server that goes away from each
+        // connection would be asked forever.
         if retry != Retry::No && !exchange.has_opened() {
             self.connections.streams.sent_again += u64::from(retry == Retry::Unprocessed);
             return self.unassign(tag);
@@ -91,8 +91,8 @@ impl<P: Protocol> Worker<P> {
         self.end(tag, completion, outcome, bytes_in);
     }
 
-    /// After a request ended or the room on a connection changed: one that takes nothing new is closed when its last request
-    /// has ended, one that carries nothing waits for the next, and the driver learns how many requests there may be.
+    /// Updates a connection after a request ended or its room changed. A closing connection is closed when its last
+    /// request has ended, a free one becomes idle, and the driver learns the new capacity.
     fn settle(&mut self, slot: u32, now: Timestamp) {
         let is_idle = self.connections.pool.is_idle(slot);
         if let Some(connection) = self.connections.pool.at(slot) {
@@ -115,20 +115,20 @@ impl<P: Protocol> Worker<P> {
         self.update_capacity(now);
     }
 
-    /// The connection came to its end. What it had not taken a byte of was not asked, and goes out on another one.
+    /// Handles the loss of a connection. Requests of which no byte was sent go to another connection.
     pub(super) fn lost(&mut self, slot: u32, how: Closed, now: Timestamp, stamp: Option<WallTime>) {
         self.connections.pool.get(slot).closed(how, &mut self.events);
         self.handle_events(slot, now, stamp);
     }
 
-    /// The server refused the connection in the middle of TLS's handshake, as the client saw it.
+    /// Handles an alert with which the server refuses the connection after the client has finished the TLS handshake.
     pub(super) fn refused(&mut self, slot: u32, now: Timestamp) {
         self.connections.pool.get(slot).closed(Closed::Tls { alert: true }, &mut self.events);
         self.events.replace_failures(Outcome::ConnectFailed(Cause::Tls));
         self.handle_events(slot, now, None);
     }
 
-    /// Times out whoever was overdue at `now`, until a turn is over. The rest is for the next one.
+    /// Times out requests that were overdue at `now`, until the turn is over. The next turn handles the rest.
     pub(super) fn expire(&mut self, now: Timestamp) {
         let mut turn_ends = Timestamp::NEVER;
         while let Some(tag) = self.overdue(now) {
@@ -144,12 +144,12 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// A request that is not waited for any longer than until `now`.
+    /// Returns a request that has timed out by `now`.
     fn overdue(&mut self, now: Timestamp) -> Option<Tag> {
         self.in_flight.overdue(now).or_else(|| self.events.overdue(now))
     }
 
-    /// Ends a request that is not waited for any more.
+    /// Ends a request that is given up.
     fn give_up(&mut self, tag: Tag, outcome: Outcome) {
         let now = self.clock.now();
         let (slot, key) = (self.in_flight.get(tag).connection, self.in_flight.get(tag).key);
@@ -180,7 +180,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// A request ended: takes it out, writes it down, and gives its place back to the driver.
+    /// Ends a request: removes it, records it, and returns its permit to the driver.
     #[inline]
     pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
         let exchange = self.in_flight.get(tag);
@@ -200,8 +200,8 @@ impl<P: Protocol> Worker<P> {
         record.bytes_in = bytes_in;
         let user = exchange.user;
         self.in_flight.end(tag);
-        // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user
-        // is this worker, and goes on when it has read.
+        // On a schedule, the permit was available to the next request since the answer arrived. In a closed loop the
+        // user is this worker, and continues when it has read the answer.
         let free = if self.config.is_scheduled() { completion.arrived } else { completion.read };
         let is_over = if P::IS_SCRIPTED {
             let think = self.events.script().think(user);
@@ -216,7 +216,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Closes the connections of sessions that are over. Nothing is in flight on them.
+    /// Closes the connections of sessions that are over. They carry no requests.
     #[inline]
     pub(super) fn close_left_connections(&mut self) {
         while let Some(token) = self.connections.of_sessions.as_mut().and_then(SessionConnections::take_left) {
@@ -226,21 +226,21 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Closes a connection that carries nothing any more, with a goodbye where there is room for it.
+    /// Closes a connection that carries no requests, with a goodbye if there is room for it.
     pub(super) fn drop_connection(&mut self, slot: u32) {
         let mut connection = self.connections.remove(slot);
         if connection.phase == Phase::Open {
             connection.session.say_goodbye();
-            // Whoever is gone needs no goodbye.
+            // A peer that is gone needs no goodbye.
             let _ = connection.write(&self.protocol);
         }
         connection.transport.say_goodbye(&connection.socket);
         self.forget_attempts(connection.race.as_deref());
-        // Closing ends the watch by itself; a socket that was never added is refused here, which changes nothing.
+        // Closing a socket also ends the watch. For a socket that was never added, this fails and changes nothing.
         let _ = self.reactor.remove(&connection.socket);
     }
 
-    /// Counts out what was never issued by `ended`: in blocks where nobody has to be told of each arrival.
+    /// Records the arrivals that were never issued by `ended`, in blocks if no observer must see each arrival.
     fn count_out(&mut self, ended: Timestamp) {
         let measured_from = self.ledger.measured_from();
         loop {
@@ -261,7 +261,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Counts out what is in flight and what was never issued.
+    /// Records the requests in flight and the arrivals that were never issued.
     pub(super) fn finish(mut self, cpu_before: CpuTime) -> WorkerResult {
         let over = self.clock.now();
         self.receiver.end_run(over);

@@ -1,4 +1,4 @@
-//! The requests of one worker that were begun and have not ended.
+//! Requests of one worker that have begun and not ended.
 
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{KnockOn, StartDelay};
@@ -9,69 +9,69 @@ use crate::protocol::Tag;
 use crate::since::Since;
 use crate::target::request_set::RequestId;
 
-/// A request that was begun.
+/// A request that has begun.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) arrival: Arrival,
-    /// The request that this arrival gets.
+    /// The request that was chosen for this arrival.
     pub(super) request: RequestId,
     pub(super) user: u32,
-    /// The number of the origin that it goes to.
+    /// Index of the request's origin.
     pub(super) origin: u32,
-    /// How long it waited for the cap, or for a connection that takes its bytes.
+    /// Time that it waited for the cap, or for a connection that takes its bytes.
     pub(super) connection_wait: Nanos,
-    /// When the attempt began: to connect, or on an open connection to send.
+    /// Start of the attempt: to connect, or on an open connection to send.
     pub(super) began: Since,
-    /// Just before the transport took the first byte; the same as `began` until then.
+    /// Instant just before the transport took the first byte; equal to `began` until then.
     pub(super) started: Since,
-    /// How much of their lag earlier requests may have passed on to it.
+    /// Most generator lag that earlier requests may have passed on to it.
     pub(super) passed_on: Nanos,
-    /// What most requests on a connection that is kept do not have.
+    /// Values that most requests on a kept connection do not have.
     pub(super) rare: Option<Box<Rare>>,
-    /// When the first byte of the answer had arrived.
+    /// Arrival of the answer's first byte.
     pub(super) first_byte: Option<Timestamp>,
-    /// The slot of its connection; `None` while it waits for one.
+    /// Slot of its connection; `None` while it waits for one.
     pub(super) connection: Option<u32>,
-    /// What the session of that connection calls it.
+    /// The session's name for the request.
     pub(super) key: u32,
 }
 
-/// What is known of few requests.
+/// Values that few requests have.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Rare {
-    /// How long connecting took; `None` on a connection that was open.
+    /// Time that connecting took; `None` on a connection that was open.
     pub(super) connect: Option<Nanos>,
-    /// How much of that the TLS handshake took; `None` without one.
+    /// Time that the TLS handshake took, included in `connect`; `None` without a handshake.
     pub(super) handshake: Option<Nanos>,
-    /// From the actual start until the transport took the last byte, where it did not take all at once.
+    /// Time from the actual start until the transport took the last byte, if it did not take all bytes at once.
     pub(super) send_wait: Option<Nanos>,
 }
 
 impl Exchange {
-    /// A connection was opened for it.
+    /// Returns true if a connection was opened for this request.
     #[inline]
     pub(super) fn has_opened(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.connect.is_some())
     }
 
-    /// How late it started, and why.
+    /// Returns the start delay and its parts.
     #[inline]
     pub(super) fn start_delay(&self) -> StartDelay {
         let connect = self.rare.as_ref().and_then(|rare| rare.connect).unwrap_or(Nanos::ZERO);
         StartDelay::split(self.arrival.intended_start, self.started.instant, self.connection_wait, connect)
     }
 
-    /// Room for what is known of few requests.
+    /// Makes room for the rare values.
     pub(super) fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 }
 
-/// A place for a request. What is in it is written once and read in place: it is too large to be moved for nothing.
+/// Room for one request. It is written once and read in place, because it is large to move.
 #[derive(Debug)]
 struct Slot {
     is_taken: bool,
-    /// Its timeout does not count: it waits for room.
+    /// True while the request waits for room, so that its timeout does not run.
     is_held: bool,
     exchange: Exchange,
 }
@@ -92,20 +92,20 @@ impl InFlight {
         InFlight { slots: Vec::new(), vacant: Vec::new(), deadlines, timeout, knock_on: KnockOn::default() }
     }
 
-    /// The transport took the first byte of a request at `started`. `knows_all`: there is no other worker, so that what is in
-    /// flight here is all that is.
+    /// Records that the transport took the first byte of a request at `started`. `knows_all` is true for a single
+    /// worker, which knows every request in flight.
     #[inline]
     pub(super) fn start(&mut self, tag: Tag, started: Since, knows_all: bool) {
         let is_alone = knows_all && self.len() == 1;
         let exchange = &mut self.slots[tag as usize].exchange;
-        // What waited for a permit was behind another one, whether or not that has ended by now.
+        // A request that waited for a permit was behind another one, even if that one has ended by now.
         let is_idle = is_alone && exchange.connection_wait.is_zero();
         exchange.started = started;
         let lag = exchange.start_delay().generator_lag;
         exchange.passed_on = self.knock_on.start(started.instant, lag, is_idle).saturating_sub(lag);
     }
 
-    /// Adds a request, whose timeout counts from when it began.
+    /// Adds a request. Its timeout runs from its beginning.
     #[inline(always)]
     pub(super) fn begin(&mut self, exchange: Exchange) -> Tag {
         let deadline = self.timeout.map(|timeout| exchange.began.instant + timeout);
@@ -125,7 +125,6 @@ impl InFlight {
         tag
     }
 
-    /// A request that has not ended.
     #[inline]
     pub(super) fn get(&mut self, tag: Tag) -> &mut Exchange {
         let slot = &mut self.slots[tag as usize];
@@ -133,7 +132,7 @@ impl InFlight {
         &mut slot.exchange
     }
 
-    /// The timeout of a request that has to wait for room does not count, as that of one that waits for a permit.
+    /// Stops the timeout of a request that has to wait for room, as for requests that wait for a permit.
     pub(super) fn hold(&mut self, tag: Tag) {
         if self.timeout.is_some() {
             self.deadlines.remove(tag);
@@ -141,7 +140,7 @@ impl InFlight {
         }
     }
 
-    /// The timeout of a request that has waited for room counts from `now`; that of any other goes on.
+    /// Starts the timeout at `now` of a request that has waited for room; other timeouts continue.
     pub(super) fn release(&mut self, tag: Tag, now: Timestamp) {
         let is_held = std::mem::take(&mut self.slots[tag as usize].is_held);
         if let Some(timeout) = self.timeout.filter(|_| is_held) {
@@ -149,7 +148,7 @@ impl InFlight {
         }
     }
 
-    /// A request has ended.
+    /// Removes a request that has ended.
     #[inline]
     pub(super) fn end(&mut self, tag: Tag) {
         if self.timeout.is_some() && !self.slots[tag as usize].is_held {
@@ -159,28 +158,26 @@ impl InFlight {
         self.slots[tag as usize].is_taken = false;
     }
 
-    /// This request has not ended.
+    /// Returns true if this request has not ended.
     pub(super) fn contains(&self, tag: Tag) -> bool {
         self.slots[tag as usize].is_taken
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.vacant.len()
     }
 
-    /// All of them.
     pub(super) fn tags(&self) -> Vec<Tag> {
         (0..self.slots.len() as Tag).filter(|tag| self.contains(*tag)).collect()
     }
 
-    /// When the first of them times out.
+    /// Returns the earliest deadline.
     #[inline]
     pub(super) fn first_deadline(&self) -> Timestamp {
         self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline)
     }
 
-    /// The first that has timed out at `now`.
+    /// Returns the first request that has timed out by `now`.
     pub(super) fn overdue(&self, now: Timestamp) -> Option<Tag> {
         self.deadlines.first().filter(|(_, deadline)| *deadline <= now).map(|(tag, _)| tag)
     }

@@ -1,20 +1,20 @@
-//! One thread of the engine: its share of the schedule, its connections, its reactor, its recorder, and the loop that
-//! drives them. Nothing here is shared, locked, formatted or (in the steady state) allocated while requests run.
+//! One thread of the engine: its share of the schedule, its connections, reactor and recorder, and the loop that drives
+//! them. While requests run, this module shares, locks and formats nothing, and in the steady state allocates nothing.
 //!
 //! A worker knows no protocol: requests and bytes go through [`crate::protocol::Session`].
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
-//! | `starting` | what is due, in batches or one by one |
-//! | `placing` | which connection a request gets |
+//! | `starting` | requests that are due, in batches or one by one |
+//! | `placing` | choice of a connection for a request |
 //! | `connecting` | opening a connection: TCP, then TLS |
 //! | `sending` | bytes to the transport, and the actual start |
-//! | `receiving`, `receiver` | bytes to the sessions, and when they had arrived |
-//! | `ending` | how requests and the run end, and are written down |
-//! | `sleeping`, `oversleep`, `pace` | between two requests |
+//! | `receiving`, `receiver` | bytes to the sessions, and their arrival times |
+//! | `ending` | ends of requests and of the run, and their records |
+//! | `sleeping`, `oversleep`, `pace` | sleeps between two requests |
 //! | `clock`, `pause_detector` | the worker's time |
-//! | `connections`, `session_connections`, `in_flight`, `deadlines` | what is open, and what is under way |
-//! | `ledger`, `target_tallies` | what is written down |
+//! | `connections`, `session_connections`, `in_flight`, `deadlines` | open connections and requests in flight |
+//! | `ledger`, `target_tallies` | records |
 
 mod clock;
 mod config;
@@ -56,16 +56,15 @@ pub(crate) use pause_detector::PauseDetector;
 use receiver::Receiver;
 use sleeping::{Habits, Sleeper, Wait};
 
-/// Reports taken from the reactor at once.
+/// Most reports taken from the reactor at once.
 const REPORTS: usize = 256;
 
-/// What to do after the starts that are due.
+/// Next action after the due requests were started.
 enum Next {
     /// Sleep until this instant at the latest.
     Sleep(Timestamp),
-    /// More is due, but look for answers first.
+    /// Look for answers, then start more requests that are due.
     Poll,
-    /// The run is over.
     Finish,
 }
 
@@ -82,12 +81,12 @@ pub(crate) struct Worker<P: Protocol> {
     connections: Connections<P>,
     in_flight: InFlight,
     receiver: Receiver,
-    /// Nothing was started since answers were last looked for.
+    /// True if no request was started since the worker last looked for answers.
     has_polled: bool,
 }
 
 impl<P: Protocol> Worker<P> {
-    /// A worker that is ready to run.
+    /// Returns a worker that is ready to run.
     pub(crate) fn new(
         config: WorkerConfig,
         driver: Driver,
@@ -115,10 +114,10 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Does the whole run.
+    /// Runs the whole load.
     ///
     /// # Errors
-    /// Only when the reactor itself fails.
+    /// Only if the reactor itself fails.
     pub(crate) fn run(mut self) -> io::Result<WorkerResult> {
         minimize_timer_slack();
         let cpu_before = host::thread_cpu();
@@ -143,7 +142,7 @@ impl<P: Protocol> Worker<P> {
         Ok(self.finish(cpu_before))
     }
 
-    /// Does what was asked from other threads.
+    /// Handles requests of other threads: for the recorder, and to stop.
     fn handle_control(&mut self) {
         self.ledger.publish_if_asked();
         match self.config.control.stop_request() {
@@ -159,7 +158,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Waits until something happens, at most until `until`, and deals with it for a turn.
+    /// Waits until something happens, at most until `until`, and handles it for one turn.
     fn poll(&mut self, reports: &mut Reports, until: Timestamp) -> io::Result<()> {
         self.ledger.write();
         let now = self.clock.now();
@@ -186,7 +185,8 @@ impl<P: Protocol> Worker<P> {
         Ok(())
     }
 
-    /// Waits until something happens, from `now` until `until` at most. Returns all pauses by the end of the wait, and that.
+    /// Waits until something happens, from `now` until `until` at most. Returns the sum of all pauses by then, and the
+    /// end.
     fn wait(&mut self, reports: &mut Reports, now: Timestamp, until: Timestamp) -> io::Result<(Nanos, Timestamp)> {
         let latest = if self.receiver.has_more() { now } else { sleeping::latest_wake_up(now) };
         let deadline = self.in_flight.first_deadline().min(self.events.first_deadline());
@@ -199,13 +199,13 @@ impl<P: Protocol> Worker<P> {
         let woke = self.clock.now();
         self.clock.looked(woke, self.sleeper.woken_within().map(|within| (now, within)));
         let paused = self.clock.pauses.total();
-        // A pause may have come after the system had said what is ready.
+        // A pause may have come after the system reported which sockets are ready.
         self.receiver.may_have_missed = paused > paused_before;
         self.clock.correlation.woke();
         Ok((paused, woke))
     }
 
-    /// Deals with the reports of the reactor until the turn is over. The rest is for the next turn.
+    /// Handles the reactor's reports until the turn is over. The next turn handles the rest.
     fn handle_reports(&mut self, reports: &Reports) {
         let handled = reports.len() - self.receiver.reports_left;
         for readiness in reports.iter().skip(handled) {
@@ -218,7 +218,6 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Deals with one report of the reactor.
     #[inline(always)]
     fn handle_readiness(&mut self, readiness: Readiness) {
         let token = Token(readiness.token);

@@ -1,41 +1,41 @@
-//! How late timed sleeps end, so that a worker can wake up early by as much.
+//! Estimates how late timed sleeps end, so that a worker can wake up that much earlier.
 
 use truetail_model::time::Nanos;
 
-/// Follows a quantile of how late sleeps end, in constant memory: a sleep that ends later than the estimate moves it up,
-/// any other one down, in such a proportion that it rests at the quantile (stochastic approximation, Robbins & Monro,
-/// *Annals of Mathematical Statistics* 22, 1951).
+/// Estimator of a quantile of how late sleeps end, in constant memory. A sleep that ends later than the estimate raises
+/// it, and any other sleep lowers it. The ratio of the steps makes the estimate rest at the quantile (stochastic
+/// approximation, Robbins & Monro, *Annals of Mathematical Statistics* 22, 1951).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OversleepEstimator {
     estimate_ns: u64,
     least_ns: u64,
     up_ns: u64,
     down_ns: u64,
-    /// The first steps are so many times as long, and get shorter with each.
+    /// Factor for the first steps, which shrinks with each step.
     haste: u64,
 }
 
-/// More is no lateness of a timer but a machine that stood still; nobody spins for as long.
+/// Upper limit, in nanoseconds. Only a machine that does not run is later, and no worker should spin for longer.
 const MAX_NS: u64 = 100_000;
 const FIRST_STEPS: u64 = 32;
 
 impl OversleepEstimator {
-    /// What all but the shortest quarter exceed: to be awake when something is due, and seldom before.
+    /// Estimates the lower quartile, so that the worker is usually awake when a request is due, and seldom earlier.
     pub(super) const fn typical() -> OversleepEstimator {
         OversleepEstimator { estimate_ns: 0, least_ns: 0, up_ns: 100, down_ns: 300, haste: FIRST_STEPS }
     }
 
-    /// What one in a hundred exceeds, and at least `least`: to be late as seldom as that.
+    /// Estimates the 99th percentile, and at least `least`, so that only about one sleep in a hundred ends too late.
     pub(super) const fn rare(least: Nanos) -> OversleepEstimator {
         OversleepEstimator { estimate_ns: least.0, least_ns: least.0, up_ns: 3_960, down_ns: 40, haste: 1 }
     }
 
-    /// The quantile, as far as it is known.
+    /// Returns the current estimate.
     pub(super) fn estimate(&self) -> Nanos {
         Nanos(self.estimate_ns)
     }
 
-    /// A sleep ended so much later than it should have.
+    /// Adds a sleep that ended `late`.
     pub(super) fn note(&mut self, late: Nanos) {
         self.estimate_ns = if late.0 > self.estimate_ns {
             self.estimate_ns + self.up_ns * self.haste
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use truetail_model::random::Random;
 
-    /// Sleeps that end 20 to 30 µs late, one in fifty 30 to 60 µs, and one in a thousand milliseconds.
+    /// Yields sleeps that end 20 to 30 µs late, one in fifty 30 to 60 µs, and one in a thousand 5 ms.
     fn sleeps(seed: u64) -> impl Iterator<Item = Nanos> {
         let mut random = Random::new(seed, 0);
         std::iter::repeat_with(move || {

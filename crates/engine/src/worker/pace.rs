@@ -1,26 +1,26 @@
-//! How `--timing auto` chooses between precision and processor time: how many requests one sleep is for.
+//! The trade-off of `--timing auto` between precision and processor time: the number of requests sent after one sleep.
 
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{Ticks, Timing};
 
-/// What a sleep is taken to cost until one was measured.
+/// Assumed cost of a sleep until one is measured.
 const FIRST_COST: Nanos = Nanos::from_micros(20);
-/// A sleep that seems to cost more was disturbed.
+/// Upper limit of a measured cost. A sleep that seems to cost more was disturbed.
 const MAX_COST: Nanos = Nanos::from_micros(100);
-/// One sleep in so many is measured: to read the clock of the thread's own processor time is a system call.
+/// One sleep in this many is measured, because reading the thread's processor time is a system call.
 const MEASURED: u32 = 16;
 /// The weight of a measurement in the mean is 1 / 8.
 const WEIGHT: u64 = 8;
-/// The rate is that of so many arrivals, or of those in so much time, whichever comes first.
+/// Arrivals over which the rate is measured, unless [`STRETCH`] ends first.
 const ARRIVALS: u64 = 256;
 const STRETCH: Nanos = Nanos::from_millis(20);
 
-/// Where gaps are short a tick is hardly longer than this: its requests are sent one after the other, which takes time too.
+/// Upper limit of a tick at short gaps, exceeded by less than one gap. Sending the requests of a tick takes time too.
 const SHORT_TICK: Nanos = Nanos::from_micros(120);
 
-/// How many requests are sent after one sleep: as few as keep the sleeps within 1 / [`Timing::AUTO_SHARE`] of a processor,
-/// when each takes `cost` and a request is due every `gap`; but no more than are due within [`Timing::AUTO_TICK_NS`], and no
-/// longer than until [`SHORT_TICK`] is reached.
+/// Returns the number of requests that are sent after one sleep, if a sleep takes `cost` and a request is due every
+/// `gap`. This is the smallest number that keeps sleeps within 1 / [`Timing::AUTO_SHARE`] of a processor. It is limited
+/// to the requests that are due within [`Timing::AUTO_TICK_NS`], and to the first that reach [`SHORT_TICK`].
 fn requests_per_sleep(cost: Nanos, gap: Nanos) -> u64 {
     let gap = gap.0.max(1);
     let affordable = cost.0.saturating_mul(Timing::AUTO_SHARE).div_ceil(gap);
@@ -28,23 +28,23 @@ fn requests_per_sleep(cost: Nanos, gap: Nanos) -> u64 {
     affordable.clamp(1, within_a_tick + 1)
 }
 
-/// How long the first of them waits for the last.
+/// Returns how long the first request of a tick waits for the last.
 fn tick(cost: Nanos, gap: Nanos) -> Nanos {
     Nanos((requests_per_sleep(cost, gap) - 1) * gap.0.max(1))
 }
 
-/// A worker can afford to be woken by each answer beside a sleep for each request.
+/// Returns true if a worker can afford to be woken by each answer in addition to a sleep for each request.
 fn answers_may_wake(cost: Nanos, gap: Nanos) -> bool {
     cost.0.saturating_mul(2 * Timing::AUTO_SHARE) <= gap.0
 }
 
-/// What a sleep costs and how often requests are due, and what follows from that. All of it in constant time and memory.
+/// Cost of a sleep and distance of arrivals, and the decisions that follow, in constant time and memory.
 #[derive(Debug)]
 pub(super) struct Pace {
     cost: Nanos,
-    /// Sleeps since one was measured.
+    /// Number of sleeps since one was measured.
     unmeasured: u32,
-    /// Mean distance of arrivals when it was last looked at; [`Nanos::MAX`] before that.
+    /// Mean distance of arrivals at the last decision; [`Nanos::MAX`] before that.
     gap: Nanos,
     counted: u64,
     counted_from: Timestamp,
@@ -67,18 +67,18 @@ impl Pace {
         }
     }
 
-    /// How long the first request of a tick is held back; zero: each goes when it is due.
+    /// Returns how long the first request of a tick is held back; zero: each request is sent when it is due.
     #[inline]
     pub(super) fn tick(&self) -> Nanos {
         self.tick
     }
 
-    /// There is processor time enough to look at each answer as it comes.
+    /// Returns true if there is processor time enough to read each answer when it arrives.
     pub(super) fn answers_may_wake(&self) -> bool {
         self.answers_may_wake
     }
 
-    /// A request begins that was due at `intended`.
+    /// Records that a request begins that was due at `intended`.
     #[inline]
     pub(super) fn began(&mut self, intended: Timestamp) {
         if !self.tick.is_zero() {
@@ -94,7 +94,7 @@ impl Pace {
         }
     }
 
-    /// The sleep that begins now is to be measured.
+    /// Returns true if the sleep that begins now should be measured.
     #[inline]
     pub(super) fn measures(&mut self) -> bool {
         self.unmeasured += 1;
@@ -105,7 +105,7 @@ impl Pace {
         measures
     }
 
-    /// A sleep took so much of the processor.
+    /// Adds the measured processor time of a sleep.
     pub(super) fn measured(&mut self, cost: Nanos) {
         let mean = (self.cost.0 * (WEIGHT - 1) + cost.0.min(MAX_COST.0)) / WEIGHT;
         self.cost = Nanos(mean.max(1));
@@ -116,7 +116,7 @@ impl Pace {
         self.answers_may_wake = answers_may_wake(self.cost, self.gap);
     }
 
-    /// What was sent in ticks, if anything was.
+    /// Returns the statistics of requests sent in ticks, if there were any.
     pub(super) fn sent_in_ticks(&self) -> Option<Ticks> {
         (self.sent.requests > 0).then_some(self.sent)
     }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// From no gap at all to one a day, and sleeps of up to a second.
+        /// Covers gaps from zero to a day, and sleeps of up to a second.
         #[test]
         fn sleeps_stay_within_their_share_unless_requests_would_be_late(cost in 1u64..=1_000_000_000, gap in 0u64..=86_400_000_000_000) {
             let (requests, tick) = (requests_per_sleep(Nanos(cost), Nanos(gap)), tick(Nanos(cost), Nanos(gap)).0);
@@ -178,7 +178,7 @@ mod tests {
             prop_assert!(requests_per_sleep(Nanos(cost), Nanos(gap.saturating_sub(shorter))) >= requests);
         }
 
-        /// A rate that changes is known after 256 arrivals, or after 20 ms and an arrival.
+        /// A change of rate is known after 256 arrivals, or after 20 ms and one arrival.
         #[test]
         fn it_follows_the_rate(before in 10u64..=100_000, after in 10u64..=100_000) {
             let (mut pace, mut now) = (Pace::new(), Timestamp::ZERO);

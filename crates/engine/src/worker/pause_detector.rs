@@ -1,15 +1,15 @@
-//! When a worker did not run: it knows until when it meant to sleep and when it last read the clock.
+//! Detects pauses of a worker from the end of each intended sleep and the last reading of the clock.
 
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{LONGEST_PAUSES, Pause};
 
-/// Shorter gaps are the ordinary price of a sleep or of a burst of work, and are seen in the generator lag anyway.
+/// Shortest pause. Shorter gaps are the usual cost of a sleep or a burst of work, and are part of the generator lag.
 const WORTH_NOTING: Nanos = Nanos::from_millis(1);
 
-/// Notes the stretches in which a worker should have run and did not.
+/// Collects the periods in which a worker should have run and did not.
 #[derive(Debug)]
 pub(crate) struct PauseDetector {
-    /// Until this instant nothing is amiss: the end of an intended sleep, or the last look at the clock.
+    /// Latest instant that needs no explanation: the end of an intended sleep, or the last reading of the clock.
     expected_by: Timestamp,
     pauses: Vec<Pause>,
     count: u64,
@@ -22,7 +22,7 @@ impl PauseDetector {
         PauseDetector { expected_by: Timestamp::ZERO, pauses, count: 0, total: Nanos::ZERO }
     }
 
-    /// The worker runs at `now`.
+    /// Records that the worker runs at `now`.
     #[inline]
     pub(crate) fn awake(&mut self, now: Timestamp) {
         let late = now.since(self.expected_by);
@@ -32,7 +32,7 @@ impl PauseDetector {
         self.expected_by = now;
     }
 
-    /// The worker is going to sleep until `until` at the latest.
+    /// Records that the worker will sleep until `until` at the latest.
     #[inline]
     pub(crate) fn sleeping(&mut self, until: Timestamp) {
         self.expected_by = until;
@@ -53,13 +53,13 @@ impl PauseDetector {
         self.pauses.truncate(LONGEST_PAUSES);
     }
 
-    /// All pauses so far, together.
+    /// Returns the sum of all pauses so far.
     pub(crate) fn total(&self) -> Nanos {
         self.total
     }
 
-    /// The longest pauses, longest first, how many there were, and all of them together. They are those of worker 0: who
-    /// puts the workers together numbers them.
+    /// Returns the longest pauses, longest first, the number of all pauses, and their sum. All pauses name worker 0;
+    /// the merge of the workers sets the number.
     pub(crate) fn finish(mut self) -> (Vec<Pause>, u64, Nanos) {
         self.keep_the_longest();
         (self.pauses, self.count, self.total)

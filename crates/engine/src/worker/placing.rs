@@ -1,4 +1,4 @@
-//! Which connection a request gets: an open one, a new one, or none yet.
+//! Choice of a connection for each request: an open one, a new one, or none yet.
 
 use truetail_model::time::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::protocol::{Protocol, Session, Tag};
 use crate::since::Since;
 
 impl<P: Protocol> Worker<P> {
-    /// Finds a connection for a request that was begun.
+    /// Finds a connection for a request that has begun.
     #[inline]
     pub(super) fn place(&mut self, tag: Tag, now: Timestamp) {
         let exchange = self.in_flight.get(tag);
@@ -15,8 +15,8 @@ impl<P: Protocol> Worker<P> {
         match self.connections.choose(user, origin, now) {
             Some(slot) => self.begin_on(slot, tag, now),
             None if self.connections.may_open(origin) => self.open_connection(tag),
-            // Happens where another origin has room, or a connection was lost that had more unsent requests than the others have
-            // room for.
+            // Happens if another origin has room, or if a lost connection had more unsent requests than the other
+            // connections have room for.
             None => {
                 self.in_flight.hold(tag);
                 self.connections.wait(origin, tag);
@@ -25,7 +25,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Begins a request on an open connection. On a multiplexed one it goes out with all others that are due.
+    /// Begins a request on an open connection. On a multiplexed connection it is sent with all other due requests.
     #[inline]
     pub(super) fn begin_on(&mut self, slot: u32, tag: Tag, now: Timestamp) {
         let Some(connection) = self.connections.open(slot) else { return };
@@ -40,19 +40,19 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// A request is to be sent on another connection: its own was lost before the server acted on it.
+    /// Queues a request for another connection, because its own was lost before the server acted on it.
     pub(super) fn unassign(&mut self, tag: Tag) {
         let exchange = self.in_flight.get(tag);
         exchange.connection = None;
         self.connections.wait(exchange.origin, tag);
     }
 
-    /// Finds connections for requests that wait for one, as far as there is room at their origins.
+    /// Finds connections for waiting requests, as far as their origins have room.
     fn place_waiting(&mut self, now: Timestamp) {
         for origin in 0..self.connections.origins() {
             while let Some(tag) = self.connections.first_waiting(origin) {
                 let user = self.in_flight.get(tag).user;
-                // Where none is shared out, other idle connections may be as dead as the one that was lost.
+                // Without multiplexing, other idle connections may be as dead as the lost one.
                 let slot = if P::MULTIPLEXED { self.connections.choose(user, origin, now) } else { None };
                 if slot.is_none() && !self.connections.may_open(origin) {
                     break;
@@ -67,8 +67,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// A request has waited until `now`, and goes on a connection that is no lost one. The time until now is connection wait, and
-    /// no part of what a connection takes to open; how late the request began on a lost one stays generator lag.
+    /// Records that a request has waited until `now` for a connection. The time until now is connection wait, and not
+    /// part of the time that a new connection takes to open. Its lag on the lost connection stays generator lag.
     fn waited(&mut self, tag: Tag, now: Timestamp) {
         self.in_flight.release(tag, now);
         let since: Since = self.clock.since(now);
@@ -81,9 +81,9 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Tells the driver how many requests may be in flight, where the sessions decide.
+    /// Tells the driver how many requests may be in flight, if the connections decide this.
     pub(super) fn update_cap(&mut self, now: Timestamp) {
-        /// So many requests in flight nobody means to forbid.
+        /// A capacity from here on means no limit.
         const UNLIMITED: u64 = 1 << 31;
         if self.connections.are_shared_out() {
             let capacity = self.connections.capacity();
@@ -91,12 +91,12 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// The same, and finds connections for those that wait.
+    /// Updates the driver's cap, and finds connections for waiting requests.
     pub(super) fn update_capacity(&mut self, now: Timestamp) {
         self.update_cap(now);
         if self.connections.waiting() > 0 {
             self.place_waiting(now);
-            // Those that still wait count in it.
+            // Requests that still wait count in the capacity.
             self.update_cap(now);
         }
     }

@@ -1,50 +1,50 @@
-//! Where a worker reads to, what it has not read yet, and how long it may read.
+//! The read buffers of a worker, its unread connections, and the limits on reading.
 
 use truetail_model::time::{Nanos, Timestamp};
 
 use crate::connection::Token;
 
-/// One for all connections of a worker; nothing of it is kept between reads.
+/// Size of the buffer that all connections of a worker share. Nothing stays in it between reads.
 pub(super) const READ_BUFFER: usize = 64 * 1024;
-/// After so many reads in a row the other connections have their turn: a long answer must not make theirs look slow.
+/// Most reads in a row from one connection. Then others have their turn, so that a long answer does not delay them.
 pub(super) const READS_IN_A_ROW: u32 = 4;
-/// Reads from a connection that is given up: together more than a socket holds.
+/// Most reads from a connection that is given up: together more than a socket buffer holds.
 pub(super) const READS_AT_LAST: u32 = 256;
-/// Reading, starting and giving up requests take this long each at most before a worker looks at the clock, the schedule and
-/// what is asked of it.
+/// Longest time for each of reading, starting and giving up requests, before a worker checks the clock, schedule and
+/// control.
 pub(super) const LONGEST_TURN: Nanos = Nanos::from_millis(2);
-/// Of the run, one part in this many may go into last reads from connections that are given up.
+/// One part in this many of the run may be spent on last reads from connections that are given up.
 const LAST_READS_ONE_IN: u64 = 5;
-/// The longest that last reads may take in a row: what a pause of this machine leaves to be read of many connections.
+/// Longest time for last reads in a row, such as of many connections after a pause of this machine.
 const MAX_LAST_READS: Nanos = Nanos::from_millis(100);
-/// The longest that last reads may take when the run is over.
+/// Longest time for last reads when the run is over.
 const LAST_READS_AT_END: Nanos = Nanos::from_millis(500);
 
-/// Where a worker reads to, and what it has not read yet.
+/// The read buffers of a worker, and what it has not read yet.
 #[derive(Debug)]
 pub(super) struct Receiver {
     pub(super) buffer: Box<[u8]>,
-    /// What was in bytes that came over TLS.
+    /// Plain bytes of what arrived over TLS.
     pub(super) decrypted: Vec<u8>,
-    /// Connections of which only a part was read of what is there, so that the others have their turn.
+    /// Connections that were not read to the end, because it was the turn of others.
     pub(super) unread: Vec<Token>,
-    /// How many of the last reports are still to be dealt with.
+    /// Number of the reactor's last reports that are still unhandled.
     pub(super) reports_left: usize,
-    /// In this turn reports are dealt with before connections that were not read to the end. In every second one, so that
-    /// neither keeps the other waiting where a turn is too short for both.
+    /// True if reports are handled before unread connections in this turn. It alternates, so that neither starves the
+    /// other if a turn is too short for both.
     pub(super) reports_come_first: bool,
-    /// The last turn was too short for all that is to be read.
+    /// True if the last turn was too short to read everything.
     pub(super) is_behind: bool,
-    /// The turn is over at this instant.
+    /// End of this turn.
     pub(super) turn_ends: Timestamp,
-    /// When something was last read.
+    /// Instant of the last read.
     pub(super) read_at: Timestamp,
     last_reads: LastReads,
-    /// The worker paused around its last poll, so that more may have come than that poll showed.
+    /// True if the worker paused around its last poll, so that more may have arrived than that poll showed.
     pub(super) may_have_missed: bool,
-    /// Times that bytes came on a connection on which nothing was asked.
+    /// Number of times that bytes arrived on a connection without a request in flight.
     pub(super) stray_answers: u64,
-    /// Answers of which the kernel was asked when they arrived, and did not say.
+    /// Number of answers without a stamp although the kernel was asked to stamp them.
     pub(super) unstamped: u64,
 }
 
@@ -66,18 +66,18 @@ impl Receiver {
         }
     }
 
-    /// There is more to read, or there may be.
+    /// Returns true if something is left to read, or may be.
     pub(super) fn has_more(&self) -> bool {
         !self.unread.is_empty() || self.may_have_missed || self.reports_left > 0
     }
 
-    /// A turn of [`LONGEST_TURN`] begins at `now`.
+    /// Begins a turn of [`LONGEST_TURN`] at `now`.
     pub(super) fn begin_turn(&mut self, now: Timestamp) {
         (self.turn_ends, self.read_at) = (now + LONGEST_TURN, now);
         self.reports_come_first = !self.reports_come_first;
     }
 
-    /// What is still to be read has to wait for the next turn.
+    /// Returns true if the rest has to wait for the next turn.
     #[inline]
     pub(super) fn turn_is_over(&self) -> bool {
         self.read_at >= self.turn_ends
@@ -87,30 +87,30 @@ impl Receiver {
         std::mem::take(&mut self.unread)
     }
 
-    /// Puts back connections that had no turn, before those that had one.
+    /// Puts back connections that had no turn, ahead of connections that had one.
     pub(super) fn put_back(&mut self, had_no_turn: impl Iterator<Item = Token>) {
         self.unread.splice(..0, had_no_turn);
     }
 
-    /// The run is over at `now`: what is in flight may be read for [`LAST_READS_AT_END`] in all.
+    /// Ends the run at `now`: requests in flight may be read for [`LAST_READS_AT_END`] in all.
     pub(super) fn end_run(&mut self, now: Timestamp) {
         self.last_reads = LastReads { credit: LAST_READS_AT_END, as_of: now };
     }
 
-    /// Begins to read from a connection that is to be given up, at `now`: until the instant that this returns at the latest.
-    /// `None` if there is no time for it.
+    /// Begins a last read at `now` from a connection that will be given up. Returns its latest end; `None`: no time is
+    /// left.
     pub(super) fn begin_last_read(&mut self, now: Timestamp) -> Option<Timestamp> {
         self.last_reads.refill(now);
         (!self.last_reads.credit.is_zero()).then(|| now + self.last_reads.credit)
     }
 
-    /// Such a read took so long.
+    /// Ends a last read that took `took`.
     pub(super) fn end_last_read(&mut self, took: Nanos) {
         self.last_reads.credit = self.last_reads.credit.saturating_sub(took);
     }
 }
 
-/// The time that may go into last reads. A server that sends without end must not keep the worker from its schedule.
+/// Time budget for last reads. A server that sends without end must not keep the worker from its schedule.
 #[derive(Debug)]
 struct LastReads {
     credit: Nanos,

@@ -1,4 +1,4 @@
-//! What comes in: reading it, and saying when it had arrived.
+//! Reads what arrives, and determines when it arrived.
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
@@ -12,15 +12,15 @@ use crate::connection::{Connection, Phase, Token};
 use crate::protocol::{Closed, Protocol, Tag};
 
 impl<P: Protocol> Worker<P> {
-    /// Reads on from a connection.
+    /// Continues to read from a connection.
     fn read_on(&mut self, token: Token) {
         let Some(connection) = self.connections.pool.find(token) else { return };
         connection.is_unread = false;
         self.read(token, true, READS_IN_A_ROW);
     }
 
-    /// Reads what has come for a request that is to be given up: it may have been answered all the same, for not all that
-    /// is ready fits into one report, and long answers are read in turns.
+    /// Reads what has arrived for a request that will be given up. It may have been answered, because one report does
+    /// not show everything that is ready, and long answers are read in turns.
     pub(super) fn read_before_giving_up(&mut self, tag: Tag) {
         let Some(slot) = self.in_flight.get(tag).connection else { return };
         let began = self.clock.now();
@@ -32,7 +32,7 @@ impl<P: Protocol> Worker<P> {
         self.receiver.end_last_read(took);
     }
 
-    /// Reads on where others had to have their turn, until the turn is over.
+    /// Continues to read from connections that had to wait for others, until the turn is over.
     pub(super) fn read_unread(&mut self) {
         let mut tokens = self.receiver.take_unread().into_iter();
         while !self.receiver.turn_is_over()
@@ -44,8 +44,8 @@ impl<P: Protocol> Worker<P> {
         self.receiver.put_back(tokens);
     }
 
-    /// Reads what there is, `most` times at most, and once the turn is over not again. `may_have_ended`: the peer may have closed the connection, so that a short
-    /// read does not mean that everything was read.
+    /// Reads what is available, at most `most` times, until the turn is over. `may_have_ended`: the peer may have
+    /// closed the connection, so a short read does not mean that everything was read.
     #[inline(always)]
     pub(super) fn read(&mut self, token: Token, may_have_ended: bool, most: u32) {
         for _ in 0..most {
@@ -63,7 +63,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Reads once and deals with what came: so many bytes. `None`: nothing more is to be read now.
+    /// Reads once and handles what arrived. Returns the number of bytes, or `None` if nothing more can be read now.
     #[inline(always)]
     fn read_once(&mut self, token: Token) -> Option<usize> {
         let slot = token.slot();
@@ -87,7 +87,8 @@ impl<P: Protocol> Worker<P> {
         let stamp = if self.events.wants_arrivals() {
             let arrived = arrival(&mut self.clock, &self.sleeper, connection, stamp, now, true);
             self.events.arrived(arrived.unwrap_or(now));
-            // What was not believed here would be believed next: what came out of order is remembered by now.
+            // Drop an implausible stamp: the next check would accept it, because this one remembers the overtaking
+            // segment.
             stamp.filter(|_| arrived.is_some())
         } else {
             stamp
@@ -102,7 +103,7 @@ impl<P: Protocol> Worker<P> {
         self.handle_events(slot, now, stamp);
         self.connections.pool.find(token)?;
         match end {
-            // In TLS 1.3 a client may speak before it is accepted: where the first thing that comes is an alert, it was not.
+            // In TLS 1.3 a client may send before the server accepts it. If its first bytes are an alert, it did not.
             Some(_) if refused => self.refused(slot, now),
             Some(how) => self.lost(slot, how, now, stamp),
             None if P::MULTIPLEXED => self.connections.touch(slot),
@@ -111,7 +112,7 @@ impl<P: Protocol> Worker<P> {
         end.is_none().then_some(count)
     }
 
-    /// Deals with what a server has said over TLS with the end of the handshake.
+    /// Handles bytes that a server sent over TLS together with the end of the handshake.
     pub(super) fn receive_early(&mut self, token: Token, now: Timestamp) {
         let Some(connection) = self.connections.pool.find(token) else { return };
         self.events.arrived(now);
@@ -120,8 +121,8 @@ impl<P: Protocol> Worker<P> {
         self.handle_events(token.slot(), now, None);
     }
 
-    /// When the last segment of what was read at `now` had arrived, where that is known. `remember`: an answer ended with it,
-    /// so that what came out of order before is of no concern for the next one.
+    /// Returns the arrival of the last segment that was read at `now`, if it is known. `remember`: an answer ended with
+    /// it, so that segments that were out of order before do not matter for the next answer.
     #[inline]
     pub(super) fn arrival(
         &mut self,
@@ -133,11 +134,11 @@ impl<P: Protocol> Worker<P> {
         arrival(&mut self.clock, &self.sleeper, self.connections.pool.get(slot), stamp, now, remember)
     }
 
-    /// When an answer had arrived that was read at `now`, and what it is: an answer that had come before its request was
-    /// sent belongs to nobody. `arrived`: the last segment of what was read, with `stamp`.
+    /// Returns the end of an answer that was read at `now`, or an error if the answer had arrived before its request
+    /// was sent. `arrived` is the arrival of the last segment that was read, and `stamp` its stamp.
     ///
-    /// The kernel stamps what it reads last, so of several answers in one read those before the `last` were there at that
-    /// time or earlier: with a worker that runs, by microseconds. For what came while it did not run its pause is taken off.
+    /// The kernel stamps only the last bytes of a read. If one read contains several answers, those before the `last`
+    /// arrived then or earlier: microseconds earlier, if the worker runs. If it did not run, its pause is subtracted.
     #[inline]
     pub(super) fn answer_completion(
         &mut self,
@@ -155,7 +156,7 @@ impl<P: Protocol> Worker<P> {
                 let noticed = self.clock.noticed(exchange, now);
                 Ok(CompletionTime::stamped(arrived.min(noticed.arrived), now))
             }
-            // On a new connection a server may speak first: it says there why it will not listen.
+            // On a new connection a server may speak first, for example to say why it refuses the request.
             None if P::MATCHED_BY_ORDER && !exchange.has_opened() && self.clock.is_before(stamp, sent) => {
                 Err(Outcome::Malformed(Cause::EarlyAnswer))
             }
@@ -168,7 +169,7 @@ impl<P: Protocol> Worker<P> {
     }
 }
 
-/// When the last segment had arrived of what was read from `connection` at `now`, where that is known.
+/// Returns the arrival of the last segment that was read from `connection` at `now`, if it is known.
 #[inline]
 fn arrival<S>(
     clock: &mut WorkerClock,

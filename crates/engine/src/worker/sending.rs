@@ -1,4 +1,4 @@
-//! What goes out, and the actual start of each request: the instant just before the transport took its first byte.
+//! Sends requests, and determines the actual start of each: the instant just before the transport took its first byte.
 
 use truetail_model::time::Timestamp;
 
@@ -12,7 +12,7 @@ impl<P: Protocol> Worker<P> {
         if !P::MULTIPLEXED {
             return;
         }
-        // A second time for what became dirty by the first: a request that was moved to another connection.
+        // The second round is for requests that the first moved to another connection.
         for _ in 0..2 {
             let dirty = self.connections.take_dirty();
             for slot in &dirty {
@@ -23,7 +23,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Hands to the transport at `now` what a connection has to send, as much as it takes.
+    /// Hands a connection's output to the transport, starting at `now`, until the transport takes no more.
     #[inline]
     pub(super) fn flush(&mut self, slot: u32, mut now: Timestamp) {
         loop {
@@ -50,8 +50,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// What has come before may explain it, and some of it may be answers: but none to a request of which a connection that
-    /// was idle has taken nothing.
+    /// Handles a failed write. Unread bytes may explain the failure and may contain answers, so they are read first. No
+    /// answer can exist for the first request on an idle connection that took no byte.
     #[cold]
     fn sending_failed(&mut self, slot: u32, took_nothing: bool) {
         let token = self.connections.pool.token(slot);
@@ -66,8 +66,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// The transport took the first byte of a request at `now`. What the connection took no bytes before, though the worker
-    /// had tried, is connection wait.
+    /// Records that the transport took the first byte of a request at `now`. The time in which the connection took no
+    /// bytes, although the worker had tried to send, is connection wait.
     #[inline]
     pub(super) fn request_started(&mut self, tag: Tag, now: Since, blocked: Option<Since>) {
         let exchange = self.in_flight.get(tag);
@@ -78,7 +78,7 @@ impl<P: Protocol> Worker<P> {
         self.in_flight.start(tag, now, self.config.share.workers == 1);
     }
 
-    /// The transport took the last byte of a request at `now`, after it had stopped in the middle.
+    /// Records that the transport took the last byte of a request at `now`, after it had stopped in the middle.
     pub(super) fn request_sent(&mut self, tag: Tag, now: Since) {
         let exchange = self.in_flight.get(tag);
         exchange.rare().send_wait = Some(exchange.started.elapsed(now));

@@ -2,28 +2,27 @@
 
 use crate::connection::Token;
 
-/// Which connection each session has to each origin, by the user who stands for it, and the connections whose sessions are
-/// over.
+/// The connection of each session to each origin, by user, and the connections whose sessions are over.
 #[derive(Debug)]
 pub(super) struct SessionConnections {
     origins: usize,
-    /// Those of a user stand side by side, in the order of the origins.
+    /// A user's connections are adjacent, in the order of the origins.
     of_users: Vec<Option<Token>>,
     left: Vec<Token>,
 }
 
 impl SessionConnections {
-    /// To so many origins.
+    /// Creates an empty set for this number of origins.
     pub(super) fn new(origins: usize) -> SessionConnections {
         SessionConnections { origins, of_users: Vec::new(), left: Vec::new() }
     }
 
-    /// The connection of this user to this origin, which may have been lost.
+    /// Returns the connection of this user to this origin, which may have been lost.
     pub(super) fn of(&self, user: u32, origin: u32) -> Option<Token> {
         self.of_users.get(self.place(user, origin)).copied().flatten()
     }
 
-    /// This user has a new connection to this origin. One that the user had to it before is left.
+    /// Assigns a new connection to this user and origin. The previous connection, if any, is left.
     pub(super) fn give(&mut self, user: u32, origin: u32, connection: Token) {
         let place = self.place(user, origin);
         if place >= self.of_users.len() {
@@ -32,7 +31,7 @@ impl SessionConnections {
         self.left.extend(self.of_users[place].replace(connection));
     }
 
-    /// The session of this user is over.
+    /// Ends the session of this user.
     pub(super) fn leave(&mut self, user: u32) {
         let first = self.place(user, 0);
         let connections = self.of_users.get_mut(first..first + self.origins).unwrap_or_default();
@@ -43,7 +42,7 @@ impl SessionConnections {
         user as usize * self.origins + origin as usize
     }
 
-    /// A connection that nobody has any more, once.
+    /// Takes a connection that no session has any more.
     pub(super) fn take_left(&mut self) -> Option<Token> {
         self.left.pop()
     }

@@ -1,4 +1,4 @@
-//! Between two requests: how long a worker sleeps, and what may wake it.
+//! Sleeps of a worker between two requests, and what may wake it.
 
 use std::io;
 use std::thread;
@@ -14,67 +14,66 @@ use super::oversleep::OversleepEstimator;
 use super::pace::Pace;
 use crate::host;
 
-/// A sleep takes some 20 µs of the processor, however short it is, and ends late: for less than this it is dearer than to
-/// wait awake.
+/// Shortest time that is worth a sleep. A sleep costs about 20 µs of processor time and ends late, so spinning is
+/// cheaper.
 const WORTH_SLEEPING: Nanos = Nanos::from_micros(10);
 /// Longest sleep, so that a worker that was not allowed to run notices it soon.
 const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
-/// Longest sleep from which no answer wakes the worker in `auto`.
+/// Longest sleep in `auto` from which no answer wakes the worker.
 const LONGEST_DEAF_SLEEP: Nanos = Nanos::from_millis(1);
-/// A worker that waits for answers runs so soon after one has come, or as late as its sleeps end.
+/// Usual time from an answer to the wake-up of a worker that waits for it, unless its sleeps end later.
 const WAKES_WITHIN: Nanos = Nanos::from_micros(30);
-/// A retransmission that was faster than this is not looked for: so much may be missing of a time.
+/// Stamps that are younger than this are not checked for a retransmission, so a time may lack up to this much.
 const RETRANSMITTED_WITHIN: Nanos = Nanos::from_millis(1);
-/// After an end that bears no stamp, answers wake the worker for so long: where there was one there are others, and nobody but
-/// the worker can say when they came.
+/// Time in which answers wake the worker after an end without a stamp. More such ends are likely, and only the worker
+/// can tell when they arrive.
 const WATCHFUL_FOR: Nanos = Nanos::from_secs(1);
 
-/// When a sleep that begins at `now` ends at the latest: after [`LONGEST_SLEEP`] or up to half of it earlier, so that it is the
-/// same instant for many sleeps in a row and the timer needs not be set for each.
+/// Returns the latest end of a sleep that begins at `now`: [`LONGEST_SLEEP`] later, or up to half of it less. Many
+/// sleeps in a row therefore share one instant, and the timer need not be set for each.
 pub(super) fn latest_wake_up(now: Timestamp) -> Timestamp {
     let step = LONGEST_SLEEP.0 / 2;
     Timestamp((now.0 / step + 2) * step)
 }
 
-/// A wait that begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait<'a> {
     pub(super) reactor: &'a Reactor,
     pub(super) driver: &'a Driver,
-    /// When it begins.
+    /// Start of the wait.
     pub(super) now: Timestamp,
-    /// When it ends at the latest.
+    /// Latest end of the wait.
     pub(super) until: Timestamp,
-    /// A connection is being opened, or one has not taken all that is to be sent. Times depend on when the worker notices that
-    /// it goes on, so that ends the wait.
+    /// True if a connection is being opened, or has not taken all bytes to send. Progress there must end the wait,
+    /// because measured times depend on when the worker notices it.
     pub(super) is_watched: bool,
 }
 
-/// What a [`Sleeper`] is to know of its worker.
+/// Properties of a worker that a [`Sleeper`] needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habits {
     pub(super) timing: Timing,
-    /// Closed loops have no schedule, and in partly open ones an answer may make the next request due: `auto` sends in ticks
-    /// in open ones alone.
+    /// The load model. `auto` sends in ticks only in open models: closed loops have no schedule, and in partly open
+    /// models an answer may make the next request due.
     pub(super) model: LoadModelKind,
-    /// Of each answer the kernel says when it came, so that it may lie unread: connections carry one request at a time, for of
-    /// what is read together the kernel stamps the last only.
+    /// True if the kernel stamps each answer, so that answers may lie unread. This requires connections that carry one
+    /// request at a time, because the kernel stamps only the last bytes of a read.
     pub(super) stamps_each: bool,
 }
 
-/// How a worker waits for what is due.
+/// Sleeps of a worker until requests are due.
 #[derive(Debug)]
 pub(super) struct Sleeper {
     habits: Habits,
     oversleep: OversleepEstimator,
     pace: Pace,
-    /// In ticks: nothing is sent before this instant, where something wakes the worker between two ticks.
+    /// In ticks: nothing is sent before this instant, if something wakes the worker between two ticks.
     next_tick: Option<Timestamp>,
-    /// Whatever came would have ended the last wait, and nothing had come before it.
+    /// True if any event would have ended the last wait, and none had come before it.
     was_woken: bool,
-    /// In ticks: the last wait for a permit saw no answer.
+    /// In ticks: true if the last wait for a permit saw no answer.
     waited_in_vain: bool,
-    /// Until this instant answers wake the worker, whatever the timing.
+    /// Until this instant answers wake the worker, in every timing.
     watchful_until: Timestamp,
 }
 
@@ -96,7 +95,7 @@ impl Sleeper {
         }
     }
 
-    /// Requests go out when they are due, and not in ticks nor when their user is ready.
+    /// Returns true if requests are sent when they are due, rather than in ticks or when their user is ready.
     #[inline]
     pub(super) fn is_on_time(&self) -> bool {
         self.habits.model != LoadModelKind::Closed
@@ -107,7 +106,7 @@ impl Sleeper {
             }
     }
 
-    /// A request begins that was due at `intended`.
+    /// Records that a request begins that was due at `intended`.
     #[inline]
     pub(super) fn began(&mut self, intended: Timestamp) {
         if self.habits.timing == Timing::Auto && self.habits.model == LoadModelKind::Open {
@@ -115,19 +114,19 @@ impl Sleeper {
         }
     }
 
-    /// What `auto` sent in ticks.
+    /// Returns the statistics of requests that `auto` sent in ticks.
     pub(super) fn sent_in_ticks(&self) -> Option<Ticks> {
         self.pace.sent_in_ticks()
     }
 
-    /// The tick before which nothing is sent, where there is one.
+    /// Returns the tick before which nothing is sent, if there is one.
     #[inline]
     pub(super) fn pending_tick(&self) -> Option<Timestamp> {
         self.next_tick
     }
 
-    /// The next arrival is due at `until`, or nothing is: when the worker is to send what is due by then. In `auto` that is a
-    /// tick later, unless an answer may make something due before.
+    /// Returns the instant at which the worker should send what is due, if the next arrival is due at `until` or none
+    /// is. In `auto` this is a tick later, unless an answer may make a request due before.
     pub(super) fn tick_after(&mut self, until: Timestamp, driver: &Driver, now: Timestamp) -> Timestamp {
         let tick = self.pace.tick();
         if tick.is_zero() || until.since(now) > LONGEST_SLEEP || driver.awaits_completion(now) {
@@ -140,18 +139,19 @@ impl Sleeper {
         until + tick
     }
 
-    /// How soon what came during the last wait ended it, as a rule; `None`: it may have come before.
+    /// Returns the usual time from an event to the end of the last wait; `None`: the event may have come before the
+    /// wait.
     pub(super) fn woken_within(&self) -> Option<Nanos> {
         self.was_woken.then(|| self.oversleep.estimate().max(WAKES_WITHIN))
     }
 
-    /// An end was noticed at `now` of which nobody knows when it came.
+    /// Records that at `now` an end was noticed whose arrival is unknown.
     pub(super) fn end_was_unstamped(&mut self, now: Timestamp) {
         self.watchful_until = now + WATCHFUL_FOR;
     }
 
-    /// Stamps younger than this need not be checked for a retransmission. Where answers are read in ticks they are older by
-    /// up to a tick as a rule, and to check those would cost more than a hundredth of all.
+    /// Returns the age below which stamps need not be checked for a retransmission. If answers are read in ticks, most
+    /// stamps are up to a tick old, and checking all of them would cost over 1 % more.
     pub(super) fn unchecked_age(&self) -> Nanos {
         let waits = match self.habits.timing {
             Timing::Cheap if self.habits.stamps_each => Nanos(Timing::TICK_NS),
@@ -160,7 +160,7 @@ impl Sleeper {
         RETRANSMITTED_WITHIN + waits
     }
 
-    /// Nothing that comes ends this wait: answers may lie unread until its end, because the kernel says when they came.
+    /// Returns true if no event ends this wait. Answers may lie unread until then, because the kernel stamps them.
     pub(super) fn is_deaf(&self, wait: &Wait<'_>) -> bool {
         let is_needed = wait.is_watched || wait.now < self.watchful_until;
         self.habits.stamps_each
@@ -176,7 +176,7 @@ impl Sleeper {
             }
     }
 
-    /// Waits, and puts what has happened into `reports`.
+    /// Waits, and puts the events into `reports`.
     pub(super) fn sleep(&mut self, wait: &Wait<'_>, reports: &mut Reports, clock: &mut WorkerClock) -> io::Result<()> {
         self.was_woken = false;
         match self.habits.timing {
@@ -190,10 +190,11 @@ impl Sleeper {
         if until <= now {
             return reactor.wait(reports, Some(Nanos::ZERO));
         }
-        // It has waited for its tick. Were its permit to wait for another, the rate would be limited to one request a
-        // permit and tick.
+        // The request has waited for its tick. If its permit did too, the rate would be at most one request per permit
+        // and tick.
         if driver.waits_for_permit(now) {
-            // Permits free soon, as a rule, and the next wait is for the tick: to wait for it now spares setting the timer.
+            // Permits are usually free soon, and the next wait is for the tick. Waiting for it now avoids setting the
+            // timer.
             let until = if self.waited_in_vain { until } else { until.min(tick(true, now, until)) };
             clock.pauses.sleeping(until);
             self.next_tick = None;
@@ -212,7 +213,7 @@ impl Sleeper {
         Ok(())
     }
 
-    /// Wakes as much before the end of the wait as sleeps end late; the rest is waited for awake.
+    /// Wakes up earlier than the end of the wait, by the time that sleeps end late. The worker spends the rest awake.
     fn sleep_short_of(&mut self, wait: &Wait<'_>, reports: &mut Reports, clock: &mut WorkerClock) -> io::Result<()> {
         let reactor = wait.reactor;
         let asleep = wait.until.since(wait.now).saturating_sub(self.oversleep.estimate());
@@ -228,13 +229,13 @@ impl Sleeper {
         } else {
             self.was_woken = reactor.wait_until(reports, clock.monotonic(), wake)?;
         }
-        // What an answer ended is another matter: it costs less.
+        // A sleep that an answer ended costs less, so it is not measured.
         if is_deaf || reports.is_empty() {
             if let Some(before) = measured_from {
                 self.pace.measured(host::thread_cpu_time().saturating_sub(before));
             }
             let woke = clock.monotonic().now();
-            // A signal may have ended it before.
+            // A signal may have ended the sleep early.
             if woke >= wake {
                 self.oversleep.note(woke.since(wake));
             }
@@ -243,8 +244,8 @@ impl Sleeper {
     }
 }
 
-/// The tick at which what is due at `until` is done. Answers wake nobody: the kernel has said when they came. Where something
-/// waits for one, each tick after `now` looks for them.
+/// Returns the tick at which what is due at `until` is sent. Answers do not wake the worker, because the kernel stamps
+/// their arrival. If something waits for an answer, this is the next tick after `now`.
 fn tick(awaits_completion: bool, now: Timestamp, until: Timestamp) -> Timestamp {
     let tick = |instant: Timestamp| Timestamp(instant.0.div_ceil(Timing::TICK_NS) * Timing::TICK_NS);
     if awaits_completion { tick(Timestamp(now.0 + 1)) } else { tick(until) }

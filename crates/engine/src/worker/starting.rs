@@ -1,4 +1,4 @@
-//! What is due: one request after the other, or in batches.
+//! Starts due requests, one after the other or in batches.
 
 use truetail_model::driver::{Directive, DueRequest};
 use truetail_model::record::RequestRecord;
@@ -10,14 +10,14 @@ use super::{Next, REPORTS, Worker};
 use crate::protocol::Protocol;
 use crate::target::request_set::RequestId;
 
-/// After so many starts in a row answers are looked for again, so that catching up does not make them look slow.
+/// Most starts in a row before answers are read again, so that catching up does not delay their times.
 const STARTS_IN_A_ROW: u32 = 32;
-/// The same where starts come in batches, and for users who wait for their answers: to read many and then to send all that is
-/// due costs less than one after the other.
+/// Most starts in a row if starts come in batches, and for users who wait for their answers. Reading many answers and
+/// then sending all due requests costs less than alternating.
 const BATCH: u32 = REPORTS as u32;
 
 impl<P: Protocol> Worker<P> {
-    /// Starts what is due, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
+    /// Starts due requests, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
     pub(super) fn start_due(&mut self) -> Next {
         self.close_left_connections();
         if let Some(tick) = self.sleeper.pending_tick()
@@ -42,9 +42,9 @@ impl<P: Protocol> Worker<P> {
         Next::Poll
     }
 
-    /// Before a connection is opened for an arrival, answers are looked for: one that has come has freed its connection, and
-    /// after a pause of this worker many have. A connection is opened for those alone that find none by then. Where more comes
-    /// than can be read, no arrival waits for that.
+    /// Returns true if answers must be read before a connection is opened for an arrival. An answer that has arrived
+    /// frees its connection, and after a pause of this worker many have arrived. If more arrives than can be read,
+    /// arrivals do not wait for it.
     fn should_poll_first(&self, now: Timestamp) -> bool {
         self.config.is_scheduled()
             && !self.has_polled
@@ -53,8 +53,8 @@ impl<P: Protocol> Worker<P> {
             && self.driver.can_start(now)
     }
 
-    /// On a schedule, a start that falls due between two answers is not left waiting, unless an answer that is still to be
-    /// read may bring a connection for it. One start between two answers does not starve the answers.
+    /// Starts at most one due request between two answers, so that neither starves the other. On a schedule a due
+    /// request does not wait, unless an unread answer may free a connection for it.
     #[inline]
     pub(super) fn start_between_answers(&mut self) {
         if !self.sleeper.is_on_time() || self.connections.one_may_become_idle() {
@@ -67,8 +67,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// The request of an arrival and its origin: one that was made before the run, or what its session asks for next, if
-    /// anything.
+    /// Returns the request of an arrival and its origin: a request made before the run, or the next request of the
+    /// arrival's session, if any.
     #[inline]
     fn request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
         if !P::IS_SCRIPTED {
@@ -81,7 +81,7 @@ impl<P: Protocol> Worker<P> {
         Some((RequestId { target: next.target, row: user }, next.origin))
     }
 
-    /// The session of an arrival that was to begin at `now` asks for nothing, and has ended.
+    /// Ends the session of an arrival that should have begun at `now`, because it makes no request.
     fn asked_for_nothing(&mut self, start: &DueRequest, now: Timestamp) {
         let number = self.driver.session_number(start.user);
         let target = self.events.script().never_issued(Some(start.user), number, start.arrival, now);
@@ -97,7 +97,7 @@ impl<P: Protocol> Worker<P> {
         self.close_left_connections();
         self.sleeper.began(start.arrival.intended_start);
         let asked = self.request_for(&start);
-        // What a script takes to say what it asks for is lag of the generator, and no time of the server's.
+        // The time that a script takes to make its request is generator lag, and not part of the server's times.
         let now = if P::IS_SCRIPTED { self.clock.now() } else { now };
         let Some((request, origin)) = asked else { return self.asked_for_nothing(&start, now) };
         self.ledger.plan(request, start.arrival.intended_start);
@@ -107,7 +107,7 @@ impl<P: Protocol> Worker<P> {
             request,
             user: start.user,
             origin,
-            // What nobody but this machine forbade, the generator was late with.
+            // A wait for a cap that only this machine imposes is generator lag.
             connection_wait: if self.config.has_own_cap { Nanos::ZERO } else { start.connection_wait },
             began,
             started: began,

@@ -1,4 +1,4 @@
-//! What becomes of the arrivals of each target, where there are several.
+//! Outcomes of the arrivals of each target, if there are several targets.
 
 use truetail_model::arrival::{Arrival, ArrivalBlock};
 use truetail_model::record::{RequestRecord, TargetLedger, TargetTimes};
@@ -8,11 +8,11 @@ use truetail_run::TargetBooks;
 
 use crate::target::request_set::{RequestId, RequestSet};
 
-/// The books and the distributions of one worker.
+/// The books and distributions of each target, for one worker.
 #[derive(Default, Debug)]
 pub(crate) struct TargetTallies {
     measure_from: Timestamp,
-    /// Empty where there is one target: its books are those of the run.
+    /// Empty if there is one target: its books are those of the run.
     targets: Vec<TargetLedger>,
 }
 
@@ -27,7 +27,7 @@ impl TargetTallies {
         if intended < self.measure_from { None } else { self.targets.get_mut(request.target as usize) }
     }
 
-    /// An arrival was taken from the schedule.
+    /// Records that an arrival was taken from the schedule.
     #[inline]
     pub(crate) fn plan(&mut self, request: RequestId, intended: Timestamp) {
         if let Some(target) = self.of(request, intended) {
@@ -35,7 +35,7 @@ impl TargetTallies {
         }
     }
 
-    /// The arrivals of `block`, on one side of the end of the warm-up, were never issued by `ended`.
+    /// Records that the arrivals of `block`, all during or all after the warm-up, were never issued by `ended`.
     pub(super) fn never_issued_block(&mut self, requests: &RequestSet, block: &ArrivalBlock, ended: Timestamp) {
         if self.targets.is_empty() || block.middle() < self.measure_from {
             return;
@@ -49,7 +49,7 @@ impl TargetTallies {
         }
     }
 
-    /// An arrival ended.
+    /// Records the end of an arrival.
     #[inline]
     pub(crate) fn record(&mut self, request: RequestId, record: &RequestRecord) {
         if let Some(target) = self.of(request, record.intended_start) {
@@ -58,7 +58,7 @@ impl TargetTallies {
     }
 }
 
-/// The books and the distributions of all workers together.
+/// Returns the books and distributions of all workers together.
 pub(crate) fn merge_tallies<'a>(
     requests: &RequestSet,
     parts: impl Iterator<Item = &'a TargetTallies>,

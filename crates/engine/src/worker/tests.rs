@@ -1,5 +1,5 @@
-//! A worker that is driven step by step, by a test that is the server too: so what happens while it does not look is
-//! decided by the test and not by the machine.
+//! Tests that drive a worker step by step and play the server too. The test decides what happens while the worker does
+//! not look, not the machine.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -35,7 +35,7 @@ mod noticing;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/// With room for all connections of a test: one that is refused is tried again after a second only.
+/// Listens with room for all connections of a test, because a refused connect is retried only after a second.
 fn listen() -> TcpListener {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.bind(&"127.0.0.1:0".parse::<SocketAddr>().unwrap().into()).unwrap();
@@ -49,7 +49,7 @@ fn one_request() -> RequestSet {
     RequestSet::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap()
 }
 
-/// All `requests` are due within their number of microseconds.
+/// Returns a workload whose `requests` are due within as many microseconds.
 fn workload(requests: u64, timeout: Option<Nanos>) -> Workload {
     let schedule = Schedule {
         profile: Profile::constant(Rate::per_second(1e6).unwrap()),
@@ -68,7 +68,6 @@ struct Stage {
 }
 
 impl Stage {
-    /// For a [`workload`].
     fn new(requests: u64, timeout: Option<Nanos>, stamped: bool) -> Stage {
         Stage::with_tls(requests, timeout, stamped, Timing::Balanced, None)
     }
@@ -120,7 +119,7 @@ impl Stage {
         }
     }
 
-    /// Connects and sends everything; the connections as the server has them, with the requests read.
+    /// Connects and sends everything. Returns the server's connections, after reading the requests.
     fn send_all(&mut self, requests: u64) -> Vec<TcpStream> {
         let mut streams = Vec::new();
         while (streams.len() as u64) < requests {
@@ -135,7 +134,7 @@ impl Stage {
         streams
     }
 
-    /// Accepts connections that are being opened, and goes on until they are there.
+    /// Accepts connections that are being opened, and polls until they are open.
     fn send_all_opened(&mut self, connections: u64) -> Vec<TcpStream> {
         let streams = (0..connections).map(|_| self.accept()).collect();
         while !all_connected(&self.worker) {
@@ -173,7 +172,7 @@ fn answers_that_came_in_time_are_not_timed_out_because_they_are_many() {
     let mut stage = Stage::new(SEVERAL_REPORTS, Some(timeout), true);
     let mut streams = stage.send_all(SEVERAL_REPORTS);
     answer_all(&mut streams);
-    // The worker does not run until all are overdue.
+    // The worker does not run until all requests are overdue.
     sleep(timeout.into());
     stage.run_until(all_ended);
     assert_eq!((stage.tally().responses, stage.tally().timed_out), (SEVERAL_REPORTS, 0));
@@ -189,7 +188,7 @@ fn answers_that_came_before_the_end_are_not_in_flight_at_the_end_because_they_ar
     assert_eq!((tally.responses, tally.in_flight_at_end), (SEVERAL_REPORTS - 5, hung.len() as u64));
 }
 
-/// 40 places, all taken, and as many arrivals that wait for one. All 40 answers are there when the worker looks.
+/// Fills 40 permits while as many arrivals wait. All 40 answers are there when the worker looks.
 fn started_between_answers(timing: Timing) -> (u64, u64) {
     const PLACES: u64 = 40;
     let mut stage = Stage::with_tls(2 * PLACES, None, true, timing, None);
@@ -214,7 +213,7 @@ fn in_batches_what_is_due_is_sent_after_all_answers_and_else_after_each() {
 fn a_server_that_speaks_before_it_is_asked_is_heard() {
     let mut stage = Stage::new(1, None, true);
     stage.worker.start_due();
-    // The handshake, the answer and its end are all there when the worker looks for the first time.
+    // The handshake, the answer and its end are there when the worker looks for the first time.
     let mut stream = stage.accept();
     stream.write_all(b"HTTP/1.1 503 Busy\r\nConnection: close\r\n\r\n").unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
@@ -222,7 +221,7 @@ fn a_server_that_speaks_before_it_is_asked_is_heard() {
     assert_eq!(stage.tally().responses, 1);
 }
 
-/// One answer is asked for, then another comes after the worker has looked and before it sends the next request.
+/// Requests one answer. Another answer arrives after the worker has looked, and before it sends the next request.
 fn one_answer_too_early() -> Snapshot {
     let mut stage = Stage::new(1, None, true);
     let mut stream = stage.send_all(1).pop().unwrap();
@@ -246,7 +245,7 @@ fn one_answer_too_early() -> Snapshot {
 #[test]
 fn an_answer_that_had_come_before_its_request_was_sent_is_none() {
     let _stamping = timestamps::switch_on();
-    // The kernel begins to stamp a moment after it was asked to, and without a stamp nobody can know.
+    // The kernel begins to stamp a moment after it was asked to, and an early answer shows only in its stamp.
     for _ in 0..1000 {
         let snapshot = one_answer_too_early();
         if let Some(early) = snapshot.causes.get(&Cause::EarlyAnswer) {
@@ -257,7 +256,7 @@ fn an_answer_that_had_come_before_its_request_was_sent_is_none() {
     panic!("an answer that came too early was taken for one a thousand times");
 }
 
-/// Three are due at once, as after a pause, and the server answers fast: one connection is enough.
+/// Three requests are due at once, as after a pause, and the server answers fast: one connection suffices.
 #[test]
 fn an_answer_that_came_frees_its_connection_before_another_is_opened() {
     let mut stage = Stage::new(3, None, true);
@@ -271,15 +270,15 @@ fn an_answer_that_came_frees_its_connection_before_another_is_opened() {
         }
         stream.read_exact(&mut [0; REQUEST.len()]).unwrap();
         stream.write_all(ANSWER).unwrap();
-        // The answer is there, and the next one is due.
+        // The answer is there, and the next request is due.
         stage.poll();
         stage.worker.start_due();
     }
     assert_eq!((stage.tally().responses, stage.worker.connections.pool.opened), (3, 1));
 }
 
-/// What a pause of the worker is not part of: the service time of an answer that came meanwhile, in whatever way the
-/// answer ends and whatever the worker was about to do.
+/// The service time of an answer does not include a pause of the worker in which it arrived, however the answer ends
+/// and whatever the worker was about to do.
 #[test]
 fn a_pause_between_sending_and_looking_is_not_the_servers() {
     const PAUSE: Duration = Duration::from_millis(300);
@@ -292,7 +291,7 @@ fn a_pause_between_sending_and_looking_is_not_the_servers() {
             sleep(PAUSE);
             stage.worker.start_due();
             stage.run_until(all_ended);
-            // Whatever this test itself was held up by is a pause of the worker too, unless the answer bears a stamp.
+            // A delay of this test is a pause of the worker too, unless the answer has a stamp.
             assert!(stage.service_time() < PAUSE.into(), "{stamped} {}", stage.service_time());
         }
     }
@@ -323,13 +322,13 @@ fn a_pause_before_a_request_was_sent_is_not_taken_from_its_service_time() {
     stage.run_until(all_ended);
     answering.join().unwrap();
     let fastest = stage.worker.ledger.so_far().metric(Metric::ServiceTime).min().unwrap();
-    // The service begins when the server has read, a moment after the actual start; a pause of the machine after that is
-    // the one thing that may rightly be taken away.
+    // The service begins when the server has read, a moment after the actual start. Only a pause of the machine after
+    // that may be subtracted.
     let paused_since = stage.worker.clock.pauses.total().saturating_sub(Nanos::from_millis(100));
     assert!(fastest + paused_since >= SERVICE.into(), "{fastest}");
 }
 
-/// A session that trusts a server on this host, and the server's half.
+/// Returns a client configuration that trusts a server on this host, and the server's half.
 fn over_tls() -> (Tls, ServerConnection) {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -341,7 +340,7 @@ fn over_tls() -> (Tls, ServerConnection) {
     (Tls::new(&origin, &options).unwrap(), ServerConnection::new(Arc::new(config)).unwrap())
 }
 
-/// The stamp is that of the sealed bytes: what lies in this host before it is opened is not the server's.
+/// The stamp is that of the encrypted bytes. The time until this host decrypts them is not the server's.
 #[test]
 fn a_pause_before_an_answer_is_opened_is_not_the_servers() {
     const PAUSE: Duration = Duration::from_millis(300);
@@ -357,7 +356,7 @@ fn a_pause_before_an_answer_is_opened_is_not_the_servers() {
             stream
         });
         stage.run_until(all_connected);
-        // The answer is there before the worker looks again, unless it came while it looked for the end of the handshake.
+        // The answer is there before the worker looks again, unless it arrived during the handshake's last read.
         let stream = answering.join().unwrap();
         sleep(PAUSE);
         stage.run_until(all_ended);

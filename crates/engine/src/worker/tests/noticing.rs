@@ -1,10 +1,10 @@
-//! What a worker notices at once, and what it may notice late; what a late worker and a cap of our own are billed to.
+//! Events that a worker must notice at once or may notice late, and the times to which its own delays and caps count.
 
 use super::*;
 
 const TIMINGS: [Timing; 4] = [Timing::Precise, Timing::Balanced, Timing::Auto, Timing::Cheap];
 
-/// How long it took to connect, when the worker had nothing to do before its longest sleep was over.
+/// Returns the connect time of a worker that has nothing to do before its longest sleep is over.
 fn time_to_connect(timing: Timing, secured: bool) -> Nanos {
     let (tls, server) = match secured {
         true => Some(over_tls()).unzip(),
@@ -36,9 +36,9 @@ fn time_to_connect(timing: Timing, secured: bool) -> Nanos {
         .unwrap()
 }
 
-/// What is measured until a connection is there is over when it is there, and not at the next tick. The longest sleep takes
-/// more than 10 ms: who sleeps through it has never connected before, and who is woken may be as late on a machine that
-/// does other things, but not each time.
+/// A measured connect ends when the connection is open, and not at the next tick. The longest sleep takes over 10 ms,
+/// so a worker that sleeps through the event is always later than that. On a busy machine a worker that is woken may be
+/// late as well, but not each time.
 #[test]
 fn a_connection_that_is_there_wakes_the_worker_in_every_timing() {
     for (timing, secured) in TIMINGS.into_iter().flat_map(|timing| [(timing, false), (timing, true)]) {
@@ -47,7 +47,7 @@ fn a_connection_that_is_there_wakes_the_worker_in_every_timing() {
     }
 }
 
-/// Where the end of a time is seen by the worker alone, nothing may lie unseen while it sleeps.
+/// If only the worker can see the end of a time, no event may lie unseen while it sleeps.
 #[test]
 fn a_worker_is_deaf_only_to_what_the_kernel_stamps() {
     for timing in TIMINGS {
@@ -70,7 +70,7 @@ fn a_worker_is_deaf_only_to_what_the_kernel_stamps() {
                 timing == Timing::Cheap && stamped,
                 "{timing:?}, {stamped}, no rate yet"
             );
-            // 20 000/s: more than a sleep for each request and each answer.
+            // At 20,000 requests/s, more than a sleep for each request and each answer.
             (1..=300).for_each(|k| stage.worker.sleeper.began(Timestamp(k * 50_000)));
             let may_be = stamped && matches!(timing, Timing::Auto | Timing::Cheap);
             assert_eq!(wait(&stage, now, false), may_be, "{timing:?}, {stamped}");
@@ -104,7 +104,7 @@ fn connections_are_watched_while_they_are_opened_or_blocked() {
     drop(streams);
 }
 
-/// One place for two arrivals, which the first holds for 20 ms.
+/// Offers two arrivals with one permit, which the first holds for 20 ms.
 fn waited_for_a_place(has_own_cap: bool) -> (Nanos, Nanos) {
     let mut stage = Stage::new(2, None, true);
     stage.worker.config.has_own_cap = has_own_cap;
