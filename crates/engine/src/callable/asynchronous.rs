@@ -14,11 +14,11 @@ use crate::control::Control;
 use crate::result::RunOutput;
 
 /// Starts `call()` on `runtime` at each intended start, whether or not earlier calls have ended, and measures each from
-/// its intended start. Returns when the run is over; must not be called on a worker thread of the runtime.
+/// its intended start. Returns when the run is over. Must not be called on a worker thread of the runtime.
 ///
 /// The actual start of a call is when its task first ran; the time that the runtime took to run it is generator lag.
-/// `limits.connections` caps the calls in flight. A call that takes longer than `limits.timeout` is cancelled and counted as
-/// timed out. What is in flight when the drain is over is cancelled and counted as in flight at the end.
+/// `limits.connections` limits the calls in flight. A call that takes longer than `limits.timeout` is cancelled and
+/// counted as timed out. Calls in flight when the drain is over are cancelled and counted as in flight at end.
 pub fn bench_async<F, Fut>(plan: &CallPlan, control: &Control, runtime: &Handle, call: F) -> RunOutput
 where
     F: Fn() -> Fut,
@@ -32,7 +32,7 @@ where
     bench_launched(plan, control, Tasks { call, timeout, runtime: runtime.clone(), tasks })
 }
 
-/// Runs each call as a task of the runtime. Dropping it cancels them all.
+/// Runs each call as a task of the runtime. Dropping it cancels all tasks.
 struct Tasks<F> {
     call: F,
     timeout: Option<Nanos>,
@@ -48,7 +48,7 @@ where
 {
     fn launch(&mut self, handle: CallHandle) {
         self.tasks.spawn_on(measured((self.call)(), handle, self.timeout), &self.runtime);
-        // A task that panicked dropped its handle, which reported it.
+        // A task that panicked dropped its handle, which reported the failure.
         while self.tasks.try_join_next().is_some() {}
     }
 }

@@ -13,17 +13,17 @@ use crate::control::Control;
 use crate::result::{RunOutput, WorkerResult, merge_results};
 use crate::start::Start;
 
-/// A spinning worker sleeps until this long before the intended start: longer than a sleep is usually late.
+/// Time that a spinning worker spins before the intended start. Sleeps are usually less late than this.
 const SPIN_FOR: Nanos = Nanos::from_micros(100);
 
 /// Calls at the plan's schedule and measures each call from its intended start. `make(worker)` makes the callable of
 /// each worker, on that worker's thread.
 ///
-/// A worker makes one call at a time. Where calls are slower than the schedule, arrivals wait for their worker and keep
+/// A worker makes one call at a time. If calls are slower than the schedule, arrivals wait for their worker and keep
 /// their intended start. Calls that have not begun when the drain is over are counted as never issued.
 ///
 /// # Panics
-/// When a callable panics, after the other workers were told to end.
+/// If a callable panics, after the other workers were told to end.
 pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32) -> C + Sync) -> RunOutput {
     run_workers(plan, control, FirstWorker::InAThread, |worker| {
         let callable = make(worker.number());
@@ -31,11 +31,11 @@ pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32)
     })
 }
 
-/// As [`bench`], with the first worker on the calling thread, for callables that belong to it. `work` is called once on
-/// the thread of each worker and has to run it.
+/// Does what [`bench`] does, with the first worker on the calling thread, for callables that belong to it. `work` is
+/// called once on the thread of each worker and must run it.
 ///
 /// # Panics
-/// When `work` panics, after the other workers were told to end.
+/// If `work` panics, after the other workers were told to end.
 pub fn bench_here(
     plan: &CallPlan,
     control: &Control,
@@ -44,7 +44,7 @@ pub fn bench_here(
     run_workers(plan, control, FirstWorker::Here, work)
 }
 
-/// Where the first worker runs.
+/// Thread of the first worker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FirstWorker {
     Here,
@@ -91,7 +91,7 @@ impl Drop for StopsOnPanic<'_> {
     }
 }
 
-/// What a worker has measured: proof that it ran.
+/// Results of one worker, which prove that it ran.
 #[derive(Debug)]
 pub struct CallWorkerResult(WorkerResult);
 
@@ -104,7 +104,7 @@ pub struct CallWorker {
 }
 
 impl CallWorker {
-    /// The number of the worker, from 0.
+    /// Returns the index of the worker.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -132,12 +132,12 @@ impl CallWorker {
         let mut call = Call::new(start.arrival, self.measurement.clock, now);
         let outcome = callable.call(&mut call).outcome();
         let end = self.measurement.clock.now();
-        // The call may take as long as it likes: that is no pause of the worker.
+        // The time that a call takes is not a pause of the worker.
         self.measurement.watch.sleeping(end);
         self.measurement.ended(EndedCall { start, actual_start: call.actual_start(), end, outcome });
     }
 
-    /// Waits until `until`, or for [`LONGEST_SLEEP`].
+    /// Waits until `until`, or for [`LONGEST_SLEEP`] if that is shorter.
     fn wait(&mut self, now: Timestamp, until: Timestamp) {
         let until = self.measurement.sleep(now, until);
         match self.waiting {

@@ -1,4 +1,4 @@
-//! What is called, what it may know of a call, and what a call returns.
+//! Callables, the view of a call that they get, and outcomes of calls.
 
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
@@ -18,13 +18,13 @@ impl Call {
         Call { arrival, clock, actual_start: now }
     }
 
-    /// The arrival that the call is made for.
+    /// Returns the arrival of the call.
     pub fn arrival(&self) -> Arrival {
         self.arrival
     }
 
-    /// Sets the actual start to now. The time before it becomes generator lag. For a callable that first waits for something
-    /// which is not part of it, such as the lock of an interpreter.
+    /// Sets the actual start to now; the time before becomes generator lag. Used by callables that first wait for
+    /// something else, such as the lock of an interpreter.
     pub fn begin(&mut self) {
         self.actual_start = self.clock.now();
     }
@@ -34,16 +34,16 @@ impl Call {
     }
 }
 
-/// What a worker calls. Every closure without arguments is a callable.
+/// Code that a worker calls. Every closure without arguments is a callable.
 pub trait Callable {
-    /// What a call returns.
+    /// The result of a call.
     type Answer: CallOutcome;
 
     /// Makes one call.
     fn call(&mut self, call: &mut Call) -> Self::Answer;
 
-    /// Called every 20 ms while no call is due for 20 ms or more, for upkeep. If it takes longer than that, calls start late
-    /// and the delay is generator lag.
+    /// Called every 20 ms while no call is due within 20 ms, for upkeep. If it takes longer than that, calls start
+    /// late, and the delay is generator lag.
     fn idle(&mut self) {}
 }
 
@@ -59,13 +59,13 @@ where
     }
 }
 
-/// What a call may return. `()` and numbers are answers. An `Err` is a failure, which counts as slower than every answer, so
+/// Result of a call. `()` and numbers are answers. An `Err` is a failure and counts as slower than every answer, so
 /// that failing fast does not improve a quantile.
 pub trait CallOutcome {
-    /// Did the call give its answer?
+    /// Returns true if the call gave its answer.
     fn is_answer(&self) -> bool;
 
-    /// Its outcome in the tally.
+    /// Returns the call's outcome in the tally.
     fn outcome(&self) -> Outcome {
         if self.is_answer() { Outcome::Response { status: 0 } } else { Outcome::Malformed(Cause::Raised) }
     }

@@ -1,8 +1,8 @@
-//! Calls that run elsewhere, many in flight at once: one thread keeps the schedule and starts them, and an event loop or a
+//! Calls that run elsewhere, many in flight at once. One thread keeps the schedule and starts them; an event loop or a
 //! runtime of the caller runs them.
 //!
-//! Event loops count in milliseconds, and many tools lose their accuracy there. So the schedule is kept by a thread of its
-//! own, which sleeps to the nanosecond and starts each call at its instant.
+//! Event loops count in milliseconds, which costs many tools their accuracy. Therefore a separate thread keeps the
+//! schedule. It sleeps to the nanosecond and starts each call at its instant.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -21,31 +21,30 @@ use crate::start::Start;
 
 /// Starts calls that run elsewhere.
 pub trait CallLauncher {
-    /// Starts a call now and does not wait for it. Its handle reports how it went, from any thread.
+    /// Starts a call now and does not wait for it. Any thread may report the call's outcome through its handle.
     fn launch(&mut self, handle: CallHandle);
 
-    /// A call that was launched has ended, or the run has while it was in flight. Called once for each call, by the thread
-    /// that launched it.
+    /// Called once for each launched call, when the call has ended or the run has ended before it. The thread that
+    /// launched the call calls this.
     fn ended(&mut self, _call: &CallEnd) {}
 
-    /// The run ended at `end`, before a call was launched for this arrival.
+    /// Called for each arrival without a call at the `end` of the run.
     fn never_launched(&mut self, _arrival: Arrival, _end: Timestamp) {}
 }
 
-/// How a call went, as its record has it.
+/// Record of a call that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallEnd {
-    /// The arrival that it was made for.
+    /// The arrival of the call.
     pub arrival: Arrival,
-    /// When it began.
+    /// Actual start of the call.
     pub actual_start: Timestamp,
-    /// When it ended.
+    /// End of the call.
     pub end: Timestamp,
-    /// What became of it.
     pub outcome: Outcome,
 }
 
-/// Reports how one call went. Dropping the handle reports that the call failed.
+/// Reports the outcome of one call. Dropping the handle reports that the call failed.
 #[derive(Debug)]
 pub struct CallHandle {
     sender: Sender<EndedCall>,
@@ -56,23 +55,23 @@ pub struct CallHandle {
 }
 
 impl CallHandle {
-    /// The arrival that the call is made for.
+    /// Returns the arrival of the call.
     pub fn arrival(&self) -> Arrival {
         self.start.arrival
     }
 
-    /// The time on the clock of the run.
+    /// Returns the time on the run's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Sets the actual start to now. The time since the call was handed over, which its runtime took to run it, becomes
-    /// generator lag.
+    /// Sets the actual start to now. The time since the launch, which the runtime needed to run it, becomes generator
+    /// lag.
     pub fn begin(&mut self) {
         self.actual_start = self.clock.now();
     }
 
-    /// The call ends now.
+    /// Reports that the call ends now.
     pub fn end(mut self, outcome: Outcome) {
         self.outcome = outcome;
     }
@@ -81,16 +80,16 @@ impl CallHandle {
 impl Drop for CallHandle {
     fn drop(&mut self) {
         let (start, actual_start, outcome) = (self.start, self.actual_start, self.outcome);
-        // Nobody receives any more when the run is over; this call was counted as in flight then.
+        // The receiver is gone after the run. This call was then counted as in flight at end.
         let _ = self.sender.send(EndedCall { start, actual_start, end: self.clock.now(), outcome });
     }
 }
 
 /// Starts a call at each intended start, whether or not earlier calls have ended, and measures each from its intended
-/// start. Returns when the run is over, and drops `launcher` before that. A call that is in flight then is counted as in
-/// flight at the end, whatever its handle reports later.
+/// start. Drops `launcher` and returns when the run is over. Calls in flight are then counted as in flight at end,
+/// whatever their handles report later.
 ///
-/// `limits.connections` caps the calls in flight. The timeout of the limits is up to the launcher.
+/// `limits.connections` limits the calls in flight. The launcher handles the timeout of the limits.
 pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl CallLauncher) -> RunOutput {
     let clock = MonotonicClock::starting_in(LEAD);
     let (sender, receiver) = channel();
@@ -104,7 +103,7 @@ struct CallStarter {
     measurement: Measurement,
     sender: Sender<EndedCall>,
     receiver: Receiver<EndedCall>,
-    /// By index: the call, and when it was handed over.
+    /// Calls in flight and their launch times, by arrival index.
     in_flight: HashMap<u64, (DueRequest, Timestamp)>,
 }
 
@@ -135,7 +134,7 @@ impl CallStarter {
         CallHandle { sender, clock, start, actual_start: now, outcome: Outcome::Malformed(Cause::Raised) }
     }
 
-    /// Waits until `until` at the latest for a call to end.
+    /// Waits for a call to end, until `until` at the latest.
     fn wait(&mut self, now: Timestamp, until: Timestamp, launcher: &mut impl CallLauncher) {
         let until = self.measurement.sleep(now, until);
         match self.receiver.recv_timeout(until.since(now).into()) {

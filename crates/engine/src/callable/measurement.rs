@@ -1,4 +1,4 @@
-//! The measuring of calls, whoever makes them: what is due, and the record of each call.
+//! Measurement of calls: due calls and the record of each, independent of how calls are made.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -19,12 +19,11 @@ use crate::result::{WorkerResult, recorder_options, worker_stats};
 use crate::worker::PauseDetector;
 use crate::worker::target_tallies::TargetTallies;
 
-/// From the call to the first intended start: time for every worker to be ready.
+/// Time from the call to the first intended start, to get every worker ready.
 pub(super) const LEAD: Nanos = Nanos::from_millis(10);
 /// Longest sleep, so that a stop request is obeyed soon.
 pub(super) const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
 
-/// The calls of one worker.
 #[derive(Debug)]
 pub(super) struct Measurement {
     pub(super) clock: MonotonicClock,
@@ -38,7 +37,6 @@ pub(super) struct Measurement {
     cpu_before: CpuTime,
 }
 
-/// A call that ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedCall {
     pub(super) start: DueRequest,
@@ -77,7 +75,7 @@ impl Measurement {
         self.clock.wait_for_origin();
     }
 
-    /// What is to be done now.
+    /// Returns the current time, and the directive for it.
     pub(super) fn turn(&mut self) -> (Timestamp, Directive) {
         let now = self.clock.now();
         self.watch.awake(now);
@@ -85,7 +83,7 @@ impl Measurement {
         match self.control.stop_request() {
             StopRequest::None if gives_up => {
                 self.control.stop_now();
-                // No call is made that is due in this very turn.
+                // Do not make a call that is due in this turn.
                 self.driver.stop_now(now);
             }
             StopRequest::None => {}
@@ -95,20 +93,20 @@ impl Measurement {
         (now, self.driver.poll(now))
     }
 
-    /// The worker sleeps from `now` until `until`, or for [`LONGEST_SLEEP`]. Says when the sleep is to end.
+    /// Announces a sleep from `now` until `until`, or for [`LONGEST_SLEEP`] if that is shorter. Returns its end.
     pub(super) fn sleep(&mut self, now: Timestamp, until: Timestamp) -> Timestamp {
         let until = until.min(now + LONGEST_SLEEP);
         self.watch.sleeping(until);
         until
     }
 
-    /// A call is about to be made.
+    /// Records that a call is about to be made.
     pub(super) fn started(&mut self, start: &DueRequest) {
         self.recorder.plan(start.arrival.intended_start);
         self.live.started();
     }
 
-    /// A call that was started has ended.
+    /// Records that a started call has ended.
     pub(super) fn ended(&mut self, call: EndedCall) {
         let EndedCall { start, actual_start, end, outcome } = call;
         self.failures_in_a_row = if outcome.is_failed() { self.failures_in_a_row + 1 } else { 0 };
@@ -119,13 +117,13 @@ impl Measurement {
         self.driver.complete(start.user, end);
     }
 
-    /// The run of this worker is over, and every call that was started has ended. Counts out what was never issued.
+    /// Ends the run of this worker, after every started call has ended. Records the arrivals that were never issued.
     pub(super) fn finish(mut self, ended: Timestamp) -> WorkerResult {
         self.recorder.count_out(&mut self.driver, ended);
         self.result(ended)
     }
 
-    /// The same; `never_issued` is told of each arrival that was never issued.
+    /// Ends the run like [`Measurement::finish`], and calls `never_issued` for each arrival that was never issued.
     pub(super) fn finish_with(mut self, ended: Timestamp, mut never_issued: impl FnMut(Arrival)) -> WorkerResult {
         while let Some(arrival) = self.driver.unissued() {
             self.recorder.plan(arrival.intended_start);

@@ -1,12 +1,12 @@
 //! Load on anything that can be called: a function, a client library, an order router.
 //!
-//! Schedule, driver, recorder and tally are those of the HTTP engine; only the call is yours. Each call is measured from its
-//! intended start, so that a pause of the callable shows in every call that it delayed and not in one alone.
+//! Schedule, driver, recorder and tally are those of the HTTP engine; only the call is yours. Each call is measured
+//! from its intended start, so a pause of the callable shows in every call that it delayed, and not only in one.
 //!
 //! | | |
 //! |---|---|
-//! | [`bench`] | a function, called on threads of its own |
-//! | [`bench_here`] | the same, with the first worker on the calling thread, for callables that belong to it |
+//! | [`bench`] | a function, called on the engine's threads |
+//! | [`bench_here`] | a function, with the first worker on the calling thread, for callables that belong to it |
 //! | `bench_async` | futures on tokio, many in flight (feature `tokio`) |
 //! | [`bench_launched`] | calls that run anywhere else, many in flight: an event loop, another runtime |
 //!

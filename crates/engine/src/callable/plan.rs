@@ -8,39 +8,40 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::OfferedLoad;
 
-/// How a worker waits for the next intended start.
+/// Method of waiting for the next intended start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum WaitStrategy {
-    /// Sleeps. Uses no CPU while it waits, and wakes some 20 to 60 µs late on a quiet Linux machine. That lateness is
+    /// Sleeps. Uses no CPU while it waits, and wakes about 20 to 60 µs late on a quiet Linux machine. The lateness is
     /// recorded as generator lag and is part of the response time.
     #[default]
     Sleep,
-    /// Sleeps until shortly before the intended start, then spins. Late by about a microsecond; keeps a core busy.
+    /// Sleeps until shortly before the intended start, then spins. Late by about 1 µs, and keeps a core busy.
     Spin,
 }
 
-/// One run of a callable.
+/// Plan of one run of a callable.
 #[derive(Clone, Debug)]
 pub struct CallPlan {
-    /// What is offered. The timeout of the limits is not used for blocking calls, which cannot be cancelled. A worker makes
-    /// one blocking call at a time; an arrival that finds it busy waits (`connection_wait` in the record). For async calls
-    /// `limits.connections` caps the calls in flight.
+    /// The offered load. Blocking calls cannot be cancelled and ignore the timeout of the limits. A worker makes one
+    /// blocking call at a time, and an arrival that finds it busy waits (`connection_wait` in the record). For async
+    /// calls `limits.connections` limits the calls in flight.
     pub workload: Workload,
-    /// Threads that call, at least 1; each has its stripe of the schedule. Not used for async calls.
+    /// Threads that call, at least 1; each has its stripe of the schedule. Async calls ignore this.
     pub workers: u32,
-    /// How they wait for the next intended start.
+    /// The workers' method of waiting for the next intended start.
     pub waiting: WaitStrategy,
-    /// Which calls are kept one by one.
+    /// Selection of the calls that are kept one by one.
     pub samples: SamplesOptions,
-    /// The run ends after so many failures in a row; `None`: never.
+    /// Number of failures in a row that ends the run; `None`: never.
     pub give_up_after: Option<NonZeroU64>,
 }
 
-/// Failures in a row after which the run ends by default.
+/// Default of [`CallPlan::give_up_after`].
 const GIVE_UP_AFTER: NonZeroU64 = NonZeroU64::new(1000).expect("not zero");
 
 impl CallPlan {
-    /// Evenly spaced arrivals at `rate` for `duration`, one worker that sleeps, no warm-up, the default drain limit.
+    /// Returns a plan of evenly spaced arrivals at `rate` for `duration`, with one worker that sleeps, no warm-up and
+    /// the default drain limit.
     pub fn at_rate(rate: Rate, duration: Nanos) -> CallPlan {
         let schedule = Schedule {
             profile: Profile::constant(rate),
@@ -51,7 +52,7 @@ impl CallPlan {
         CallPlan::new(LoadModel::Open(schedule))
     }
 
-    /// Any load model, with everything else as in [`CallPlan::at_rate`].
+    /// Returns a plan of any load model, with the defaults of [`CallPlan::at_rate`].
     pub fn new(model: LoadModel) -> CallPlan {
         let limits = Limits { timeout: None, ..Limits::default() };
         CallPlan {
@@ -63,7 +64,7 @@ impl CallPlan {
         }
     }
 
-    /// The number of workers: at most one a user, so that each has work.
+    /// Returns the number of workers: at most one per user, so that each worker has work.
     pub(super) fn worker_count(&self) -> u32 {
         match self.workload.model {
             LoadModel::Closed { users, .. } => self.workers.min(users).max(1),
@@ -71,14 +72,14 @@ impl CallPlan {
         }
     }
 
-    /// The workload with at most one call in flight for each worker.
+    /// Returns the workload with at most one call in flight for each worker.
     pub(super) fn blocking_workload(&self) -> Workload {
         let mut workload = self.workload.clone();
         workload.limits.connections = Some(self.worker_count());
         workload
     }
 
-    /// What is offered to blocking calls. Async calls are offered `OfferedLoad::of(&plan.workload)`.
+    /// Returns the load that is offered to blocking calls. For async calls it is `OfferedLoad::of(&plan.workload)`.
     pub fn offered(&self) -> OfferedLoad {
         OfferedLoad::of(&self.blocking_workload())
     }

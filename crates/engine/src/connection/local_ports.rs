@@ -1,16 +1,16 @@
 //! Local ports for very many connections.
 //!
-//! Linux hands out local ports for one destination by walking through its range, first one half of it (ports of one
-//! parity), then the other. With half of the range in use (14 000 of the usual 28 000) each connect walks past all of
-//! them: several milliseconds, measured, in which the generator does nothing else. So when a worker has many connections
-//! it picks the ports itself, which costs microseconds.
+//! Linux assigns local ports for one destination by walking through its range: first the ports of one parity, then the
+//! others. With half of the range in use (14,000 of the usual 28,000), each connect walks past all of them. This was
+//! measured to take several milliseconds, and the generator does nothing else meanwhile. So a worker with many
+//! connections picks the ports itself, which takes microseconds.
 
 use crate::host;
 
-/// Up to here the system's own choice is fast. `u64::MAX` leaves the choice to the system always.
+/// The system's own choice is fast up to this number of connections. `u64::MAX` always leaves it to the system.
 const MANY: u64 = 4_096;
 
-/// The ports of one worker: its part of the system's range, handed out round robin.
+/// The ports of one worker: its part of the system's range, used in rotation.
 #[derive(Debug)]
 pub(crate) struct LocalPorts {
     first: u16,
@@ -20,7 +20,7 @@ pub(crate) struct LocalPorts {
 }
 
 impl LocalPorts {
-    /// The part of worker `number` of `of`.
+    /// Returns the part of worker `number` of `of`.
     pub(crate) fn new(number: u32, of: u32) -> LocalPorts {
         let (low, high) = host::local_port_range().unwrap_or((32_768, 60_999));
         LocalPorts::of_range(low, high, number, of)
@@ -29,7 +29,7 @@ impl LocalPorts {
     fn of_range(low: u16, high: u16, number: u32, of: u32) -> LocalPorts {
         let span = u32::from(high) - u32::from(low) + 1;
         let count = (span.saturating_sub(number)).div_ceil(of);
-        // `number` and `of` are numbers of threads; more of them than ports leave some without a choice of their own.
+        // With more threads than ports, some threads have no ports of their own.
         let first = u32::from(low) + number;
         LocalPorts {
             first: u16::try_from(first).unwrap_or(0),
@@ -39,7 +39,7 @@ impl LocalPorts {
         }
     }
 
-    /// A port to try for the next connection of a worker that has `open` of them; `None`: let the system choose.
+    /// Returns a port for the next connection of a worker with `open` connections; `None`: let the system choose.
     pub(crate) fn pick(&mut self, open: u64) -> Option<u16> {
         if open < MANY || self.count == 0 {
             return None;

@@ -1,13 +1,13 @@
-//! One connection: a socket, perhaps TLS over it, and a session of the protocol that is spoken.
+//! One connection: a socket, perhaps with TLS, and a session of its protocol.
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
 //! | `socket` | opening a socket, sending and receiving |
-//! | `race` | which of several addresses is reached |
+//! | `race` | attempts at several addresses |
 //! | `transport` | plain bytes, or TLS |
-//! | `timestamps` | when bytes reached this host, by the kernel |
+//! | `timestamps` | the kernel's stamps of arrivals |
 //! | `pool` | the connections of a worker, by slot |
-//! | `local_ports` | ports of our own choice, for very many connections |
+//! | `local_ports` | a worker's own choice of ports, for very many connections |
 
 mod local_ports;
 mod pool;
@@ -39,39 +39,38 @@ use crate::since::Since;
 use crate::target::endpoint::Endpoint;
 use crate::tls::{Tls, TlsSession};
 
-/// What a connection is doing.
+/// State of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
     /// TCP is being set up.
     Connecting,
-    /// TCP is there, and TLS is being set up.
+    /// TCP is open, and TLS is being set up.
     Securing,
     /// Requests can be sent.
     Open,
-    /// It has ended; nothing is sent or received any more.
+    /// The connection has ended, and sends and receives nothing more.
     Closed,
 }
 
-/// A connection.
 #[derive(Debug)]
 pub(crate) struct Connection<S> {
     pub(crate) socket: Socket,
     pub(crate) transport: Transport,
     pub(crate) session: S,
     pub(crate) phase: Phase,
-    /// The request for which it is being opened.
+    /// The request that opens the connection, until it is open.
     pub(crate) opener: Option<Tag>,
     /// The attempts to open it, if its origin has several addresses.
     pub(crate) race: Option<Box<Race>>,
-    /// More lies here than was read in one turn, and the worker knows it.
+    /// The socket may hold more than was read in one turn, and the worker has noted this.
     pub(crate) is_unread: bool,
-    /// There may be something to send, and the worker knows it.
+    /// The session may have something to send, and the worker has noted this.
     pub(crate) is_dirty: bool,
-    /// When the transport stopped taking bytes, if it has not taken all since.
+    /// Start of the current time without progress in sending; `None` if the transport has taken everything.
     pub(crate) blocked: Option<Since>,
-    /// It has carried an answer and was kept for the next request.
+    /// True if the connection has carried an answer and was kept for the next request.
     pub(crate) was_idle: bool,
-    /// Segments that had come out of order when that was last asked; `None`: the system does not say.
+    /// Number of segments out of order when last asked; `None`: the system does not tell.
     out_of_order: Option<u32>,
 }
 
@@ -79,7 +78,7 @@ impl<S> Connection<S> {
     /// Begins to connect to `endpoint` for the request `opener`; see [`socket::connect`] for `pick`.
     ///
     /// # Errors
-    /// Why no attempt can be made.
+    /// If no attempt can be made.
     pub(crate) fn open(
         endpoint: &Endpoint,
         session: S,
@@ -101,7 +100,7 @@ impl<S> Connection<S> {
         })
     }
 
-    /// The outcome of connecting, once a socket is writable. `None`: it is still going on.
+    /// Returns the outcome of connecting once a socket is writable, or `None` while it continues.
     pub(crate) fn connected(&mut self) -> Option<Result<(), Cause>> {
         let own = socket::connected(&self.socket);
         match &mut self.race {
@@ -110,23 +109,22 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Goes on with a further attempt to open it, at the address with this number. If the attempt of its own socket has
-    /// failed, the new one takes its place.
+    /// Adds a further attempt, at the address with this index. It replaces the own socket if that has failed.
     pub(crate) fn add_attempt(&mut self, socket: Socket, number: u32, own_has_failed: bool) -> &Socket {
         let race = self.race.as_mut().expect("an origin with several addresses");
         race.add(socket, number, &mut self.socket, own_has_failed)
     }
 
-    /// Goes on with an attempt that was begun before, in place of that of its own socket, which has failed. False if there is
-    /// none.
+    /// Replaces the connection's own socket, which has failed, by that of an earlier attempt. Returns false if none is
+    /// left.
     pub(crate) fn fall_back(&mut self) -> bool {
         self.race.as_mut().is_some_and(|race| race.fall_back(&mut self.socket))
     }
 
-    /// Begins to set up TLS on a connection that is there.
+    /// Begins the TLS handshake on an open connection.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// If the system provides no random numbers.
     pub(crate) fn begin_securing(&mut self, tls: &Tls, now: Since) -> Result<(), Cause> {
         let session = TlsSession::new(tls, now).map_err(|_| Cause::Tls)?;
         self.transport = Transport::Tls(Box::new(session));
@@ -134,14 +132,14 @@ impl<S> Connection<S> {
         Ok(())
     }
 
-    /// Goes on with the TLS handshake for as long as there is something to read. `None`: it is still going on. What the
-    /// peer said already is in `decrypted` when it is over.
+    /// Continues the TLS handshake while there is something to read. Returns `None` while it is unfinished. Afterwards
+    /// `decrypted` holds what the peer has already sent.
     pub(crate) fn secure(&mut self, buffer: &mut [u8], decrypted: &mut Vec<u8>) -> Option<Result<(), Cause>> {
         decrypted.clear();
         loop {
             let Transport::Tls(session) = &mut self.transport else { return Some(Ok(())) };
             if !session.is_handshaking() {
-                // Its last message goes out together with the request.
+                // The last handshake message is sent together with the request.
                 return Some(Ok(()));
             }
             if let (_, Err(_)) = session.flush(&self.socket) {
@@ -159,7 +157,7 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Hands bytes to the transport, as many as it takes, and says how many those were.
+    /// Hands bytes to the transport, as many as it takes, and returns their number.
     #[inline(always)]
     pub(crate) fn write<P>(&mut self, protocol: &P) -> (usize, io::Result<()>)
     where
@@ -172,14 +170,14 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Reads once, and says when the last of it arrived, where the kernel was asked and says so. `None`: there is nothing
-    /// to read now.
+    /// Reads once. Returns the number of bytes, and the kernel's stamp of the last of them if `stamped` and available.
+    /// `None`: nothing can be read now.
     #[inline(always)]
     pub(crate) fn read(&mut self, buffer: &mut [u8], stamped: bool) -> io::Result<Option<(usize, Option<WallTime>)>> {
         socket::read(&self.socket, buffer, stamped)
     }
 
-    /// The bytes for the session, of those that were just read; and what is wrong behind them, where TLS cannot be read on.
+    /// Returns the session's bytes in those just read, and the failure if TLS cannot continue after them.
     #[inline(always)]
     pub(crate) fn decrypt<'a>(&mut self, read: &'a [u8], decrypted: &'a mut Vec<u8>) -> (&'a [u8], Option<TlsFailure>) {
         if matches!(self.transport, Transport::Plain) {
@@ -190,8 +188,8 @@ impl<S> Connection<S> {
         (decrypted, failure)
     }
 
-    /// Hands bytes that came to the session. Where they break the rules the peer is told why, if it still listens, and the
-    /// connection is closed.
+    /// Hands received bytes to the session. If they break the protocol, tells the peer why if it still listens, and
+    /// closes the connection.
     #[inline(always)]
     pub(crate) fn receive<P>(&mut self, protocol: &mut P, bytes: &[u8], events: &mut Events)
     where
@@ -203,7 +201,7 @@ impl<S> Connection<S> {
         }
     }
 
-    /// The connection came to its end: nothing is sent or received on it any more.
+    /// Ends the connection.
     pub(crate) fn closed<P>(&mut self, how: Closed, events: &mut Events)
     where
         S: Session<P>,
@@ -212,16 +210,16 @@ impl<S> Connection<S> {
         self.phase = Phase::Closed;
     }
 
-    /// Nothing speaks against another request, as far as the transport goes.
+    /// Returns true if the transport allows another request.
     #[inline]
     pub(crate) fn is_reusable(&self) -> bool {
         self.transport.is_open() && !self.transport.has_more_to_send()
     }
 
-    /// Whether a stamp of `age` may be that of a segment which had to wait for one that was lost. The kernel stamps what
-    /// it reads last with its own arrival, and not with that of the segment which made it readable, so that the time of
-    /// a retransmission would be missing. Stamps younger than `unchecked` are not asked about: so much may be missing.
-    /// `remember`: the next answer is compared with what was seen by now.
+    /// Returns true if a stamp of `age` may be that of a segment that had to wait for a lost one. The kernel stamps the
+    /// last bytes of a read with their own arrival, not with that of the retransmission that made them readable, so the
+    /// time of the retransmission would be missing. Stamps younger than `unchecked` are not checked, so up to that much
+    /// may be missing. `remember`: compare the next answer with the current count.
     pub(crate) fn was_overtaken(&mut self, age: Nanos, unchecked: Nanos, remember: bool) -> bool {
         if age < unchecked {
             return false;

@@ -1,9 +1,9 @@
 //! The connections of one worker, by slot.
 //!
-//! Idle connections to an origin are taken last in, first out, so that few stay warm and the surplus of a burst may age; a slot's
-//! number is used again, with a new generation, so that a late report for its former connection finds nobody.
+//! Idle connections to an origin are used last in, first out, so that few stay warm and the surplus of a burst can age.
+//! Slots are reused with a new generation, so a late report about a former connection finds nothing.
 
-/// Where a connection is, as the reactor knows it: generation in the high half, slot in the low one.
+/// The reactor's name for a connection: generation in the high half, slot in the low half.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Token(pub(crate) u64);
 
@@ -25,9 +25,9 @@ impl Token {
 struct Slot<C> {
     generation: u32,
     connection: Option<Box<C>>,
-    /// The number of the origin that its connection leads to.
+    /// Index of the origin of its connection.
     origin: u32,
-    /// Where this slot stands in its origin's list of idle ones.
+    /// Position of this slot in its origin's list of idle connections.
     idle_at: Option<u32>,
 }
 
@@ -36,26 +36,27 @@ struct Slot<C> {
 pub(crate) struct Pool<C> {
     slots: Vec<Slot<C>>,
     vacant: Vec<u32>,
-    /// For each origin, the idle ones that lead to it.
+    /// Idle connections to each origin.
     idle: Vec<Vec<u32>>,
-    /// For each origin, how many lead to it.
+    /// Number of connections to each origin.
     open_to: Vec<u32>,
     open: u64,
-    /// Some connection was idle once, so that they are not closed after each answer.
+    /// True if some connection was idle once, so the server does not close each connection after one answer.
     pub(crate) reuses: bool,
     pub(crate) opened: u64,
     pub(crate) peak: u64,
 }
 
 impl<C> Pool<C> {
-    /// Of connections to so many origins.
+    /// Creates an empty pool for this number of origins.
     pub(crate) fn new(origins: usize) -> Pool<C> {
         let idle = vec![Vec::new(); origins];
         let open_to = vec![0; origins];
         Pool { slots: Vec::new(), vacant: Vec::new(), idle, open_to, open: 0, reuses: false, opened: 0, peak: 0 }
     }
 
-    /// Puts a new connection to this origin into a slot. Generations stay below 2^31, so a token is never the reactor's own.
+    /// Puts a new connection to this origin into a slot. Generations stay below 2^31, so no token is one of the
+    /// reactor's.
     pub(crate) fn insert(&mut self, connection: C, origin: u32) -> Token {
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, connection: None, origin, idle_at: None });
@@ -72,51 +73,51 @@ impl<C> Pool<C> {
         Token::new(slot, place.generation)
     }
 
-    /// Connections that are open or being opened.
+    /// Returns the number of connections that are open or being opened.
     pub(crate) fn open(&self) -> u64 {
         self.open
     }
 
-    /// The connection that a report is about, if it is still there.
+    /// Returns the connection of a report, if it still exists.
     pub(crate) fn find(&mut self, token: Token) -> Option<&mut C> {
         let slot = self.slots.get_mut(token.slot() as usize)?;
         (slot.generation == token.generation()).then_some(slot.connection.as_deref_mut()).flatten()
     }
 
-    /// The token of the connection that is in a slot now.
+    /// Returns the token of the current connection in a slot.
     pub(crate) fn token(&self, slot: u32) -> Token {
         Token::new(slot, self.slots[slot as usize].generation)
     }
 
-    /// The connection in a slot that is known to be taken.
+    /// Returns the connection in a slot that is known to be taken.
     pub(crate) fn get(&mut self, slot: u32) -> &mut C {
         self.slots[slot as usize].connection.as_deref_mut().expect("a slot that is taken")
     }
 
-    /// The connection in a slot, if there is one.
+    /// Returns the connection in a slot, if there is one.
     #[inline]
     pub(crate) fn at(&mut self, slot: u32) -> Option<&mut C> {
         self.slots[slot as usize].connection.as_deref_mut()
     }
 
-    /// The number of the origin that the connection in this slot leads to.
+    /// Returns the index of the origin of the connection in this slot.
     #[inline]
     pub(crate) fn origin(&self, slot: u32) -> u32 {
         self.slots[slot as usize].origin
     }
 
-    /// The connection in this slot is idle.
+    /// Returns true if the connection in this slot is idle.
     pub(crate) fn is_idle(&self, slot: u32) -> bool {
         self.slots[slot as usize].idle_at.is_some()
     }
 
-    /// There are connections to some origin, and none of them is idle.
+    /// Returns true if some origin has connections, but no idle one.
     #[inline]
     pub(crate) fn an_origin_has_no_idle(&self) -> bool {
         self.open_to.iter().zip(&self.idle).any(|(open, idle)| *open > 0 && idle.is_empty())
     }
 
-    /// An idle connection that can be spared: one to the origin that has most of them.
+    /// Returns an idle connection to the origin that has most idle connections.
     pub(crate) fn spare(&self) -> Option<u32> {
         self.idle.iter().max_by_key(|idle| idle.len())?.first().copied()
     }
@@ -138,7 +139,7 @@ impl<C> Pool<C> {
         idle.push(slot);
     }
 
-    /// Takes a connection out, idle or not; dropping it closes it.
+    /// Removes a connection, idle or not. Dropping it closes it.
     pub(crate) fn remove(&mut self, slot: u32) -> Box<C> {
         let origin = self.origin(slot) as usize;
         if let Some(at) = self.slots[slot as usize].idle_at.take() {
@@ -154,12 +155,11 @@ impl<C> Pool<C> {
         self.slots[slot as usize].connection.take().expect("a slot that is taken")
     }
 
-    /// Slots in which there is a connection.
+    /// Returns the slots that hold a connection.
     pub(crate) fn taken(&self) -> Vec<u32> {
         (0..self.slots.len() as u32).filter(|slot| self.slots[*slot as usize].connection.is_some()).collect()
     }
 
-    /// All connections.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &C> {
         self.slots.iter().filter_map(|slot| slot.connection.as_deref())
     }

@@ -1,4 +1,4 @@
-//! Sockets: opening one, and handing bytes to the kernel and back.
+//! Sockets: opening them, sending and receiving.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,14 +10,14 @@ use truetail_model::record::Cause;
 use super::timestamps::{self, WallTime};
 use crate::target::endpoint::{Endpoint, connect_cause};
 
-/// Local ports that are tried for one connection before it is given up.
+/// Most local ports that are tried for one connection.
 const PORTS_TRIED: u32 = 64;
 
-/// Begins to connect to `endpoint`, from the first of the ports that `pick` gives which is free, or, when it gives none,
-/// from one of the system's choice.
+/// Begins to connect to `endpoint` from the first free port that `pick` returns. If it returns none, the system chooses
+/// one.
 ///
 /// # Errors
-/// Why no attempt can be made.
+/// If no attempt can be made.
 pub(crate) fn connect(endpoint: &Endpoint, mut pick: impl FnMut() -> Option<u16>) -> Result<Socket, Cause> {
     let socket = match endpoint {
         Endpoint::Tcp(address) => from_a_free_port(&mut pick, |port| connect_tcp(*address, port)),
@@ -26,7 +26,7 @@ pub(crate) fn connect(endpoint: &Endpoint, mut pick: impl FnMut() -> Option<u16>
     socket.map_err(|error| endpoint.connect_cause(&error))
 }
 
-/// Tries ports of our own choice, one after the other, and then asks the system once.
+/// Tries picked ports one after the other, and then asks the system once.
 fn from_a_free_port<T>(
     mut pick: impl FnMut() -> Option<u16>,
     mut attempt: impl FnMut(Option<u16>) -> io::Result<T>,
@@ -47,7 +47,7 @@ fn connect_tcp(address: SocketAddr, from_port: Option<u16>) -> io::Result<Socket
     socket.set_tcp_nodelay(true)?;
     if let Some(port) = from_port {
         let any: IpAddr = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        // A port that is in use towards another destination, or that still lingers, may be used for this one.
+        // Allows a port that is in use for another destination, or that still lingers.
         socket.set_reuse_address(true)?;
         socket.bind(&SocketAddr::new(any, port).into())?;
     }
@@ -58,7 +58,7 @@ fn connect_tcp(address: SocketAddr, from_port: Option<u16>) -> io::Result<Socket
     }
 }
 
-/// A socket in the file system is connected at once or not at all.
+/// Connects to a socket in the file system, which succeeds or fails at once.
 fn connect_unix(endpoint: &Endpoint) -> io::Result<Socket> {
     let socket = Socket::new(endpoint.domain(), Type::STREAM, None)?;
     socket.set_nonblocking(true)?;
@@ -66,7 +66,7 @@ fn connect_unix(endpoint: &Endpoint) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// What came of connecting, once the socket is writable. `None`: it is still going on.
+/// Returns the outcome of connecting once the socket is writable, or `None` while it continues.
 pub(super) fn connected(socket: &Socket) -> Option<Result<(), Cause>> {
     match socket.take_error() {
         Ok(Some(error)) | Err(error) => Some(Err(connect_cause(&error))),
@@ -78,8 +78,8 @@ pub(super) fn connected(socket: &Socket) -> Option<Result<(), Cause>> {
     }
 }
 
-/// Reads once, and says when the last of it arrived, where the kernel was asked and says so. `None`: there is nothing to
-/// read now.
+/// Reads once. Returns the number of bytes, and the kernel's stamp of the last of them if `stamped` and available.
+/// `None`: nothing can be read now.
 #[inline(always)]
 pub(super) fn read(socket: &Socket, buffer: &mut [u8], stamped: bool) -> io::Result<Option<(usize, Option<WallTime>)>> {
     loop {
@@ -96,7 +96,7 @@ pub(super) fn read(socket: &Socket, buffer: &mut [u8], stamped: bool) -> io::Res
     }
 }
 
-/// Hands bytes to the socket, as many as it takes, and says how many those were.
+/// Hands bytes to the socket, as many as it takes, and returns their number.
 #[inline(always)]
 pub(super) fn write(socket: &Socket, bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut taken = 0;
@@ -112,7 +112,7 @@ pub(super) fn write(socket: &Socket, bytes: &[u8]) -> (usize, io::Result<()>) {
     (taken, Ok(()))
 }
 
-/// Without a detour through libc, which prepares for thread cancellation around each call.
+/// Calls the kernel directly, because libc prepares for thread cancellation around each call.
 #[cfg(target_os = "linux")]
 #[inline(always)]
 fn send(socket: &Socket, bytes: &[u8]) -> io::Result<usize> {

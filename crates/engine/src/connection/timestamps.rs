@@ -1,7 +1,7 @@
-//! When the bytes of an answer reached this host, as the kernel saw it, and not when a worker came round to reading them.
+//! Arrival times of answers as the kernel saw them, rather than the time when a worker read them.
 //!
-//! The kernel stamps each segment with the wall clock (`SO_TIMESTAMPNS`); a run lives on the monotonic clock. Paired readings
-//! of both convert the one into the other, and show when the wall clock was set.
+//! The kernel stamps each segment with the wall clock (`SO_TIMESTAMPNS`), and a run uses the monotonic clock. Paired
+//! readings of both clocks convert one into the other, and show when the wall clock was set.
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
@@ -12,19 +12,19 @@ use syscalls::{Sysno, syscall};
 use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 
-/// A wall-clock instant: nanoseconds since 1970 UTC.
+/// A wall-clock instant in nanoseconds since 1970 UTC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct WallTime(u64);
 
-/// Room for one control message with stamps, aligned as its header must be.
+/// Room for one control message with stamps, with the alignment of its header.
 #[repr(C)]
 union ControlBuffer {
     _align: libc::cmsghdr,
     bytes: [u8; 64],
 }
 
-/// Switches stamping on, for as long as what is returned is kept. The kernel begins to stamp a moment after the first
-/// socket of the whole system asks for it, so without this the first answers of a run would bear no stamp.
+/// Switches stamping on until the returned socket is dropped. The kernel begins to stamp a moment after the first
+/// socket of the whole system asks for it. Without this call the first answers of a run would have no stamp.
 pub(crate) fn switch_on() -> Option<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).ok()?;
     enable(socket.as_fd()).ok()?;
@@ -34,11 +34,11 @@ pub(crate) fn switch_on() -> Option<Socket> {
 /// Asks the kernel to stamp what `socket` receives.
 ///
 /// # Errors
-/// Where the system cannot do it.
+/// If the system does not support it.
 pub(crate) fn enable(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
-    // SAFETY: the descriptor is open for as long as it is borrowed, and the kernel reads exactly the bytes of `on`,
-    // which is the type that this option takes.
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel reads exactly the bytes of `on`, which has
+    // the type that this option takes.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
@@ -51,7 +51,7 @@ pub(crate) fn enable(socket: BorrowedFd<'_>) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Reads once, and says when the last segment of what was read had arrived, where the kernel says so.
+/// Reads once. Returns the number of bytes, and the stamp of the last segment that was read, if there is one.
 #[inline(always)]
 pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Option<WallTime>)> {
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
@@ -62,8 +62,8 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of::<ControlBuffer>() as _;
-    // SAFETY: `message` points to one part that is `buffer`, borrowed for writing, and to a control buffer of the stated
-    // length; both outlive the call, and the kernel writes within the lengths.
+    // SAFETY: `message` points to one part, which is `buffer`, borrowed for writing, and to a control buffer of the
+    // stated length. Both outlive the call, and the kernel writes within the lengths.
     let n = unsafe { syscall!(Sysno::recvmsg, socket.as_raw_fd(), &raw mut message, 0) };
     let n = n.map_err(|error| io::Error::from_raw_os_error(error.into_raw()))?;
     // SAFETY: `message` was filled by a successful `recvmsg`, and its control buffer is still alive.
@@ -71,15 +71,15 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(
     Ok((n, stamp))
 }
 
-/// The stamp among the control messages.
+/// Returns the stamp in the control messages.
 ///
 /// # Safety
-/// `message` was filled by a successful `recvmsg`, and its control buffer is alive.
+/// `message` must have been filled by a successful `recvmsg`, and its control buffer must still be alive.
 #[inline(always)]
 unsafe fn stamp_of(message: &libc::msghdr) -> Option<WallTime> {
-    // SAFETY: by the contract, the control part of `message` is valid, which is all that these macros ask for; each
-    // header they give lies within it. The payload is read without regard to alignment, and only when the header says
-    // that it has the length of the type that is read.
+    // SAFETY: by the contract, the control part of `message` is valid, which is all that these macros require, and each
+    // header that they return lies within it. The payload is read without alignment, and only if the header says that
+    // it has the length of the type that is read.
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(message);
         while let Some(control) = header.as_ref() {
@@ -93,14 +93,14 @@ unsafe fn stamp_of(message: &libc::msghdr) -> Option<WallTime> {
     None
 }
 
-/// How many segments came on this connection before one that should have been first; `None` where the system does not say.
+/// Returns how many segments on this connection arrived before an earlier one; `None`: the system does not tell.
 pub(crate) fn out_of_order(socket: BorrowedFd<'_>) -> Option<u32> {
-    /// Place of `tcpi_rcv_ooopack` in `struct tcp_info`, in words of 32 bits (Linux 5.4 and later).
+    /// Index of `tcpi_rcv_ooopack` in `struct tcp_info`, in 32-bit words (Linux 5.4 and later).
     const OUT_OF_ORDER: usize = 56;
     let mut info = [0u32; OUT_OF_ORDER + 1];
     let mut length = size_of_val(&info) as libc::socklen_t;
-    // SAFETY: the descriptor is open for as long as it is borrowed, and the kernel writes at most `length` bytes to
-    // `info`, which has that size, and any bytes are valid there.
+    // SAFETY: the descriptor is open while it is borrowed. The kernel writes at most `length` bytes to `info`, which
+    // has that size, and any bytes are valid there.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -113,30 +113,30 @@ pub(crate) fn out_of_order(socket: BorrowedFd<'_>) -> Option<u32> {
     (result == 0 && length as usize == size_of_val(&info)).then_some(info[OUT_OF_ORDER])
 }
 
-/// Zero means that there is no stamp: so it is for the first segments after stamping was switched on.
+/// Converts a stamp. Zero means no stamp, as on the first segments after stamping was switched on.
 fn wall_time(t: libc::timespec) -> Option<WallTime> {
     let (seconds, nanos) = (u64::try_from(t.tv_sec).ok()?, u64::try_from(t.tv_nsec).ok()?);
     (seconds > 0).then(|| WallTime(seconds * NANOS_PER_SECOND + nanos))
 }
 
-/// The clocks are compared once after each sleep, and not for each stamp: which is three readings of a clock fewer for each
-/// stamp, of 47 ns each where it was last measured (`clock_reading_ns` in run.json).
+/// Compares the clocks once after each sleep, rather than for each stamp. This saves three clock readings per stamp, of
+/// 47 ns each when last measured (`clock_reading_ns` in run.json).
 const ONCE_A_WAKE_UP: bool = true;
-/// A pair of readings further apart than this is not a pair: something came between them.
+/// Longest time between the two readings of a pair. If it is longer, something came between them.
 const PAIR_WITHIN: Nanos = Nanos::from_micros(5);
-/// Readings of a pair that was interrupted are taken again so often.
+/// Most attempts at a pair whose readings were interrupted.
 const TRIES: u32 = 4;
-/// Several times what two pairs may differ by because of correlation, in nanoseconds. Linux steers both clocks alike, so that
-/// what moves them apart by more was a step; and by so much one instant is certainly before another that the other clock
-/// gave, when no step came between.
+/// Difference in nanoseconds that shows a step of the clock: several times the possible difference of two pairs. Linux
+/// steers both clocks alike, so only a step moves them further apart. Without a step between, two instants of different
+/// clocks that are this far apart are certainly in order.
 const CERTAINLY: u64 = 4 * PAIR_WITHIN.0;
 
-/// The distance between wall clock and monotonic clock, as it was last seen.
+/// The offset between wall clock and monotonic clock when they were last compared.
 #[derive(Debug)]
 pub(crate) struct ClockCorrelation {
     /// Wall time of the run's origin.
     origin: Option<u64>,
-    /// The wall clock was set since the pair before: stamps from before and after cannot be told apart.
+    /// The wall clock was set since the previous pair, so stamps from before and after cannot be told apart.
     doubtful: bool,
     steps: u64,
     /// The worker has slept since the last pair.
@@ -148,14 +148,14 @@ impl ClockCorrelation {
         ClockCorrelation { origin: None, doubtful: false, steps: 0, stale: true }
     }
 
-    /// The clocks are to be read again before anything is converted: to be called each time the worker wakes. Where nothing
-    /// has come there is nothing to read them for.
+    /// Makes the next conversion read the clocks again. Must be called each time the worker wakes. Without a stamp to
+    /// convert, the clocks are not read.
     #[inline]
     pub(crate) fn woke(&mut self) {
         self.stale = true;
     }
 
-    /// As [`ClockCorrelation::convert`], by clocks that were read since the last sleep.
+    /// Converts a stamp like [`ClockCorrelation::convert`], after comparing the clocks if the worker has slept.
     #[inline]
     pub(crate) fn instant(
         &mut self,
@@ -170,12 +170,12 @@ impl ClockCorrelation {
         self.convert(stamp, earliest, now)
     }
 
-    /// How often the wall clock was set.
+    /// Returns how often the wall clock was set.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Reads both clocks; false where something always came between.
+    /// Compares the clocks. Returns false if every attempt was interrupted.
     fn refresh(&mut self, clock: &MonotonicClock) -> bool {
         self.stale = false;
         for _ in 0..TRIES {
@@ -197,16 +197,16 @@ impl ClockCorrelation {
         self.origin = Some(origin);
     }
 
-    /// The stamp on the run's clock, when it can be believed: not before `earliest` (nothing arrives before it was asked
-    /// for) and not after `now`.
+    /// Converts the stamp to the run's clock. Returns `None` if the result is implausible: before `earliest`, when it
+    /// was requested, or after `now`.
     fn convert(&self, stamp: Option<WallTime>, earliest: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let origin = self.origin.filter(|_| !self.doubtful)?;
         let instant = Timestamp(stamp?.0.checked_sub(origin)?);
         (instant >= earliest && instant <= now).then_some(instant)
     }
 
-    /// Whether the stamp is certainly from before `instant`: the clocks are compared again, and are as far apart as before,
-    /// so that one which was set in between does not make it seem so. False where they cannot be compared.
+    /// Returns true if the stamp is certainly from before `instant`. Compares the clocks again, so that a clock that
+    /// was set in between does not make it appear so. Returns false if they cannot be compared.
     pub(crate) fn is_before(&mut self, clock: &MonotonicClock, stamp: Option<WallTime>, instant: Timestamp) -> bool {
         let (Some(WallTime(stamp)), Some(origin)) = (stamp, self.origin.filter(|_| !self.doubtful)) else {
             return false;
@@ -240,7 +240,7 @@ mod tests {
         enable(near.as_fd()).unwrap();
         let clock = MonotonicClock::starting_now();
         let mut buffer = [0; 16];
-        // Stamping is switched on a moment after it is asked for: the first segments may bear no stamp.
+        // The kernel switches stamping on a moment after it was asked, so the first segments may have no stamp.
         for _ in 0..1000 {
             let before = clock.now();
             far.write_all(b"x").unwrap();
@@ -294,12 +294,12 @@ mod tests {
         assert!(
             !correlation.is_before(&clock, Some(stamp), Timestamp::ZERO) && !correlation.is_before(&clock, None, later)
         );
-        // Seen with a pair from before the clock was set, everything of now would be long ago.
+        // By a pair from before the clock was set, everything would seem to be long ago.
         correlation.origin = correlation.origin.map(|origin| origin + 60 * NANOS_PER_SECOND);
         assert!(!correlation.is_before(&clock, Some(stamp), instant));
     }
 
-    /// Set forward by 0.9 ms after the stamp: by the new distance, an answer to what was sent seems to be older than it.
+    /// The clock is set forward by 0.9 ms after the stamp. By the new offset, an answer seems older than its request.
     #[test]
     fn a_small_step_makes_no_answer_early() {
         const STEP: u64 = 900_000;

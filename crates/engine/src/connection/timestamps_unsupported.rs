@@ -1,4 +1,4 @@
-//! Where the kernel does not stamp what it receives, or not in a way that this tool knows: answers end when they are read.
+//! Replacement for kernel stamps on systems without usable ones: answers end when they are read.
 
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use truetail_model::time::Timestamp;
 use truetail_reactor::MonotonicClock;
 
-/// A stamp, of which there are none here.
+/// A stamp, which cannot exist on this system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WallTime {}
 
@@ -25,7 +25,7 @@ pub(crate) fn out_of_order(_socket: BorrowedFd<'_>) -> Option<u32> {
     None
 }
 
-/// Nothing to pair.
+/// Correlation without clocks to compare.
 #[derive(Debug)]
 pub(crate) struct ClockCorrelation;
 

@@ -1,4 +1,4 @@
-//! Facts about this machine and this process. A fact is `None` where the system does not tell it.
+//! Facts about this machine and this process. A fact is `None` if the system does not tell it.
 
 pub(crate) mod surroundings;
 mod thread_priority;
@@ -15,33 +15,33 @@ pub use thread_priority::{lower_thread_priority, run_at_real_time};
 /// The limits on open files of this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenFileLimits {
-    /// The limit in force.
+    /// The current limit.
     pub soft: u64,
-    /// The highest limit that the process may set by itself.
+    /// The highest limit that the process may set itself.
     pub hard: u64,
 }
 
-/// The limits on open files.
+/// Returns the limits on open files.
 pub fn open_file_limits() -> Option<OpenFileLimits> {
     getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(soft, hard)| OpenFileLimits { soft, hard })
 }
 
-/// Raises the soft limit on open files to the hard limit where that is allowed, and gives the limits in force then.
+/// Raises the soft limit on open files to the hard limit if possible, and returns the resulting limits.
 pub fn raise_open_file_limit() -> Option<OpenFileLimits> {
     let limits = open_file_limits()?;
     if limits.soft < limits.hard {
-        // A refusal leaves the limit as it is, which shows in what is returned.
+        // A refusal leaves the limit unchanged, which shows in the result.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, limits.hard, limits.hard);
     }
     open_file_limits()
 }
 
-/// The number of files that this process has open; a guess where the system does not tell.
+/// Returns the number of files that this process has open, or a guess if the system does not tell.
 pub fn open_file_count() -> u64 {
     fs::read_dir("/proc/self/fd").map_or(8, |entries| entries.count() as u64)
 }
 
-/// The lowest and the highest local port that the system assigns.
+/// Returns the lowest and the highest local port that the system assigns.
 pub(crate) fn local_port_range() -> Option<(u16, u16)> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let mut ends = text.split_whitespace().map(|n| n.parse::<u16>().ok());
@@ -49,17 +49,17 @@ pub(crate) fn local_port_range() -> Option<(u16, u16)> {
     (low <= high).then_some((low, high))
 }
 
-/// The number of local ports that the system assigns for one destination.
+/// Returns the number of local ports that the system assigns for one destination.
 pub fn local_ports() -> Option<u32> {
     local_port_range().map(|(low, high)| u32::from(high - low) + 1)
 }
 
-/// The number of processors that this process may use.
+/// Returns the number of processors that this process may use.
 pub fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
 
-/// CPU time of the calling thread so far. On systems other than Linux, that of the whole process.
+/// Returns the CPU time of the calling thread so far; outside Linux, that of the whole process.
 pub(crate) fn thread_cpu() -> CpuTime {
     #[cfg(target_os = "linux")]
     let who = UsageWho::RUSAGE_THREAD;
@@ -72,24 +72,24 @@ pub(crate) fn thread_cpu() -> CpuTime {
     )
 }
 
-/// Processor time of the calling thread so far, to the nanosecond.
+/// Returns the processor time of the calling thread so far, to the nanosecond.
 pub fn thread_cpu_time() -> Nanos {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Nanos(time.tv_sec as u64 * NANOS_PER_SECOND + time.tv_nsec as u64)
 }
 
-/// The most memory, in bytes, that was resident in this process so far.
+/// Returns the most memory that this process has had resident so far, in bytes.
 pub fn peak_memory_bytes() -> Option<u64> {
     kibibytes_of(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// The number after `key` in a file of `key  N kB` lines, converted to bytes.
+/// Returns the number after `key` in a file of `key  N kB` lines, converted to bytes.
 fn kibibytes_of(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with(key))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// System, kernel, processors and memory of this machine.
+/// Returns system, kernel, processors and memory of this machine.
 pub fn describe() -> HostInfo {
     let cpu_model = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         text.lines()

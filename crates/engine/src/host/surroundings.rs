@@ -1,13 +1,13 @@
-//! What took the processors away from the generator: the hypervisor (steal), a quota (throttling), other work (pressure).
+//! Causes of lost processor time: the hypervisor (steal), a quota (throttling) and other work (pressure).
 
 use std::fs;
 
 use truetail_run::CpuContention;
 
-/// Length of a tick of `/proc/stat`: Linux gives these times to user space in hundredths of a second.
+/// Length of a tick of `/proc/stat`. Linux reports these times to user space in hundredths of a second.
 const TICK_NS: u64 = 10_000_000;
 
-/// The counters of this machine and of the control group of this process, since they began to count.
+/// Reads the counters of this machine and of this process's control group.
 pub(crate) fn read() -> CpuContention {
     CpuContention {
         steal_ns: fs::read_to_string("/proc/stat").ok().and_then(|text| steal_of(&text)),
@@ -16,7 +16,7 @@ pub(crate) fn read() -> CpuContention {
     }
 }
 
-/// The increase of the counters since `before`.
+/// Returns the increase of the counters since `before`.
 pub(crate) fn since(before: &CpuContention) -> CpuContention {
     let now = read();
     let difference = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
@@ -27,13 +27,13 @@ pub(crate) fn since(before: &CpuContention) -> CpuContention {
     }
 }
 
-/// Steal: the eighth figure in the line of all processors.
+/// Returns the steal time: the eighth figure in the line of all processors.
 fn steal_of(stat: &str) -> Option<u64> {
     let line = stat.lines().find(|line| line.starts_with("cpu "))?;
     line.split_whitespace().nth(8)?.parse::<u64>().ok().map(|ticks| ticks * TICK_NS)
 }
 
-/// `cpu.stat` of the control group (version 2).
+/// Reads `cpu.stat` of the control group (version 2).
 fn control_group_stat() -> Option<String> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
@@ -45,7 +45,7 @@ fn throttled_of(stat: &str) -> Option<u64> {
     value.trim().parse::<u64>().ok().map(|micros| micros * 1_000)
 }
 
-/// Time in which at least one task waited for a processor.
+/// Returns the time while at least one task waited for a processor.
 fn pressure_of(pressure: &str) -> Option<u64> {
     let line = pressure.lines().find(|line| line.starts_with("some "))?;
     let total = line.split_whitespace().find_map(|field| field.strip_prefix("total="))?;

@@ -1,4 +1,4 @@
-//! Which thread goes first. On systems other than Linux all are equal, and none can have real-time priority.
+//! Priority of threads. Outside Linux all threads are equal, and none can have real-time priority.
 
 use std::io;
 
@@ -8,10 +8,10 @@ pub fn lower_thread_priority() {
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
 }
 
-/// Gives the calling thread real-time priority, the lowest there is: it goes before all threads that have none.
+/// Gives the calling thread the lowest real-time priority. It runs before all threads without real-time priority.
 ///
 /// # Errors
-/// Where this process may not do so.
+/// If this process lacks the permission.
 pub fn run_at_real_time() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     return linux::set_policy(libc::SCHED_RR, 1);
@@ -25,10 +25,10 @@ mod linux {
 
     use syscalls::{Sysno, syscall};
 
-    /// The system call itself, because not every C library passes it on.
+    /// Makes the system call directly, because not every C library passes it on.
     pub(super) fn set_policy(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
         const CALLING_THREAD: usize = 0;
-        // SAFETY: the kernel reads a `sched_param` at the last argument, which is one `int`, and keeps no pointer to it.
+        // SAFETY: the kernel reads a `sched_param`, which is one `int`, at the last argument and keeps no pointer.
         let set = unsafe { syscall!(Sysno::sched_setscheduler, CALLING_THREAD, policy, &raw const priority) };
         set.map(|_| ()).map_err(|error| io::Error::from_raw_os_error(error.into_raw()))
     }
@@ -38,7 +38,7 @@ mod linux {
 mod tests {
     use super::*;
 
-    /// Policy and priority of the calling thread: fields 41 and 40 of its `stat` (proc_pid_stat(5)).
+    /// Returns policy and priority of the calling thread: fields 41 and 40 of its `stat` (proc_pid_stat(5)).
     fn scheduling() -> (i32, i32) {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("what every process may read");
         let fields: Vec<i64> = stat

@@ -1,4 +1,4 @@
-//! Whether a server that gave no answer in HTTP/1.1 would have in HTTP/2.
+//! Test whether a server that gave no answer in HTTP/1.1 speaks HTTP/2.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::target::HttpVersion;
 use crate::target::destination::Destination;
 use crate::target::endpoint::Endpoint;
 
-/// No longer than this is waited for what a server says first.
+/// Longest wait for the server's first bytes.
 const LONGEST_WAIT: Nanos = Nanos::from_secs(1);
 
-/// Whether `endpoint` greets a client of HTTP/2 as RFC 9113, section 3.4, has it: with a SETTINGS frame.
+/// Returns true if `endpoint` greets an HTTP/2 client with a SETTINGS frame, as RFC 9113, section 3.4, requires.
 pub(super) fn speaks_http2(destination: &Destination, endpoint: &Endpoint, timeout: Nanos) -> bool {
     let wait = Duration::from(timeout.min(LONGEST_WAIT));
     let until = Instant::now() + wait;

@@ -1,4 +1,4 @@
-//! One request before the load, so that a mistake is reported at once and not after a run of refused connections.
+//! One request before the load, so that a mistake shows at once, rather than after a run of refused connections.
 
 mod http2_only;
 mod stream;
@@ -24,20 +24,20 @@ use crate::target::{HttpVersion, Target};
 use crate::tls::{TlsError, TlsFault};
 use stream::{Problem, Received, Stream, TimedSocket, connect, left_until};
 
-/// The header that marks the request. A server that counts requests can leave it out.
+/// The header that marks the preflight request, so that a server that counts requests can leave it out.
 pub const PREFLIGHT_HEADER: &str = "truetail-preflight";
 
-/// The answer to the request.
+/// The answer to the preflight request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Preflight {
     /// The status of the answer.
     pub status: u16,
-    /// From sending to the last byte.
+    /// Time from sending the request to the last byte of the answer.
     pub service_time: Nanos,
 }
 
 impl Preflight {
-    /// A note for a run that was offered in spite of this answer; `None` where none is needed.
+    /// Returns a note for a run that was offered in spite of this answer; `None` if none is needed.
     pub fn note(&self) -> Option<String> {
         let status = self.status;
         (status >= 400)
@@ -45,7 +45,7 @@ impl Preflight {
     }
 }
 
-/// Why there was no answer.
+/// Reason why there was no answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PreflightError {
     /// No endpoint could be connected to.
@@ -53,13 +53,13 @@ pub enum PreflightError {
     Connect {
         /// The last endpoint that was tried.
         endpoint: Endpoint,
-        /// Why connecting failed.
+        /// The reason for the failure.
         cause: Cause,
     },
-    /// There was no whole answer in time.
+    /// The answer was not complete in time.
     #[error("no complete answer from {endpoint} within {}", timeout)]
     TimedOut {
-        /// The endpoint that was asked.
+        /// The endpoint of the request.
         endpoint: Endpoint,
         /// The time limit.
         timeout: Nanos,
@@ -70,46 +70,47 @@ pub enum PreflightError {
     /// The TLS handshake failed.
     #[error("TLS with {endpoint} failed: {fault}")]
     Tls {
-        /// The endpoint that was asked.
+        /// The endpoint of the request.
         endpoint: Endpoint,
-        /// Why it failed.
+        /// The reason for the failure.
         fault: TlsFault,
     },
     /// One of several origins failed.
     #[error("{error}")]
     At {
-        /// Which one.
+        /// The origin that failed.
         origin: Origin,
-        /// What went wrong there.
+        /// The error at this origin.
         error: Box<PreflightError>,
     },
-    /// There was no answer in HTTP/1.1, and the same endpoint speaks HTTP/2.
+    /// The endpoint gave no answer in HTTP/1.1, but speaks HTTP/2.
     #[error("{error}. It speaks HTTP/2")]
     InHttp2Only {
-        /// What went wrong in HTTP/1.1.
+        /// The error in HTTP/1.1.
         error: Box<PreflightError>,
     },
-    /// The connection ended without an answer, or what came was not one.
+    /// The connection ended without an answer, or the answer was malformed.
     #[error("{endpoint} did not answer in {version}: {}{}", cause.describe(), quoted(line.as_deref()))]
     NoAnswer {
-        /// The endpoint that was asked.
+        /// The endpoint of the request.
         endpoint: Endpoint,
         /// The version that was used.
         version: HttpVersion,
-        /// What was wrong.
+        /// The reason for the failure.
         cause: Cause,
-        /// The line of the head that was wrong, shortened, if one was.
+        /// The wrong line of the head, shortened, if there is one.
         line: Option<String>,
     },
 }
 
-/// A line after a colon, if there is one.
+/// Returns the line after a colon, if there is one.
 fn quoted(line: Option<&str>) -> String {
     line.map_or_else(String::new, |line| format!(": {line}"))
 }
 
 impl PreflightError {
-    /// What `target` was asked for, for people: the first request, or where there are several origins, the one that failed.
+    /// Returns a description of the request that failed: the first request of `target`, or if there are several
+    /// origins, the origin that failed.
     pub fn asked_for(&self, target: &Target) -> String {
         match self {
             PreflightError::At { origin, .. } => origin.to_string(),
@@ -117,12 +118,12 @@ impl PreflightError {
         }
     }
 
-    /// What went wrong, wherever.
+    /// Returns the error without the origin that it is about.
     pub fn innermost(&self) -> &PreflightError {
         if let PreflightError::At { error, .. } = self { error.innermost() } else { self }
     }
 
-    /// The same, with its origin where there are several.
+    /// Adds the origin to the error if `target` has several.
     fn of(self, target: &Target, nth: usize) -> PreflightError {
         match target.origins().nth(nth).filter(|_| target.origins().len() > 1) {
             Some(origin) => PreflightError::At { origin: origin.clone(), error: Box::new(self) },
@@ -131,8 +132,8 @@ impl PreflightError {
     }
 }
 
-/// Tries the endpoints of `target` in turn and sends the request of arrival 0 to the first that can be connected to, on a
-/// connection of its own. That endpoint is the one that the run will use. Other origins are only connected to.
+/// Sends the request of arrival 0 on a separate connection. Tries the endpoints of `target` in turn and uses the first
+/// that can be connected to, which the run will also use. To other origins it only connects.
 ///
 /// # Errors
 /// See [`PreflightError`].
@@ -140,7 +141,7 @@ pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, Prefl
     observed_preflight(target, timeout, None)
 }
 
-/// The same, with an observer of the answer.
+/// Does the work of [`preflight`] with an observer of the answer.
 pub(crate) fn observed_preflight(
     target: &mut Target,
     timeout: Nanos,
@@ -155,7 +156,7 @@ pub(crate) fn observed_preflight(
         .map_err(|error| error.of(target, first))
 }
 
-/// Opens a connection to each origin in the same way, TLS included, and sends no request: for answers that may never end.
+/// Opens a connection to each origin, including TLS, and sends no request. Used if answers may never end.
 pub(crate) fn try_connection(target: &mut Target, timeout: Nanos) -> Result<(), PreflightError> {
     let mut all = 0..target.destinations().len();
     all.try_for_each(|nth| on_connection(target, nth, timeout, |_, _| Ok(())).map_err(|error| error.of(target, nth)))
@@ -174,7 +175,7 @@ fn on_connection<T>(
     let until = Instant::now() + Duration::from(timeout);
     let mut failed = None;
     let all = destination.endpoints().to_vec();
-    // One that says nothing must not take the time of the others: those are tried next, and then there is time for all.
+    // A silent endpoint must not take the others' time. They are tried next, and then all get more time.
     let mut attempts: VecDeque<_> = all.iter().map(|endpoint| (endpoint.clone(), all.len() > 1)).collect();
     while let Some((endpoint, is_short)) = attempts.pop_front() {
         let left = left_until(until);
@@ -212,7 +213,7 @@ fn on_connection<T>(
 fn error_at(problem: Problem, endpoint: Endpoint, version: HttpVersion, timeout: Nanos) -> PreflightError {
     match problem {
         Problem::TimedOut => PreflightError::TimedOut { endpoint, timeout },
-        // The alert names no version: it refused the one that was offered.
+        // The alert names no version: the server refused the offered one.
         Problem::Tls(TlsFault::NoHttp2) if version == HttpVersion::Http1 => {
             PreflightError::Tls { endpoint, fault: TlsFault::NoHttp1 }
         }
@@ -241,13 +242,13 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> 
     Ok(Preflight { status, service_time: started.elapsed().into() })
 }
 
-/// A connection, and who sees the answer on it.
+/// A connection, and the observer of the answer on it.
 struct Conversation {
     stream: Stream,
     observer: Option<Box<dyn Observer>>,
 }
 
-/// Sends the only request and gives the status of its answer.
+/// Sends the only request and returns the status of its answer.
 impl WithProtocol for Conversation {
     type Output = Result<u16, Problem>;
 
@@ -261,7 +262,7 @@ impl WithProtocol for Conversation {
         loop {
             stream.send_all(&mut session, &protocol, &mut events);
             match stream.receive(&mut buffer)? {
-                // What a violation of the protocol means for the request is among the events.
+                // A violation of the protocol shows in the events.
                 Received::Bytes(count) => {
                     begin.extend_from_slice(&buffer[..count.min(HEAD_LIMIT.saturating_sub(begin.len()))]);
                     let _ = session.receive(&mut protocol, &buffer[..count], &mut events);
@@ -288,7 +289,7 @@ impl WithProtocol for Conversation {
     }
 }
 
-/// A request with [`PREFLIGHT_HEADER`] as its last header.
+/// Returns the request with [`PREFLIGHT_HEADER`] as its last header.
 fn marked(request: &[u8]) -> Vec<u8> {
     let head_end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(request.len(), |at| at + 2);
     let (head, rest) = request.split_at(head_end);

@@ -1,4 +1,4 @@
-//! A connection that is asked one thing, with TLS or without, for a limited time.
+//! A connection for one request, with or without TLS, for a limited time.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
@@ -12,23 +12,23 @@ use crate::target::HttpVersion;
 use crate::target::endpoint::Endpoint;
 use crate::tls::{HTTP2, Tls, TlsFault};
 
-/// Connects to `endpoint` within `timeout`, which is above zero.
+/// Connects to `endpoint` within `timeout`, which must be above zero.
 pub(super) fn connect(endpoint: &Endpoint, timeout: Duration) -> io::Result<Socket> {
     let socket = Socket::new(endpoint.domain(), Type::STREAM, None)?;
     socket.connect_timeout(&endpoint.address()?, timeout)?;
     Ok(socket)
 }
 
-/// Why there was no answer from an endpoint that could be connected to.
+/// Reason why an endpoint that accepted a connection gave no answer.
 pub(super) enum Problem {
     TimedOut,
     Tls(TlsFault),
-    /// With the line of the head that was wrong, if one was.
+    /// Holds the wrong line of the head, if there is one.
     NoAnswer(Cause, Option<String>),
 }
 
 impl Problem {
-    /// Whether a server that speaks HTTP/2 alone may have done this to a client of HTTP/1.1.
+    /// Returns true if a server that speaks only HTTP/2 may cause this problem for an HTTP/1.1 client.
     pub(super) fn may_be_of_http2(&self) -> bool {
         matches!(self, Problem::NoAnswer(..) | Problem::Tls(TlsFault::NoHttp2 | TlsFault::Ended))
     }
@@ -44,12 +44,12 @@ impl From<io::Error> for Problem {
     }
 }
 
-/// The time that is left, but never zero: zero means no timeout to a socket.
+/// Returns the remaining time, at least 1 ms, because a timeout of zero means none to a socket.
 pub(super) fn left_until(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
-/// A socket that can be read and written until an instant, and fails with `TimedOut` after it.
+/// A socket that can be read and written until an instant, and then fails with `TimedOut`.
 pub(super) struct TimedSocket {
     pub(super) socket: Socket,
     pub(super) until: Instant,
@@ -80,7 +80,7 @@ impl Write for TimedSocket {
     }
 }
 
-/// A socket that blocks says `WouldBlock` when its timeout is over.
+/// Converts `WouldBlock`, which a blocking socket returns after its timeout, to `TimedOut`.
 fn timed_out(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
 }
@@ -89,16 +89,15 @@ pub(super) trait ReadWrite: Read + Write {}
 
 impl<S: Read + Write> ReadWrite for S {}
 
-/// A connection, with TLS or without.
 pub(super) struct Stream(Box<dyn ReadWrite>);
 
-/// What one reading gave.
+/// Result of one read.
 pub(super) enum Received {
-    /// So many bytes.
+    /// Number of bytes.
     Bytes(usize),
     /// The end of the connection.
     End,
-    /// The end of the connection without the close notification of TLS: something may be missing.
+    /// The end of the connection without TLS's close notification, so bytes may be missing.
     CutOff,
 }
 
@@ -117,8 +116,7 @@ impl Stream {
         Ok(Stream(Box::new(StreamOwned::new(connection, socket))))
     }
 
-    /// Sends `bytes`. Ignores errors: a server may answer and close before it has read a whole request, and then the answer
-    /// counts.
+    /// Sends `bytes` and ignores errors. A server may answer and close before it has read the whole request.
     pub(super) fn send(&mut self, bytes: &[u8]) {
         let _ = self.0.write_all(bytes);
     }

@@ -1,4 +1,4 @@
-//! How connections to an origin are secured: trusted authorities, client certificate, offered protocol.
+//! TLS settings of the connections to an origin: trusted authorities, client certificate, offered protocol.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use super::signature_budget;
 use super::verifier::ServerVerifier;
 use crate::target::origin::Origin;
 
-/// Offered by ALPN in HTTP/1.1.
+/// ALPN offer for HTTP/1.1.
 const HTTP1: &[u8] = b"http/1.1";
-/// Offered by ALPN in HTTP/2, alone: nothing else is to be measured.
+/// ALPN offer for HTTP/2. Nothing else is offered, because only HTTP/2 should be measured.
 pub(crate) const HTTP2: &[u8] = b"h2";
 
-/// Sessions that a worker can resume. rustls keeps up to eight tickets of each server.
+/// Sessions that a worker can resume. rustls keeps up to eight tickets for each server.
 const RESUMABLE_SESSIONS: usize = 32;
 
-/// How connections to one origin are secured. Clones share everything, including the sessions that can be resumed.
+/// TLS settings of the connections to one origin. Clones share everything, including resumable sessions.
 #[derive(Clone, Debug)]
 pub struct Tls {
     config: Arc<ClientConfig>,
@@ -29,7 +29,7 @@ pub struct Tls {
     verifies: bool,
 }
 
-/// Equal are clones of one value only.
+/// Only clones of one value are equal.
 impl PartialEq for Tls {
     fn eq(&self, other: &Tls) -> bool {
         Arc::ptr_eq(&self.config, &other.config) && self.name == other.name
@@ -39,8 +39,8 @@ impl PartialEq for Tls {
 impl Eq for Tls {}
 
 impl Tls {
-    /// For connections to `origin`: its host is sent by SNI if it is a name, and must be in the server's certificate. Reads
-    /// the system's certificate authorities unless `options` name others.
+    /// Creates the settings for connections to `origin`. Its host must be in the server's certificate, and is sent by
+    /// SNI if it is a name. Reads the system's certificate authorities unless `options` names others.
     ///
     /// # Errors
     /// See [`TlsError`].
@@ -68,20 +68,20 @@ impl Tls {
         Ok(Tls { config: Arc::new(config), name, verifies: !options.insecure })
     }
 
-    /// The certificate of the server is verified.
+    /// Returns true if the server's certificate is verified.
     pub fn verifies(&self) -> bool {
         self.verifies
     }
 
-    /// The same for HTTP/2.
+    /// Returns these settings for HTTP/2.
     pub(crate) fn for_http2(&self) -> Tls {
         let mut config = ClientConfig::clone(&self.config);
         config.alpn_protocols = vec![HTTP2.to_vec()];
         Tls { config: Arc::new(config), ..self.clone() }
     }
 
-    /// The same with resumable sessions of its own, so that workers share no lock; or without any, where each connection is
-    /// that of somebody else.
+    /// Returns these settings with separate resumable sessions, so that workers share no lock. If not `resumes`, no
+    /// session is resumed, because each connection belongs to another user.
     pub(crate) fn for_one_worker(&self, resumes: bool) -> Tls {
         let mut config = ClientConfig::clone(&self.config);
         config.resumption =
@@ -89,10 +89,10 @@ impl Tls {
         Tls { config: Arc::new(config), ..self.clone() }
     }
 
-    /// A connection whose handshake has not begun.
+    /// Returns a connection whose handshake has not begun.
     ///
     /// # Errors
-    /// The system gives no random numbers.
+    /// If the system provides no random numbers.
     pub(crate) fn connection(&self) -> Result<ClientConnection, rustls::Error> {
         ClientConnection::new(Arc::clone(&self.config), self.name.clone())
     }
@@ -101,7 +101,7 @@ impl Tls {
 fn authorities_of_the_system() -> Result<RootCertStore, TlsError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    // An authority that cannot be read does not keep the others from being trusted.
+    // Unreadable authorities do not stop the others from being trusted.
     let (added, _) = roots.add_parsable_certificates(found.certs);
     if added > 0 {
         return Ok(roots);
@@ -121,7 +121,7 @@ fn parts_of(
     Ok((chain, key))
 }
 
-/// All certificates of a PEM text, at least one.
+/// Returns all certificates of a PEM text, at least one.
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     let found = found.map_err(|error| format!("it is not a PEM file: {error}"))?;

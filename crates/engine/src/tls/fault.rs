@@ -1,4 +1,4 @@
-//! Why a TLS handshake failed, in words for people.
+//! Reasons why a TLS handshake failed, in words for people.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use rustls::{AlertDescription, CertificateError, Error};
 
 use super::verifier::is_authority_as_server;
 
-/// Why a TLS handshake failed.
+/// Reason why a TLS handshake failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TlsFault {
     /// No trusted authority has signed the server's certificate.
@@ -21,24 +21,24 @@ pub enum TlsFault {
     /// The server's certificate is for another name.
     #[error("its certificate is {}", wrong_name(.wanted, .names))]
     WrongName {
-        /// The name that was asked for; empty where it is not known.
+        /// The requested name; empty if unknown.
         wanted: String,
-        /// The names in the certificate; empty where there are none.
+        /// The names in the certificate; empty if it has no names.
         names: Vec<String>,
     },
-    /// The server's certificate is that of an authority, as self-signed ones often are, and is not named as trusted.
+    /// The server's certificate is an authority's own, as self-signed ones often are, and is not trusted by name.
     #[error("its certificate is a certificate authority's own, as self-signed ones often are, and is not trusted")]
     OfAnAuthority,
     /// Any other problem of the server's certificate.
     #[error("its certificate cannot be trusted: {0}")]
     Certificate(String),
-    /// What the server sent is not TLS.
+    /// The server did not answer in TLS.
     #[error("its answer is not TLS")]
     NotTls,
-    /// The server wants a client certificate, or does not accept the one it was given.
+    /// The server requires a client certificate, or does not accept the given one.
     #[error("it wants another client certificate, or any at all ({0})")]
     ClientCertificate(String),
-    /// The connection ended in mid-handshake.
+    /// The connection ended during the handshake.
     #[error("the connection ended during the handshake")]
     Ended,
     /// HTTP/2 was offered and the server did not accept it.
@@ -52,7 +52,7 @@ pub enum TlsFault {
     Other(String),
 }
 
-/// `for a.test and b.test, not for c.test`.
+/// Returns a text such as `for a.test and b.test, not for c.test`.
 fn wrong_name(wanted: &str, names: &[String]) -> String {
     let not = if wanted.is_empty() { "the name in the URL" } else { wanted };
     match names {
@@ -62,7 +62,7 @@ fn wrong_name(wanted: &str, names: &[String]) -> String {
     }
 }
 
-/// A name of a certificate as people write it. webpki gives it as `DnsName("a.test")` or `IpAddress(127.0.0.1)`.
+/// Returns a name of a certificate in plain form. webpki writes `DnsName("a.test")` or `IpAddress(127.0.0.1)`.
 fn plain_name(presented: &str) -> String {
     let inner = presented.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.map_or(presented, |inner| inner.trim_matches('"')).to_owned()
@@ -105,13 +105,13 @@ fn of_alert(alert: AlertDescription) -> TlsFault {
         | Alert::CertificateUnknown
         | Alert::UnknownCA
         | Alert::AccessDenied => TlsFault::ClientCertificate(format!("TLS alert {}", alert_name(alert))),
-        // It refuses the one that was offered, which is mostly HTTP/2.
+        // The server refuses the offered protocol, which is usually HTTP/2.
         Alert::NoApplicationProtocol => TlsFault::NoHttp2,
         other => TlsFault::Other(format!("it refused the handshake with TLS alert {}", alert_name(other))),
     }
 }
 
-/// `unknown_ca`, as RFC 8446, section 6, writes it; rustls knows the names as `UnknownCA`.
+/// Returns the alert's name as in RFC 8446, section 6, such as `unknown_ca`; rustls writes `UnknownCA`.
 fn alert_name(alert: AlertDescription) -> String {
     let (name, mut words) = (format!("{alert:?}"), String::new());
     let mut after_small = false;
@@ -126,7 +126,7 @@ fn alert_name(alert: AlertDescription) -> String {
 }
 
 impl TlsFault {
-    /// The TLS error inside an I/O error of a stream over TLS, if there is one.
+    /// Returns the TLS error inside an I/O error of a stream over TLS, if there is one.
     pub(crate) fn inside(error: &io::Error) -> Option<TlsFault> {
         error.get_ref()?.downcast_ref::<Error>().map(TlsFault::from)
     }

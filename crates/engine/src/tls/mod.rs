@@ -1,4 +1,4 @@
-//! TLS: whom a run trusts, its client certificate, and the session of one connection.
+//! TLS: trusted certificates, client certificates, and the sessions of connections.
 
 mod config;
 mod fault;

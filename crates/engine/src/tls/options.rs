@@ -1,12 +1,11 @@
-//! The options of TLS, and why they cannot be used.
+//! The options of TLS, and the errors in them.
 
-/// The options of TLS. The default: the system's certificate authorities, and no client certificate.
+/// The options of TLS. By default, the system's certificate authorities are trusted, without a client certificate.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TlsOptions {
-    /// Any certificate is accepted, whoever signed it, for any name and date. Someone in the middle can read and change
-    /// everything.
+    /// Accept any certificate, by any signer, for any name and date. A third party can then read and change everything.
     pub insecure: bool,
-    /// Certificates to trust, in PEM, as authorities and as the server's own; `None`: the authorities of the system.
+    /// Trusted certificates in PEM, both as authorities and as the server's own; `None`: the system's authorities.
     pub authorities: Option<Vec<u8>>,
     /// The client certificate for servers that ask for one.
     pub identity: Option<Identity>,
@@ -28,13 +27,13 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// Why TLS cannot be set up.
+/// Reason why TLS cannot be set up.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TlsError {
     /// The host is neither a DNS name nor an address.
     #[error("'{0}' is not a host name that a certificate can hold")]
     Name(String),
-    /// No certificate authorities were found; what the system said, if anything.
+    /// No certificate authorities were found. Holds the system's errors, if any.
     #[error("this system has no certificate authorities{}", after_colon(.0))]
     NoAuthorities(String),
     /// The given authorities cannot be read.

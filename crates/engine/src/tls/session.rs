@@ -1,4 +1,4 @@
-//! The TLS session of one connection. It writes to the socket; what is read is handed to it.
+//! The TLS session of one connection. It writes to the socket itself; received bytes are passed to it.
 
 use std::io::{self, Read, Write};
 
@@ -8,22 +8,21 @@ use socket2::Socket;
 use super::config::Tls;
 use crate::since::Since;
 
-/// The TLS session of one connection.
 #[derive(Debug)]
 pub(crate) struct TlsSession {
     connection: ClientConnection,
-    /// When its connection was there.
+    /// Instant when the connection opened, before TLS.
     pub(crate) began: Since,
-    /// Something of the other side's was read that was not TLS's own.
+    /// True if plain bytes of the peer were received.
     pub(crate) heard: bool,
-    /// The peer has sent its close notification.
+    /// True if the peer has sent its close notification.
     pub(crate) ended: bool,
-    /// Something unreadable or an alert was received.
+    /// True if unreadable bytes or an alert were received.
     pub(crate) broken: bool,
 }
 
 impl TlsSession {
-    /// A session over a connection that is there since `began`.
+    /// Creates a session on a connection that opened at `began`.
     pub(crate) fn new(tls: &Tls, began: Since) -> Result<TlsSession, rustls::Error> {
         Ok(TlsSession { connection: tls.connection()?, began, heard: false, ended: false, broken: false })
     }
@@ -32,17 +31,17 @@ impl TlsSession {
         self.connection.is_handshaking()
     }
 
-    /// The protocol that was agreed on in the handshake.
+    /// Returns the protocol that was agreed on in the handshake.
     pub(crate) fn alpn(&self) -> Option<&[u8]> {
         self.connection.alpn_protocol()
     }
 
-    /// There are encrypted bytes that the socket has not taken yet.
+    /// Returns true if the socket has not taken all encrypted bytes.
     pub(crate) fn has_more_to_send(&self) -> bool {
         self.connection.wants_write()
     }
 
-    /// Writes encrypted bytes to the socket, as many as it takes, and gives their number.
+    /// Writes encrypted bytes to the socket, as many as it takes, and returns their number.
     pub(crate) fn flush(&mut self, mut socket: &Socket) -> (usize, io::Result<()>) {
         let mut taken = 0;
         while self.connection.wants_write() {
@@ -57,8 +56,8 @@ impl TlsSession {
         (taken, Ok(()))
     }
 
-    /// Seals bytes and hands them to the socket, as many as it takes. Returns how many were sealed; none, where the socket
-    /// fails before it took anything.
+    /// Encrypts bytes and hands them to the socket, as many as it takes. Returns the number of plain bytes that were
+    /// encrypted, or 0 if the socket fails before it took anything.
     pub(crate) fn write(&mut self, socket: &Socket, bytes: &[u8]) -> (usize, io::Result<()>) {
         let (mut sealed, mut taken) = (0, 0);
         loop {
@@ -77,19 +76,19 @@ impl TlsSession {
         }
     }
 
-    /// Decrypts `sealed`, which was received, and appends the plaintext to `opened`.
+    /// Decrypts `sealed`, which was received, and appends the plain bytes to `opened`.
     ///
     /// # Errors
-    /// The bytes cannot be decrypted, or are an alert. What was decrypted before is in `opened`.
+    /// If the bytes cannot be decrypted, or are an alert. `opened` then holds what was decrypted before.
     pub(crate) fn open(&mut self, mut sealed: &[u8], opened: &mut Vec<u8>) -> Result<(), rustls::Error> {
         let before = opened.len();
         while !sealed.is_empty() && !self.ended {
-            // It does not fail: reading from a slice cannot, and the plaintext buffer is emptied in each turn.
+            // This cannot fail: reading from a slice does not, and each turn empties the plaintext buffer.
             self.connection.read_tls(&mut sealed).map_err(|error| rustls::Error::General(error.to_string()))?;
             let state = match self.connection.process_new_packets() {
                 Ok(state) => state,
                 Err(error) => {
-                    // Fails after the last byte, because nobody knows what follows it.
+                    // Fails after the last byte, because what follows is unknown.
                     let _ = self.connection.reader().read_to_end(opened);
                     self.broken = true;
                     return Err(error);

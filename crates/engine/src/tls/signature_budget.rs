@@ -1,5 +1,5 @@
-//! A limit on the signatures that are verified for one chain of certificates. To verify one takes up to a millisecond, and
-//! a server may send many certificates with one name, of which each may have signed each.
+//! A limit on the signatures that are verified for one chain of certificates. Verifying one takes up to a millisecond,
+//! and a server may send many certificates with one name, each of which may have signed each.
 
 use std::cell::Cell;
 use std::sync::LazyLock;
@@ -7,21 +7,20 @@ use std::sync::LazyLock;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
 
-/// Most signatures that are verified for one chain. Chains in use need two to four.
 pub(super) const MAX_SIGNATURES: u32 = 16;
 
 thread_local! {
-    /// How many signatures may still be verified for the chain that this thread is verifying.
+    /// Signatures that may still be verified for this thread's current chain.
     static LEFT: Cell<u32> = const { Cell::new(MAX_SIGNATURES) };
 }
 
-/// Verifies a chain by `verify`. Returns its result, and whether the budget was used up.
+/// Verifies a chain with `verify`. Returns its result, and true if the budget was used up.
 pub(super) fn within_budget<T>(verify: impl FnOnce() -> T) -> (T, bool) {
     LEFT.set(MAX_SIGNATURES);
     (verify(), LEFT.get() == 0)
 }
 
-/// The provider with algorithms that verify the signatures of chains within the budget.
+/// Returns a provider whose algorithms verify signatures of chains within the budget.
 pub(super) fn provider() -> CryptoProvider {
     static BUDGETED: LazyLock<Vec<&'static dyn SignatureVerificationAlgorithm>> = LazyLock::new(|| {
         let of_chains = rustls::crypto::ring::default_provider().signature_verification_algorithms.all;

@@ -1,5 +1,5 @@
-//! Who is trusted: anybody ([`insecure`](super::TlsOptions::insecure)), what the user's own certificates vouch for
-//! ([`authorities`](super::TlsOptions::authorities)), or what the authorities of the system have signed.
+//! Verification of server certificates. Accepts any ([`insecure`](super::TlsOptions::insecure)), those backed by the
+//! user's certificates ([`authorities`](super::TlsOptions::authorities)), or those signed by the system's authorities.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, Sign
 use super::options::TlsError;
 use super::signature_budget::{MAX_SIGNATURES, within_budget};
 
-/// Most certificates beside the server's own that a chain is looked for in: those that are sent first, because each vouches
-/// for the one before it. Of `n` with one name there are more than `n` factorial chains to be tried.
+/// Most certificates after the server's own that are searched for a chain. They are the first that are sent, because
+/// each vouches for the one before it. `n` certificates with one name form more than `n` factorial chains.
 const MAX_INTERMEDIATES: usize = 6;
 
-/// Verifies servers. In the handshake each has to prove that it has the key of its certificate, whoever is trusted.
+/// Verifies servers. During the handshake, each server must prove that it has the key of its certificate, in all modes.
 #[derive(Debug)]
 pub(super) struct ServerVerifier {
     algorithms: WebPkiSupportedAlgorithms,
-    /// `None`: every certificate is accepted.
+    /// The trusted certificates; `None`: every certificate is accepted.
     trusted: Option<NamedCertificates>,
 }
 
-/// Trusts what one of the named certificates has signed, and a server that shows one of them itself, byte for byte. Names
-/// and dates are verified in both cases.
+/// Trusts what a named certificate has signed, and a server that presents a named certificate itself, byte for byte.
+/// Names and dates are verified in both cases.
 ///
-/// The second case is for self-signed certificates that are marked as an authority's, as `openssl req -x509` makes them,
-/// and for a server's certificate whose authority is not at hand. webpki refuses both; OpenSSL with partial chains, and so
-/// curl, accepts them.
+/// The second case is for self-signed certificates that are marked as an authority's, as `openssl req -x509` makes
+/// them, and for a server's certificate without its authority. webpki refuses both. OpenSSL with partial chains, and
+/// therefore curl, accepts them.
 #[derive(Debug)]
 struct NamedCertificates {
     by_signature: Arc<WebPkiServerVerifier>,
@@ -38,12 +38,12 @@ struct NamedCertificates {
 }
 
 impl ServerVerifier {
-    /// Accepts every certificate.
+    /// Returns a verifier that accepts every certificate.
     pub(super) fn of_anybody(provider: &CryptoProvider) -> ServerVerifier {
         ServerVerifier { algorithms: provider.signature_verification_algorithms, trusted: None }
     }
 
-    /// Trusts these certificates.
+    /// Returns a verifier that trusts the named certificates.
     ///
     /// # Errors
     /// [`TlsError::Authorities`].
@@ -58,7 +58,7 @@ impl ServerVerifier {
         ServerVerifier::of_roots(roots, named, provider)
     }
 
-    /// Trusts what `roots` have signed, and these certificates themselves.
+    /// Returns a verifier that trusts what `roots` have signed, and the named certificates themselves.
     ///
     /// # Errors
     /// [`TlsError::Authorities`].
@@ -73,17 +73,17 @@ impl ServerVerifier {
     }
 }
 
-/// True for the refusals that are about who signed a certificate. `BadSignature` is one of them: its signer may have the
-/// same name as itself. webpki verifies the dates before these, so the certificate is in force; the tests of this module
-/// hold it to that.
+/// Returns true if a refusal is about the signer of a certificate. `BadSignature` is included, because the signer may
+/// have the same name as the certificate. webpki verifies dates before signers, so the dates are valid; the tests of
+/// this module check this.
 fn is_about_the_signer(problem: &CertificateError) -> bool {
     matches!(problem, CertificateError::UnknownIssuer | CertificateError::BadSignature)
         || is_authority_as_server(problem)
 }
 
-/// True where a server showed the certificate of an authority.
+/// Returns true if a server presented the certificate of an authority.
 pub(super) fn is_authority_as_server(problem: &CertificateError) -> bool {
-    // Only webpki, below rustls, has a variant for it, and truetail does not depend on webpki itself.
+    // Only webpki has a variant for it, below rustls, and truetail does not depend on webpki directly.
     matches!(problem, CertificateError::Other(_)) && problem.to_string().contains("CaUsedAsEndEntity")
 }
 
@@ -173,7 +173,7 @@ mod tests {
         params(authority).self_signed(&KeyPair::generate().unwrap()).unwrap().der().clone()
     }
 
-    /// The certificate of a server, signed by another, which is not at hand.
+    /// Returns the certificate of a server, signed by an authority that the test does not have.
     fn signed_by_another() -> CertificateDer<'static> {
         let issuer = CertifiedIssuer::self_signed(params(true), KeyPair::generate().unwrap()).unwrap();
         params(false).signed_by(&KeyPair::generate().unwrap(), &issuer).unwrap().der().clone()
@@ -201,8 +201,8 @@ mod tests {
         }
     }
 
-    /// Authorities of one name, of which the last has signed the server's certificate. None is signed by the trusted one,
-    /// which has the same name.
+    /// Authorities of one name; the last has signed the server's certificate. The trusted one of the same name has
+    /// signed none.
     #[test]
     fn a_maze_of_certificates_is_not_searched() {
         let same_name = || {
@@ -224,7 +224,7 @@ mod tests {
         assert!(refused.contains("more than 16 signatures"), "{refused}");
         let refused = verify(self_signed(true), &certificates).unwrap_err().to_string();
         assert!(refused.contains("the first 6 of the 30 certificates"), "{refused}");
-        // The budget is that of one verification.
+        // The budget applies to one verification.
         assert_eq!(verify(certificates[29].clone(), &[]), Ok(()));
         assert_eq!(verify(self_signed(true), &certificates[..3]), Err(CertificateError::UnknownIssuer.into()));
     }
