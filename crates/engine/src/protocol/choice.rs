@@ -1,4 +1,4 @@
-//! Which protocol a run speaks.
+//! Choice of the protocol of a run.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use crate::target::HttpVersion;
 use crate::target::origin::Origin;
 use crate::target::request_set::RequestSet;
 
-/// What a protocol needs to know of a run.
+/// Properties of a run that a protocol needs.
 pub(crate) struct ProtocolOptions<'a> {
     pub(crate) version: HttpVersion,
     pub(crate) origin: &'a Origin,
     pub(crate) requests: &'a RequestSet,
-    /// In HTTP/1.1, a connection is used again where the server allows it.
+    /// In HTTP/1.1, reuse connections if the server allows it.
     pub(crate) keep_alive: bool,
     /// In HTTP/2, most requests at once on one connection.
     pub(crate) max_streams: Option<u32>,
-    /// Header fields are to be kept as text for an observer, where the protocol does not have them at hand anyway.
+    /// Keep header fields as text for an observer, if the protocol does not have them at hand anyway.
     pub(crate) keeps_fields: bool,
-    /// Requests are made while the run goes on.
+    /// Requests are made during the run.
     pub(crate) is_scripted: bool,
 }
 
-/// What is done with the protocol, whichever it is.
+/// Code that works with any protocol.
 pub(crate) trait WithProtocol {
     type Output;
 
-    /// Does it.
+    /// Runs the code with this protocol.
     fn with<P: Protocol + Clone + Send + 'static>(self, protocol: P) -> Self::Output;
 }
 
-/// Makes the protocol of a run and does something with it.
+/// Makes the protocol of a run and runs `then` with it.
 pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Output {
     let requests = options.requests;
     match options.version {

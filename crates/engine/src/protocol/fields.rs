@@ -1,11 +1,11 @@
 //! Header fields of an answer, as text.
 
-/// Header fields in the order in which they came. To clear one and fill it again allocates nothing.
+/// Header fields in the order of arrival. Clearing and refilling a list allocates nothing.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct FieldList {
-    /// Names and values, one behind the other.
+    /// Names and values, concatenated.
     bytes: Vec<u8>,
-    /// For each field, where in `bytes` its name ends and where its value ends.
+    /// For each field, the end of its name and the end of its value in `bytes`.
     ends: Vec<(usize, usize)>,
 }
 
@@ -25,24 +25,23 @@ impl FieldList {
         self.bytes[start..].iter_mut().filter(|byte| matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
     }
 
-    /// Takes all fields out.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// All fields, name and value.
+    /// Returns name and value of all fields.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
         starts.zip(&self.ends).map(|(start, (name, value))| (&self.bytes[start..*name], &self.bytes[*name..*value]))
     }
 
-    /// The values of all fields of this name, in whatever case.
+    /// Returns the values of all fields with this name, in any case.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.iter().filter(move |(other, _)| other.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
     }
 
-    /// Bytes of all names and values.
+    /// Returns the number of bytes of all names and values.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }

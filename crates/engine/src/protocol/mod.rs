@@ -1,11 +1,11 @@
-//! The seam between a worker and what is spoken on its connections.
+//! The interface between a worker and the protocols of its connections.
 //!
-//! A protocol is a state machine without I/O. A worker hands it requests to begin and bytes that came, and sends the bytes
-//! that the protocol has ready; what becomes of the requests comes back as [`Event`]s. Time, sockets, TLS, timeouts and the
-//! books are the worker's.
+//! A protocol is a state machine without I/O. A worker gives it requests to begin and received bytes, and sends the
+//! bytes that the protocol has ready. The protocol reports the outcome of requests as [`Event`]s. The worker handles
+//! time, sockets, TLS, timeouts and the books.
 //!
-//! To add a protocol: a folder here that implements [`Protocol`] and [`Session`], and an arm in `choice`, where the protocol
-//! of a run is chosen. The suites in `tests` run over every protocol.
+//! To add a protocol, add a folder that implements [`Protocol`] and [`Session`], and a branch in `choice`, which
+//! selects the protocol of a run. The test suites in `tests` run over every protocol.
 
 pub(crate) mod choice;
 pub(crate) mod fields;
@@ -30,109 +30,109 @@ use observer::{AnswerHead, EndedRequest, Observer, SessionScript};
 /// A request in flight, by its slot in the worker's table.
 pub(crate) type Tag = u32;
 
-/// What all connections of one worker that speak the protocol share.
+/// Protocol state that all connections of one worker share.
 pub(crate) trait Protocol: Debug + Sized {
-    /// One connection.
     type Session: Session<Self>;
 
-    /// A connection carries several requests at once. Requests are then spread over all connections, those that begin
-    /// together are sent together, and the number that may be in flight is what the sessions allow. Without it a
-    /// connection carries one request at a time, and the one that was used last is used next.
+    /// True if a connection carries several requests at once. Then requests are spread over all connections, requests
+    /// that begin together are sent together, and the sessions limit the requests in flight. Otherwise a connection
+    /// carries one request at a time, and the one used last is used next.
     const MULTIPLEXED: bool;
-    /// Answers are matched to requests by their order alone, so that an answer which had arrived before its request was
-    /// sent belongs to nobody.
+    /// True if answers are matched to requests only by order. An answer that arrived before its request was sent then
+    /// belongs to no request.
     const MATCHED_BY_ORDER: bool;
-    /// What the server must have agreed to by ALPN, where TLS is used, and why connecting failed if it did not.
+    /// The ALPN protocol that the server must have agreed to over TLS, and the cause of the failure if it did not.
     const REQUIRED_ALPN: Option<(&'static [u8], Cause)>;
 
-    /// Requests are made one by one while the run goes on, as sessions of users need them, and not before it.
+    /// True if sessions of users make requests one by one during the run, rather than before it.
     const IS_SCRIPTED: bool = false;
 
-    /// A session on a new connection.
+    /// Returns a session for a new connection.
     fn session(&self) -> Self::Session;
 
-    /// The bytes of the request that user `user` makes next, to be overwritten. To be called only where
+    /// Returns the buffer for the next request of `user`, to be overwritten. Must only be called if
     /// [`Protocol::IS_SCRIPTED`].
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
         unreachable!("requests were made before the run, and user {user} has none of its own")
     }
 
-    /// The lines of answers that were skipped in the run, if there were any.
+    /// Takes the count of answers with skipped lines, if there were any.
     fn take_skipped_lines(&mut self) -> Option<SkippedLines> {
         None
     }
 }
 
-/// One connection: its requests in flight, and what was sent and received on it.
+/// One connection: its requests in flight, and the state of both directions.
 pub(crate) trait Session<P>: Debug {
-    /// Begins a request; its bytes are part of [`Session::output`] from here on. To be called only where
-    /// [`Session::has_room`]. Returns the session's own key of the request, for [`Session::cancel`].
+    /// Begins a request. Its bytes are part of [`Session::output`] from now on. Must only be called if
+    /// [`Session::has_room`]. Returns the session's key of the request, for [`Session::cancel`].
     fn begin(&mut self, protocol: &P, tag: Tag, request: RequestId, events: &mut Events) -> u32;
 
-    /// Bytes to be sent next.
+    /// Returns the bytes to send next.
     fn output<'a>(&'a self, protocol: &'a P) -> &'a [u8];
 
-    /// The transport took the first `count` bytes of the output, by one call. Called with 0 too, after something was
-    /// received that may let more be sent.
+    /// Records that one call of the transport took the first `count` bytes of the output. Also called with 0, after
+    /// receiving something that may allow more to be sent.
     fn sent(&mut self, protocol: &P, count: usize, events: &mut Events);
 
-    /// Takes bytes that came. On [`Flow::Close`] every request has ended, and the output holds what the peer is to be told.
+    /// Handles received bytes. On [`Flow::Close`] every request has ended, and the output holds a last message for the
+    /// peer.
     fn receive(&mut self, protocol: &mut P, bytes: &[u8], events: &mut Events) -> Flow;
 
-    /// The connection is gone: every request that is still open ends.
+    /// Ends every open request, because the connection is gone.
     fn closed(&mut self, how: Closed, events: &mut Events);
 
-    /// Gives up a request that has not ended, without an event for it. Returns how many bytes of its answer had come.
+    /// Gives up a request that has not ended, without an event. Returns the number of bytes of its answer so far.
     fn cancel(&mut self, key: u32, events: &mut Events) -> u64;
 
-    /// Adds to the output what is said before the connection is closed, if the protocol says anything.
+    /// Adds to the output the protocol's last message before the connection is closed, if it has one.
     fn say_goodbye(&mut self) {}
 
-    /// Another request may begin. Without multiplexing: none is under way.
+    /// Returns true if another request may begin. Without multiplexing: if none is in flight.
     fn has_room(&self) -> bool {
         self.in_flight() == 0 && !self.is_closing()
     }
 
-    /// How many requests may be in flight at once. Without multiplexing one.
+    /// Returns the number of requests that may be in flight at once. Without multiplexing: one.
     fn capacity(&self) -> u64 {
         1
     }
 
-    /// How many requests the peer allows at once, where it has set a limit.
+    /// Returns the number of requests that the peer allows at once, if it has set a limit.
     fn peer_limit(&self) -> Option<u32> {
         None
     }
 
-    /// Requests that have not ended.
+    /// Returns the number of requests that have not ended.
     fn in_flight(&self) -> usize;
 
-    /// Nothing begins any more; the connection is closed when its last request has ended.
+    /// Returns true if no request may begin any more. The connection is closed when its last request has ended.
     fn is_closing(&self) -> bool;
 }
 
-/// Whether a connection can be read on.
+/// Decision whether to continue reading from a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub(crate) enum Flow {
-    /// It can.
+    /// Continue.
     Continue,
-    /// The peer broke the rules, in this way.
+    /// Close the connection, because the peer broke the rules.
     Close(Cause),
 }
 
-/// How a connection came to its end.
+/// Kind of end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Closed {
-    /// The peer closed it.
+    /// The peer closed the connection.
     EndOfStream {
-        /// Nobody else can have cut it short: it was not secured, or TLS's own end was said before.
+        /// True if no third party can have cut the connection: it has no TLS, or TLS's own end arrived before.
         authentic: bool,
     },
-    /// The peer reset it.
+    /// The peer reset the connection.
     Reset,
-    /// What came over TLS cannot be read.
+    /// The bytes cannot be decrypted, or are an alert.
     Tls {
-        /// It is an alert, by which the peer gives up.
+        /// True if the peer sent an alert, and so gave up.
         alert: bool,
     },
 }
@@ -144,79 +144,77 @@ pub(crate) enum Event {
     Started(Tag),
     /// The transport took the last byte of a request, by a later call than the first.
     Sent(Tag),
-    /// The first byte of an answer came.
+    /// The first byte of an answer arrived.
     FirstByte(Tag),
     /// A request ended.
     Ended(Ended),
-    /// Bytes came that answer nothing.
+    /// Bytes arrived without a request in flight.
     Stray,
     /// [`Session::capacity`] may have changed.
     RoomChanged,
-    /// [`Session::is_closing`] is true from here on.
+    /// [`Session::is_closing`] is true from now on.
     GoingAway,
 }
 
-/// How a request ended.
+/// End of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ended {
-    /// As it was given to [`Session::begin`].
+    /// The tag given to [`Session::begin`].
     pub(crate) tag: Tag,
-    /// What became of it.
     pub(crate) outcome: Outcome,
-    /// Bytes of its answer.
+    /// Bytes of the answer.
     pub(crate) bytes_in: u64,
-    /// Whether it may be sent again on another connection, without the server acting on it twice.
+    /// Permission to send it again on another connection, without the server acting on it twice.
     pub(crate) retry: Retry,
 }
 
-/// Whether a request that failed may be sent again.
+/// Permission to send a failed request again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Retry {
-    /// The server may have acted on it.
+    /// Not permitted: the server may have acted on it.
     No,
-    /// The transport took nothing of it.
+    /// Permitted: the transport took no byte of it.
     Unsent,
-    /// It was sent, and the server says that it did not act on it.
+    /// Permitted: it was sent, but the server says that it did not act on it.
     Unprocessed,
 }
 
 impl Ended {
-    /// It ended for good.
+    /// Returns the end of a request that must not be sent again.
     pub(crate) fn new(tag: Tag, outcome: Outcome, bytes_in: u64) -> Ended {
         Ended { tag, outcome, bytes_in, retry: Retry::No }
     }
 }
 
-/// Where sessions put what happened, in order; and the observer of answers, where there is one.
+/// Events of sessions, in order, and the observer of answers, if there is one.
 #[derive(Default)]
 pub(crate) struct Events {
     list: Vec<Event>,
     observer: Option<Box<dyn Observer>>,
-    /// The observer is to be told when what was read had arrived.
+    /// True if the observer must be told the arrival of what was read.
     wants_arrivals: bool,
 }
 
 impl Events {
-    /// None yet, with an observer of answers or without one.
+    /// Creates an empty list, with or without an observer of answers.
     pub(crate) fn new(observer: Option<Box<dyn Observer>>) -> Events {
         let wants_arrivals = observer.as_ref().is_some_and(|observer| observer.wants_arrivals());
         Events { list: Vec::with_capacity(16), observer, wants_arrivals }
     }
 
-    /// The observer is to be told when what was read had arrived.
     #[inline]
     pub(crate) fn wants_arrivals(&self) -> bool {
         self.wants_arrivals
     }
 
-    /// What comes next was read at once, and had arrived by `at`.
+    /// Tells the observer that the following parts were read at once, and had arrived by `at`.
     pub(crate) fn arrived(&mut self, at: Timestamp) {
         if let Some(observer) = &mut self.observer {
             observer.arrived(at);
         }
     }
 
-    /// A request begins.
+    /// Tells the observer that a request begins.
     #[inline]
     pub(crate) fn observe_begin(&mut self, tag: Tag, target: u32, arrival: Arrival) {
         if let Some(observer) = &mut self.observer {
@@ -224,52 +222,51 @@ impl Events {
         }
     }
 
-    /// What the sessions of users do next.
+    /// Returns the script that decides the next requests of sessions.
     ///
     /// # Panics
-    /// Where the observer follows no script.
+    /// If the observer follows no script.
     pub(crate) fn script(&mut self) -> &mut dyn SessionScript {
         let script = self.observer.as_mut().and_then(|observer| observer.script());
         script.expect("a run whose sessions follow a script has an observer with one")
     }
 
-    /// An observer is to be told of each arrival.
+    /// Returns true if an observer must be told of each arrival.
     pub(crate) fn are_observed(&self) -> bool {
         self.observer.is_some()
     }
 
-    /// An arrival is never issued.
+    /// Tells the observer that an arrival was never issued.
     pub(crate) fn observe_never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
         if let Some(observer) = &mut self.observer {
             observer.never_issued(target, arrival, now);
         }
     }
 
-    /// When the observer gives up the first request.
+    /// Returns the earliest deadline of the observer for a request.
     #[inline]
     pub(crate) fn first_deadline(&self) -> Timestamp {
         self.observer.as_ref().map_or(Timestamp::NEVER, |observer| observer.first_deadline())
     }
 
-    /// A request that the observer gives up at `now`.
+    /// Returns a request that the observer gives up at `now`.
     #[inline]
     pub(crate) fn overdue(&mut self, now: Timestamp) -> Option<Tag> {
         self.observer.as_mut()?.overdue(now)
     }
 
-    /// Adds what happened.
     #[inline]
     pub(crate) fn push(&mut self, event: Event) {
         self.list.push(event);
     }
 
-    /// A session says that a request ended.
+    /// Adds the end of a request.
     #[inline]
     pub(crate) fn end(&mut self, ended: Ended) {
         self.list.push(Event::Ended(ended));
     }
 
-    /// A request ended for good: whoever observes answers is told.
+    /// Tells the observer that a request ended for good.
     #[inline]
     pub(crate) fn observe_end(&mut self, tag: Tag, ended: EndedRequest) {
         if let Some(observer) = &mut self.observer {
@@ -277,14 +274,14 @@ impl Events {
         }
     }
 
-    /// Nothing is observed any more.
+    /// Ends the observer.
     pub(crate) fn finish_observing(&mut self, now: Timestamp) {
         if let Some(mut observer) = self.observer.take() {
             observer.finish(now);
         }
     }
 
-    /// What has failed has failed in this way.
+    /// Replaces the outcome of all failed requests.
     pub(crate) fn replace_failures(&mut self, outcome: Outcome) {
         for event in &mut self.list {
             if let Event::Ended(ended) = event
@@ -295,7 +292,7 @@ impl Events {
         }
     }
 
-    /// The head of a final answer came.
+    /// Tells the observer the head of a final answer.
     #[inline]
     pub(crate) fn head(&mut self, tag: Tag, head: AnswerHead<'_>) {
         if let Some(observer) = &mut self.observer {
@@ -303,7 +300,7 @@ impl Events {
         }
     }
 
-    /// A part of an answer's body came, without its transfer coding.
+    /// Tells the observer a part of an answer's body, without the transfer coding.
     #[inline]
     pub(crate) fn body(&mut self, tag: Tag, part: &[u8]) {
         if let Some(observer) = &mut self.observer
@@ -313,7 +310,7 @@ impl Events {
         }
     }
 
-    /// A chunk of an answer's body is whole.
+    /// Tells the observer that a chunk of an answer's body is complete.
     #[inline]
     pub(crate) fn chunk_ended(&mut self, tag: Tag) {
         if let Some(observer) = &mut self.observer {
@@ -321,19 +318,19 @@ impl Events {
         }
     }
 
-    /// Nothing happened since the events were last taken.
+    /// Returns true if nothing happened since the events were last taken.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Takes all events out. [`Events::restore`] gives their room back.
+    /// Takes all events. [`Events::restore`] gives the list back.
     #[inline]
     pub(crate) fn take(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.list)
     }
 
-    /// The list that was taken, to be filled again. Events that came meanwhile stay.
+    /// Puts back the list that was taken, to reuse its memory. Newer events stay.
     #[inline]
     pub(crate) fn restore(&mut self, mut list: Vec<Event>) {
         list.clear();

@@ -1,4 +1,4 @@
-//! For whoever wants to see answers, and not only when they came.
+//! Observers, which see the contents of answers while they are read.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,105 +11,104 @@ use super::fields::FieldList;
 use super::http1::head_fields;
 use crate::target::request_set::RequestId;
 
-/// Sees the answers of one worker while they are read. Without an observer bodies are counted and forgotten.
+/// Observer of the answers of one worker while they are read. Without an observer, bodies are counted and dropped.
 ///
-/// `request` is a number that stands for one request from its start to its end, and for another one after that.
-/// An observer delays the worker, so it has to be quick. It delays no end of an answer that was read: that instant is known
-/// before the observer sees it.
+/// `request` is a number that means one request from its start to its end, and may be reused afterwards. An observer
+/// delays the worker, so it must be quick. It does not delay the measured end of an answer, which is known before.
 pub trait Observer: Send {
-    /// A request of this target begins, for this arrival.
+    /// Called when a request of this target begins for this arrival.
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
         let _ = (request, target, arrival);
     }
-    /// Is [`Observer::arrived`] to be called? Asked once, before the run.
+    /// Returns true if [`Observer::arrived`] must be called. Asked once, before the run.
     fn wants_arrivals(&self) -> bool {
         false
     }
-    /// Something was read, and what is reported next was in it: its last byte had reached this host at `at`.
+    /// Called after a read: the parts reported next were in it, and its last byte reached this host at `at`.
     fn arrived(&mut self, at: Timestamp) {
         let _ = at;
     }
-    /// The head of a final answer came.
+    /// Called with the head of a final answer.
     fn head(&mut self, request: u32, head: AnswerHead<'_>);
-    /// A part of the body came; its transfer coding is taken off, its content coding is not.
+    /// Called with a part of the body, without transfer coding but with its content coding.
     fn body(&mut self, request: u32, part: &[u8]);
-    /// A chunk of the body is whole, or in HTTP/2 a frame of data; the last, empty chunk apart.
+    /// Called when a chunk of the body, or in HTTP/2 a data frame, is complete; not for the last, empty chunk.
     fn chunk_ended(&mut self, request: u32) {
         let _ = request;
     }
-    /// When the observer gives up the first of the requests that it would give up, if nothing comes before.
+    /// Returns the instant when the observer will next give up a request, unless something arrives before.
     fn first_deadline(&self) -> Timestamp {
         Timestamp::NEVER
     }
-    /// A request that is to be given up at `now`, because its answer has stood still for too long.
+    /// Returns a request to give up at `now`, because its answer has made no progress for too long.
     fn overdue(&mut self, now: Timestamp) -> Option<u32> {
         let _ = now;
         None
     }
-    /// The request ended, in whatever way; also where no head came.
+    /// Called when a request ended, with any outcome, even without a head.
     fn end(&mut self, request: u32, ended: EndedRequest);
-    /// The run ended at `now` before this arrival was issued, which would have been one of `target`.
+    /// Called if the run ended at `now` before this arrival of `target` was issued.
     fn never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
         let _ = (target, arrival, now);
     }
-    /// What sessions of users do, where the observer decides that.
+    /// Returns the script of sessions, if the observer decides what sessions do.
     fn script(&mut self) -> Option<&mut dyn SessionScript> {
         None
     }
-    /// The worker has ended, at `now`: nothing comes after this.
+    /// Called when the worker has ended, at `now`. Nothing follows.
     fn finish(&mut self, now: Timestamp) {
         let _ = now;
     }
 }
 
-/// What a session asks for next.
+/// The next request of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NextRequest {
-    /// Its step, a target of the requests of the run.
+    /// The step: an index into the targets of the run.
     pub target: u32,
-    /// The number of the origin that it goes to. An answer may lead a step to another one.
+    /// The index of the request's origin. An answer may lead a step to another origin.
     pub origin: u32,
 }
 
-/// Decides what sessions of users ask for, one request after the other. A user stands for one session from its first request
-/// to its end, and for another one after that.
+/// Script that decides the requests of sessions one by one. A user number means one session from its first request to
+/// its end, and may be reused afterwards.
 pub trait SessionScript {
-    /// A request of the session of `user` begins: `request` is overwritten with its bytes in HTTP/1.1, whichever version is
-    /// spoken. Where the last session of this user has ended, this is the first request of session `number`.
+    /// Makes the next request of the session of `user`: overwrites `request` with its bytes in HTTP/1.1, for all
+    /// versions of HTTP. If the last session of this user has ended, this is the first request of session `number`.
     /// [`Observer::begin`] follows at once.
     ///
-    /// `None`: a session that was to begin asks for nothing. [`SessionScript::never_issued`] follows at once, and the session
-    /// has ended.
+    /// Returns `None` if a session that should have begun makes no request. [`SessionScript::never_issued`] follows at
+    /// once, and the session has ended.
     fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<NextRequest>;
 
-    /// The request of this user has ended, and [`Observer::end`] was called for it: how long the user thinks before the next
-    /// one; `None`: the session has ended.
+    /// Returns the think time of this user before its next request; `None`: the session has ended. Called after
+    /// [`Observer::end`] for the user's last request.
     fn think(&mut self, user: u32) -> Option<Nanos>;
 
-    /// The run ended at `now` before this arrival was issued, or its session asked for nothing. `user`: whose session it
-    /// belongs to; `None` where there was no time for any. `number`: that of its session. Returns the step that it would have been.
+    /// Called if the run ended at `now` before this arrival was issued, or if its session made no request. `user` is
+    /// the user of the arrival's session, or `None` if it did not begin, and `number` its session's number. Returns its
+    /// step.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32;
 }
 
 /// The head of a final answer.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerHead<'a> {
-    /// HTTP status, 200 to 999.
     pub status: u16,
     fields: HeadFields<'a>,
 }
 
-/// What a head of HTTP/1.0 begins with.
+/// First bytes of a head of HTTP/1.0.
 const HTTP_1_0: &[u8] = b"HTTP/1.0";
 
-/// Header fields, in the form in which a protocol has them.
+/// Header fields in the form that a protocol has them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HeadFields<'a> {
-    /// The bytes of a head of HTTP/1.1, which are parsed for whoever asks.
+    /// The bytes of a head of HTTP/1.1, which are parsed on request.
     Http1(&'a [u8]),
     /// Decoded fields.
     Decoded(&'a FieldList),
-    /// The protocol has none, or was not told to keep them.
+    /// No fields: the protocol has none, or was not told to keep them.
     None,
 }
 
@@ -118,17 +117,17 @@ impl<'a> AnswerHead<'a> {
         AnswerHead { status, fields }
     }
 
-    /// A head with these fields: for whoever drives an observer without a worker.
+    /// Returns a head with these fields, to drive an observer without a worker.
     pub fn with_fields(status: u16, fields: &'a FieldList) -> AnswerHead<'a> {
         AnswerHead { status, fields: HeadFields::Decoded(fields) }
     }
 
-    /// A head of which only the status is known: for tests of observers.
+    /// Returns a head without fields, for tests of observers.
     pub fn without_fields(status: u16) -> AnswerHead<'static> {
         AnswerHead { status, fields: HeadFields::None }
     }
 
-    /// The version of HTTP that the server says it speaks: `1.0`, `1.1` or `2`; `None` where no head was kept.
+    /// Returns the version of HTTP in the server's answer: `1.0`, `1.1` or `2`; `None` if no head was kept.
     pub fn version(&self) -> Option<&'static str> {
         match self.fields {
             HeadFields::Http1(bytes) => Some(if bytes.starts_with(HTTP_1_0) { "1.0" } else { "1.1" }),
@@ -137,7 +136,7 @@ impl<'a> AnswerHead<'a> {
         }
     }
 
-    /// Puts the header fields into `list`, in place of what is in it.
+    /// Replaces the contents of `list` by the header fields.
     pub fn copy_fields(&self, list: &mut FieldList) {
         list.clear();
         match self.fields {
@@ -151,15 +150,14 @@ impl<'a> AnswerHead<'a> {
 /// A request that ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EndedRequest {
-    /// The arrival that it was sent for.
+    /// The arrival of the request.
     pub arrival: Arrival,
-    /// Its target and its row.
+    /// Target and row.
     pub id: RequestId,
-    /// What became of it.
     pub outcome: Outcome,
-    /// Its actual start, as its record has it.
+    /// Actual start, equal to that of its record.
     pub start: Timestamp,
-    /// When it ended, as its record has it.
+    /// End, equal to that of its record.
     pub end: Timestamp,
 }
 
@@ -237,17 +235,18 @@ impl ObserverFactory {
         ObserverFactory { make: Arc::new(make), follows_script: false }
     }
 
-    /// The same with observers that have a [`SessionScript`], which sessions of the partly open model follow.
+    /// Makes observers with a [`SessionScript`] for sessions of the partly open model. Calls `make` once for each
+    /// worker.
     pub fn of_script(make: impl Fn() -> Box<dyn Observer> + Send + Sync + 'static) -> ObserverFactory {
         ObserverFactory { make: Arc::new(make), follows_script: true }
     }
 
-    /// Its observers have a script.
+    /// Returns true if the observers have a script.
     pub fn follows_script(&self) -> bool {
         self.follows_script
     }
 
-    /// Both observers see each answer, this one first.
+    /// Combines two observers. Both see each answer, this one first.
     #[must_use]
     pub fn and(self, other: ObserverFactory) -> ObserverFactory {
         let follows_script = self.follows_script || other.follows_script;
@@ -255,7 +254,7 @@ impl ObserverFactory {
         ObserverFactory { follows_script, ..both }
     }
 
-    /// The observer of one worker. The engine asks for them; others may, to drive one without a worker.
+    /// Returns the observer of one worker. Other callers may use it to drive an observer without a worker.
     pub fn observer(&self) -> Box<dyn Observer> {
         (self.make)()
     }

@@ -1,4 +1,4 @@
-//! A URL that paths are put behind.
+//! A URL to which paths are appended.
 
 use url::{Position, Url};
 
@@ -6,13 +6,13 @@ use super::credentials::without_credentials;
 use super::error::TargetError;
 use super::request::parse_url;
 
-/// Where requests go: scheme, authority and the beginning of a path. Whatever is put behind it is a path there and
-/// names no other host.
+/// Start of the URLs of requests: scheme, authority and the beginning of a path. Text appended to it is always part of
+/// the path and cannot name another host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BaseUrl {
     /// Scheme and authority.
     root: String,
-    /// Without a slash at its end.
+    /// The path, without a slash at its end.
     path: String,
 }
 
@@ -20,7 +20,7 @@ impl BaseUrl {
     /// Reads `http://HOST[:PORT][/PATH]`.
     ///
     /// # Errors
-    /// [`TargetError::Url`] and [`TargetError::Scheme`]. Nothing can be put behind a query or a fragment.
+    /// [`TargetError::Url`], also for a URL with a query or a fragment, and [`TargetError::Scheme`].
     pub fn parse(text: &str) -> Result<BaseUrl, TargetError> {
         parse_url(&without_credentials(text))?;
         let error = |problem: String| TargetError::Url { url: without_credentials(text).into_owned(), problem };
@@ -32,8 +32,8 @@ impl BaseUrl {
         Ok(BaseUrl { root: url[..Position::BeforePath].to_owned(), path })
     }
 
-    /// The URL of a path and query, as they are written. `None`: it does not begin with a slash, or has a character
-    /// that URLs skip.
+    /// Returns the URL of a path and query, as written. `None`: `target` does not begin with a slash, or has a
+    /// character that URLs skip.
     pub fn join(&self, target: &str) -> Option<String> {
         let is_path = target.starts_with('/') && !target.contains(char::is_control);
         is_path.then(|| format!("{self}{target}"))

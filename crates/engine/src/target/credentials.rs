@@ -1,14 +1,14 @@
-//! User name and password in the text of a URL. They must not get into messages, files or run.json.
+//! User name and password in the text of a URL. They must not appear in messages, files or run.json.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Where user name and password stand in `url`, without the `@` that ends them; `None` where there are none. `url` need
-/// not be valid: where it has no scheme, everything up to its last `@` counts, so that no message shows a password.
+/// Returns the range of user name and password in `url`, without the `@` after them; `None` if it has none. `url` need
+/// not be valid. If it has no scheme, everything up to its last `@` counts, so that no message shows a password.
 pub fn credentials_in(url: &str) -> Option<Range<usize>> {
     let is_scheme = |at: &usize| url[..*at].bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let (start, end) = match url.find("://").filter(is_scheme) {
-        // A URL's authority ends at the first of these (WHATWG URL standard, "authority state").
+        // A URL's authority ends at the first of these characters (WHATWG URL standard, "authority state").
         Some(at) => (at + 3, url[at + 3..].find(['/', '?', '#', '\\']).map_or(url.len(), |length| at + 3 + length)),
         None => (0, url.len()),
     };
@@ -16,7 +16,7 @@ pub fn credentials_in(url: &str) -> Option<Range<usize>> {
     Some(start..start + at)
 }
 
-/// `url` without user name and password.
+/// Returns `url` without user name and password.
 pub fn without_credentials(url: &str) -> Cow<'_, str> {
     match credentials_in(url) {
         Some(range) => Cow::Owned(format!("{}{}", &url[..range.start], &url[range.end + 1..])),

@@ -1,4 +1,4 @@
-//! One of the servers that the requests of a run go to, and how connections to it are made.
+//! One of the servers of a run, and the way to connect to it.
 
 use crate::tls::{Tls, TlsError, TlsOptions};
 
@@ -10,22 +10,22 @@ use super::origin::Origin;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Destination {
     pub(crate) origin: Origin,
-    /// At least one, the one in use first.
+    /// Endpoints, at least one. The one in use is first.
     pub(super) endpoints: Vec<Endpoint>,
     tls: Option<Tls>,
 }
 
-/// How a worker connects to one origin.
+/// Endpoints and TLS settings of one origin, for one worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
-    /// At least one, the one to be tried first at first.
+    /// Endpoints, at least one. The first is tried first at the start of the run.
     pub(crate) endpoints: Vec<Endpoint>,
-    /// How connections are secured, if they are.
+    /// TLS settings; `None`: no TLS.
     pub(crate) tls: Option<Tls>,
 }
 
 impl Way {
-    /// The same for one worker. `resumes`: TLS takes up sessions of earlier connections.
+    /// Returns a copy for one worker. `resumes`: TLS resumes sessions of earlier connections.
     pub(crate) fn for_one_worker(&self, resumes: bool) -> Way {
         Way { endpoints: self.endpoints.clone(), tls: self.tls.as_ref().map(|tls| tls.for_one_worker(resumes)) }
     }
@@ -36,7 +36,7 @@ impl Destination {
         Destination { origin, endpoints, tls: None }
     }
 
-    /// Sets how connections are secured. Without effect on an http origin.
+    /// Sets the TLS options. Has no effect on an http origin.
     pub(super) fn secure(&mut self, options: &TlsOptions) -> Result<(), TlsError> {
         if self.origin.is_https() {
             self.tls = Some(Tls::new(&self.origin, options)?);
@@ -44,7 +44,7 @@ impl Destination {
         Ok(())
     }
 
-    /// How connections are secured: as was said, else with the system's certificate authorities. `None` for an http origin.
+    /// Returns the TLS settings, by default with the system's certificate authorities. `None` for an http origin.
     pub(crate) fn tls(&self, version: HttpVersion) -> Result<Option<Tls>, TlsError> {
         let tls = match &self.tls {
             None if self.origin.is_https() => Some(Tls::new(&self.origin, &TlsOptions::default())?),
@@ -56,12 +56,12 @@ impl Destination {
         })
     }
 
-    /// Every place where connections can lead, the one in use first.
+    /// Returns all endpoints; the one in use is first.
     pub(crate) fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }
 
-    /// Uses this one of the endpoints from now on.
+    /// Uses this endpoint from now on.
     pub(crate) fn prefer(&mut self, endpoint: &Endpoint) {
         self.endpoints.retain(|other| other != endpoint);
         self.endpoints.insert(0, endpoint.clone());

@@ -1,4 +1,4 @@
-//! Where connections lead, and why one could not be opened.
+//! Endpoints of connections, and the causes of failures to connect.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use socket2::{Domain, SockAddr};
 use truetail_model::record::Cause;
 
-/// Where a connection leads.
+/// Endpoint of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Endpoint {
     /// TCP to an address.
@@ -40,10 +40,10 @@ impl Endpoint {
         }
     }
 
-    /// The address as the system takes it.
+    /// Returns the address in the system's form.
     ///
     /// # Errors
-    /// The path of a Unix socket is longer than the system's limit; `AddressOverrides::endpoints` has ruled that out.
+    /// If the path of a Unix socket exceeds the system's limit, which `AddressOverrides::endpoints` rules out.
     pub(crate) fn address(&self) -> io::Result<SockAddr> {
         match self {
             Endpoint::Tcp(address) => Ok((*address).into()),
@@ -51,8 +51,8 @@ impl Endpoint {
         }
     }
 
-    /// Why connecting to it failed. A Unix socket refuses at once when the queue of its listener is full, where TCP tries
-    /// again.
+    /// Returns the cause of a failure to connect to this endpoint. A Unix socket refuses at once if the listener's
+    /// queue is full, whereas TCP retries.
     pub(crate) fn connect_cause(&self, error: &io::Error) -> Cause {
         let refuses = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound);
         match self {
@@ -62,7 +62,7 @@ impl Endpoint {
     }
 }
 
-/// Why connecting failed, from the error of the system.
+/// Returns the cause of a failure to connect, from the system's error.
 pub(crate) fn connect_cause(error: &io::Error) -> Cause {
     use rustix::io::Errno;
     match error.raw_os_error().map(Errno::from_raw_os_error) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why a target cannot be used.
+/// Reason why a target cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TargetError {
     /// The text is not a URL.
@@ -10,7 +10,7 @@ pub enum TargetError {
     Url {
         /// The text.
         url: String,
-        /// What is wrong with it.
+        /// Problem of the text.
         problem: String,
     },
     /// The scheme is neither http nor https.
@@ -26,13 +26,13 @@ pub enum TargetError {
     Resolve {
         /// The host that was looked up.
         host: String,
-        /// What the system said.
+        /// The system's error.
         problem: String,
     },
-    /// Address overrides were given, and none is for the host and port of the URL.
+    /// Address overrides were given, but none is for the host and port of the URL.
     #[error("it names {given}, but the URL leads to {wanted}")]
     UnusedResolve {
-        /// The hosts and ports that have an override.
+        /// Hosts and ports of the overrides.
         given: String,
         /// Host and port of the URL.
         wanted: String,
@@ -40,17 +40,17 @@ pub enum TargetError {
     /// The Unix socket cannot be connected to.
     #[error("{}: {problem}", path.display())]
     UnixSocket {
-        /// Its path.
+        /// Path of the socket.
         path: PathBuf,
-        /// What is wrong.
+        /// Problem of the socket.
         problem: String,
     },
-    /// Of several origins some use TLS and some do not, which would have requests of two schemes in HTTP/2.
+    /// Some origins use TLS and others do not, but HTTP/2 requests of a run must have one scheme.
     #[error("HTTP/2 is spoken with TLS or without it in one run, and {one} and {other} differ")]
     SchemesInHttp2 {
         /// The first origin.
         one: String,
-        /// One with the other scheme.
+        /// An origin with the other scheme.
         other: String,
     },
     /// The text is not a method.
@@ -59,10 +59,10 @@ pub enum TargetError {
     /// The line is not a header.
     #[error("'{0}' is not a header; write 'Name: value'")]
     Header(String),
-    /// The header contradicts how the request is sent.
+    /// The header contradicts the framing of the request.
     #[error("{0}")]
     Framing(String),
-    /// The header controls a connection of HTTP/1.1, which HTTP/2 does not allow.
+    /// The header controls an HTTP/1.1 connection, and HTTP/2 does not allow it.
     #[error("{target}: HTTP/2 does not allow the header '{header}', which is about one connection; leave it out")]
     NotInHttp2 {
         /// Method and URL of the request.

@@ -1,4 +1,4 @@
-//! What a run says of its targets.
+//! Facts about the targets of a run for its report.
 
 use truetail_model::record::TargetLedger;
 use truetail_run::{Mix, MixTarget, TargetBooks};
@@ -7,7 +7,7 @@ use super::request_set::RequestSet;
 use super::target_requests::TargetRequests;
 
 impl TargetRequests {
-    /// Its books in the form in which they are kept.
+    /// Returns the books of this target in the form that is saved.
     pub fn books(&self, ledger: &TargetLedger) -> TargetBooks {
         TargetBooks {
             method: self.method().as_str().to_owned(),
@@ -19,7 +19,7 @@ impl TargetRequests {
 }
 
 impl RequestSet {
-    /// What the arrivals ask for, where they do not all ask for the same.
+    /// Returns the mix of targets and rows; `None` if all arrivals make the same request.
     pub fn mix(&self) -> Option<Mix> {
         let targets = self.targets().iter().map(|target| MixTarget {
             method: target.method().as_str().to_owned(),

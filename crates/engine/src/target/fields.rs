@@ -3,33 +3,33 @@
 /// A name in lower case and its value.
 pub(crate) type Field<'a> = (String, &'a [u8]);
 
-/// The fields of a request, and where its body begins.
+/// The fields of a request, and the start of its body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Fields<'a> {
     /// Every field in the order of sending: pseudo-headers first.
     pub(crate) all: Vec<Field<'a>>,
-    /// Index of the first byte of the body in the bytes of HTTP/1.1.
+    /// Start of the body in the bytes of HTTP/1.1.
     pub(crate) body: usize,
 }
 
 /// Headers about the connection, which HTTP/2 does not allow (RFC 9113, section 8.2.2).
 const CONNECTION_HEADERS: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 
-/// What becomes of a header of HTTP/1.1 in HTTP/2.
+/// Treatment in HTTP/2 of a header of HTTP/1.1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum InHttp2 {
-    /// It is sent, with its name in lower case.
+    /// The header is sent, with its name in lower case.
     Sent,
-    /// It is `Host`, and becomes `:authority`.
+    /// The header is `Host` and becomes `:authority`.
     Authority,
-    /// It only asks to keep the connection, which HTTP/2 does anyway.
+    /// The header only asks to keep the connection, which HTTP/2 does anyway.
     LeftOut,
-    /// It is not allowed.
+    /// The header is not allowed.
     Refused,
 }
 
 impl InHttp2 {
-    /// Of a header with this name, in whatever case.
+    /// Returns the treatment of a header with this name, in any case.
     pub(crate) fn of(name: &[u8], value: &[u8]) -> InHttp2 {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         match () {
@@ -46,40 +46,40 @@ impl InHttp2 {
     }
 }
 
-/// True if a request of HTTP/2 can have this header, or does without it because it only asks to keep the connection.
+/// Returns true if an HTTP/2 request can have this header, or can omit it because it only asks to keep the connection.
 pub fn is_allowed_in_http2(name: &[u8], value: &[u8]) -> bool {
     InHttp2::of(name, value.trim_ascii()) != InHttp2::Refused
 }
 
-/// The lines of a head, without what ends them.
+/// Returns the lines of a head without their line ends.
 pub(crate) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-/// Name and value of a header line.
+/// Returns name and value of a header line.
 pub(crate) fn name_and_value(line: &[u8]) -> (&[u8], &[u8]) {
     let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
     (&line[..colon], line.get(colon + 1..).unwrap_or_default().trim_ascii())
 }
 
-/// Where the head of a request in HTTP/1.1 ends, and where its body begins.
+/// Returns the end of the head of an HTTP/1.1 request, and the start of its body.
 pub(crate) fn end_of_head(request: &[u8]) -> (usize, usize) {
     let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(request.len());
     (end, (end + 4).min(request.len()))
 }
 
-/// Method and path of the first line of a request.
+/// Returns method and path from the first line of a request.
 pub(crate) fn method_and_path(line: &[u8]) -> (&[u8], &[u8]) {
     let mut words = line.split(|byte| *byte == b' ');
     (words.next().unwrap_or_default(), words.next().unwrap_or_default())
 }
 
 impl<'a> Fields<'a> {
-    /// Reads a whole request. `Host` becomes `:authority`. A header that only asks to keep the connection is left out,
+    /// Reads a whole request. `Host` becomes `:authority`. Headers that only ask to keep the connection are omitted,
     /// because HTTP/2 keeps it anyway.
     ///
     /// # Errors
-    /// The line of a header that HTTP/2 does not allow, as it was written.
+    /// The line of a header that HTTP/2 does not allow, as written.
     pub(crate) fn of(request: &'a [u8], scheme: &str) -> Result<Fields<'a>, String> {
         let scheme: &'static [u8] = if scheme == "https" { b"https" } else { b"http" };
         let (end, body) = end_of_head(request);

@@ -1,17 +1,17 @@
-//! Headers that say where a request ends. They follow from its body, so a header that says something else would make the
-//! server wait for bytes that never come, or take a part of one request for the next.
+//! Headers that define the end of a request. The body determines them. A header that contradicts the body would make
+//! the server wait for bytes that never come, or take a part of one request for the next.
 
-/// The most bytes of a value that an error shows.
+/// Most characters of a value that an error shows.
 const SHOWN: usize = 40;
 
-/// Says why a request with a body of `body` bytes cannot have this header; `None` if it can. With a body whose length
-/// is made in the run (`None`) it can have no length of its own.
+/// Returns the reason why a request with a body of `body` bytes cannot have this header; `None` if it can. `body` is
+/// `None` if the length is only known during the run; then no length may be set.
 pub fn contradicts_framing(name: &str, value: &str, body: Option<usize>) -> Option<String> {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
     let value = value.trim();
     let shown: String = value.chars().take(SHOWN).collect();
     if is("content-length") {
-        // Digits alone: a sign would parse.
+        // Only digits count, because a sign would parse.
         let says = value.parse().ok().filter(|_| value.bytes().all(|byte| byte.is_ascii_digit()));
         return match body {
             Some(length) if says == Some(length) => None,

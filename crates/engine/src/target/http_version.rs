@@ -11,7 +11,6 @@ pub enum HttpVersion {
     Http2,
 }
 
-/// `HTTP/1.1` or `HTTP/2`.
 impl fmt::Display for HttpVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

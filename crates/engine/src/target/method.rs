@@ -17,7 +17,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The name as it is sent.
+    /// Returns the name as it is sent.
     pub fn as_str(&self) -> &str {
         match self {
             Method::Get => "GET",
@@ -30,7 +30,7 @@ impl Method {
 impl FromStr for Method {
     type Err = TargetError;
 
-    /// Reads a token (RFC 9110, section 9.1) and puts it in upper case. CONNECT is refused because it asks for a tunnel.
+    /// Reads a token (RFC 9110, section 9.1) and converts it to upper case. Refuses CONNECT, which requests a tunnel.
     fn from_str(text: &str) -> Result<Method, TargetError> {
         let name = text.trim().to_ascii_uppercase();
         match name.as_str() {
@@ -42,7 +42,7 @@ impl FromStr for Method {
     }
 }
 
-/// A token of RFC 9110, section 5.6.2: the name of a method or of a header.
+/// Returns true for a token (RFC 9110, section 5.6.2), which methods and header names must be.
 pub(super) fn is_token(text: &str) -> bool {
     let is_tchar = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_tchar)

@@ -1,4 +1,4 @@
-//! The target of a run: its origins, the endpoints that reach them, TLS, and the requests.
+//! The target of a run: its origins, their endpoints, TLS, and the requests.
 
 pub(crate) mod base_url;
 pub(crate) mod credentials;
@@ -30,17 +30,17 @@ use target_requests::TargetRequests;
 
 pub use http_version::HttpVersion;
 
-/// The requests of a run, and the servers that they are sent to.
+/// The requests of a run, and their servers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// At least one; requests say by its number which is theirs.
+    /// The servers, at least one. Requests name theirs by index.
     destinations: Vec<Destination>,
     requests: RequestSet,
     version: HttpVersion,
 }
 
 impl Target {
-    /// One request for all arrivals. Reads the URL and looks its host up. For `headers` see [`Request::new`].
+    /// Creates a target with one request for all arrivals, and looks up its host. For `headers` see [`Request::new`].
     ///
     /// # Errors
     /// See [`TargetError`].
@@ -49,7 +49,7 @@ impl Target {
         Target::of(RequestSet::single(&request), request.origin(), &AddressOverrides::default())
     }
 
-    /// Requests to one origin, in HTTP/1.1. Its host is looked up unless `overrides` say where connections lead.
+    /// Creates a target with requests to one origin, in HTTP/1.1. Looks up its host unless `overrides` applies to it.
     ///
     /// # Errors
     /// [`TargetError::Resolve`], [`TargetError::UnusedResolve`] and [`TargetError::UnixSocket`].
@@ -57,14 +57,14 @@ impl Target {
         Target::of_origins(requests, vec![origin], overrides)
     }
 
-    /// Requests to these origins, at least one, in HTTP/1.1. Which is whose, [`TargetRequests::at_origin`] says, or the script
-    /// of the sessions. Their hosts are looked up unless `overrides` say where connections lead.
+    /// Creates a target with requests to these origins, at least one, in HTTP/1.1. [`TargetRequests::at_origin`] or the
+    /// script of the sessions assigns requests to origins. Looks up the hosts unless `overrides` applies to them.
     ///
     /// # Errors
-    /// As [`Target::of`].
+    /// [`TargetError::Resolve`], [`TargetError::UnusedResolve`] and [`TargetError::UnixSocket`].
     ///
     /// # Panics
-    /// Without an origin, or where a request is for one that there is not.
+    /// If there is no origin, or a request is for a missing one.
     pub fn of_origins(
         requests: RequestSet,
         origins: Vec<Origin>,
@@ -78,7 +78,7 @@ impl Target {
         Ok(Target { destinations, requests, version: HttpVersion::Http1 })
     }
 
-    /// Uses HTTP/2 from now on. Over TLS the server has to agree to it; over TCP it has to be known to speak it.
+    /// Uses HTTP/2 from now on. Over TLS the server must agree to it; without TLS the server must be known to speak it.
     ///
     /// # Errors
     /// [`TargetError::NotInHttp2`] and [`TargetError::SchemesInHttp2`].
@@ -92,7 +92,7 @@ impl Target {
             let refused = target.iter().find_map(|request| Fields::of(request, scheme).err());
             refused.map(|header| TargetError::NotInHttp2 { target: target.to_string(), header })
         };
-        // Of steps only the first has a request by now.
+        // Only the first of several steps has a request yet.
         let made = if self.requests.are_steps() { 1 } else { self.requests.targets().len() };
         match self.requests.targets()[..made].iter().find_map(of_target) {
             Some(error) => Err(error),
@@ -103,12 +103,12 @@ impl Target {
         }
     }
 
-    /// The version of HTTP that is used.
+    /// Returns the version of HTTP that is used.
     pub fn http_version(&self) -> HttpVersion {
         self.version
     }
 
-    /// Sets how connections are secured. Without effect on an http origin.
+    /// Sets the TLS options. Has no effect on http origins.
     ///
     /// # Errors
     /// See [`TlsError`].
@@ -116,8 +116,8 @@ impl Target {
         self.destinations.iter_mut().try_for_each(|destination| destination.secure(options))
     }
 
-    /// How each origin is connected to. TLS is set up as [`Target::secure`] was told, else with the system's certificate
-    /// authorities.
+    /// Returns endpoints and TLS settings of each origin. TLS uses the options of [`Target::secure`], or else the
+    /// system's certificate authorities.
     pub(crate) fn ways(&self) -> Result<Vec<Way>, TlsError> {
         let way = |destination: &Destination| {
             let tls = destination.tls(self.version)?;
@@ -126,17 +126,17 @@ impl Target {
         self.destinations.iter().map(way).collect()
     }
 
-    /// The server that the requests are for; of several, the first.
+    /// Returns the server of the requests; if there are several, the first.
     pub fn origin(&self) -> &Origin {
         &self.destinations[0].origin
     }
 
-    /// Every server that requests are for.
+    /// Returns the servers of the requests.
     pub fn origins(&self) -> impl ExactSizeIterator<Item = &Origin> {
         self.destinations.iter().map(|destination| &destination.origin)
     }
 
-    /// Connections to some origin use TLS.
+    /// Returns true if connections to some origin use TLS.
     pub fn uses_tls(&self) -> bool {
         self.origins().any(Origin::is_https)
     }
@@ -149,39 +149,39 @@ impl Target {
         &mut self.destinations[nth]
     }
 
-    /// The requests.
+    /// Returns the requests.
     pub fn requests(&self) -> &RequestSet {
         &self.requests
     }
 
-    /// From now on its requests count as the same as `others`, whatever bytes they have: where what is put into them before
-    /// each run, such as a token, makes no other load of them.
+    /// Gives the requests the hash of `others`, so that they count as the same. Used if each run puts something into
+    /// them, such as a token, that does not change the load.
     pub fn same_requests_as(&mut self, others: &RequestSet) {
         self.requests = self.requests.clone().hashed_as(others);
     }
 
-    /// Where the connections of the run lead; with several origins, those to the first.
+    /// Returns the endpoint in use; with several origins, that of the first.
     pub fn endpoint(&self) -> &Endpoint {
         &self.destinations[0].endpoints()[0]
     }
 
-    /// The requests of the target that arrival 0 gets, which the preflight asks for too.
+    /// Returns the requests of the target of arrival 0, which the preflight uses too.
     pub fn first_requests(&self) -> &TargetRequests {
         &self.requests.targets()[self.requests.choose(0).target as usize]
     }
 
-    /// The method, if there is only one target.
+    /// Returns the method, if there is only one target.
     pub fn method(&self) -> Option<&Method> {
         self.requests.only().map(|only| only.method())
     }
 
-    /// The URL with its placeholders if there is only one target, else the origins.
+    /// Returns the URL with its placeholders if there is only one target, otherwise the origins.
     pub fn url(&self) -> String {
         let only = self.requests.only().filter(|_| self.destinations.len() == 1);
         only.map_or_else(|| self.origin_names(), |only| only.url().to_owned())
     }
 
-    /// The origins for people: `http://a, http://b and https://c`.
+    /// Returns the origins for people: `http://a, http://b and https://c`.
     pub fn origin_names(&self) -> String {
         let names: Vec<_> = self.origins().map(Origin::to_string).collect();
         match &names[..] {

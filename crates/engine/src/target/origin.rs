@@ -1,4 +1,4 @@
-//! The server that requests are for.
+//! The server of a request: scheme, host and port.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ pub struct Origin {
     pub scheme: String,
     /// A name or an address; IPv6 in brackets.
     pub host: String,
-    /// The scheme's default where the URL has none.
+    /// The port; if the URL has none, the scheme's default.
     pub port: u16,
 }
 
 impl Origin {
-    /// The origin of an http or https URL.
+    /// Returns the origin of an http or https URL.
     pub(super) fn of(url: &Url) -> Origin {
         Origin {
             scheme: url.scheme().to_owned(),
@@ -25,23 +25,23 @@ impl Origin {
         }
     }
 
-    /// Connections use TLS.
+    /// Returns true if connections use TLS.
     pub fn is_https(&self) -> bool {
         self.scheme == "https"
     }
 
-    /// The port is the default of the scheme.
+    /// Returns true if the port is the scheme's default.
     pub fn has_default_port(&self) -> bool {
         self.port == if self.is_https() { 443 } else { 80 }
     }
 
-    /// The host, an IPv6 address without its brackets.
+    /// Returns the host; an IPv6 address without its brackets.
     pub fn bare_host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 }
 
-/// `http://HOST`, and `:PORT` where it is not the scheme's default.
+/// Writes `http://HOST`, and `:PORT` if it is not the scheme's default.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.scheme, self.host)?;

@@ -10,12 +10,11 @@ use super::framing::contradicts_framing;
 use super::method::{Method, is_token};
 use super::origin::Origin;
 
-/// True if these bytes can be the value of a header: they hold no control character except the tab.
+/// Returns true if these bytes can be a header value: they contain no control character except the tab.
 pub fn is_header_value(value: &[u8]) -> bool {
     value.iter().all(|b| *b == b'\t' || (*b >= b' ' && *b != 0x7f))
 }
 
-/// One request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     method: Method,
@@ -31,7 +30,8 @@ impl Request {
     /// (`Host`, `User-Agent`, `Accept`, `Content-Length`).
     ///
     /// # Errors
-    /// [`TargetError::Url`], [`TargetError::Scheme`], [`TargetError::Header`] and [`TargetError::Framing`]. No host is looked up.
+    /// [`TargetError::Url`], [`TargetError::Scheme`], [`TargetError::Header`] and [`TargetError::Framing`]. No host is
+    /// looked up.
     pub fn new(method: Method, url: &str, headers: &[String], body: Vec<u8>) -> Result<Request, TargetError> {
         let url = parse_url(url)?;
         let headers = headers.iter().map(|line| parse_header(line)).collect::<Result<Vec<_>, _>>()?;
@@ -42,40 +42,40 @@ impl Request {
         Ok(Request { url, method, headers, left_out: Vec::new(), body })
     }
 
-    /// The same request without the default headers of these names.
+    /// Returns the request without the default headers of these names.
     pub fn without_default_headers(mut self, names: &[String]) -> Request {
         self.left_out = names.to_vec();
         self
     }
 
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> &Method {
         &self.method
     }
 
-    /// The URL.
+    /// Returns the URL.
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// The body.
+    /// Returns the body.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// The server that it is for.
+    /// Returns the server of the request.
     pub fn origin(&self) -> Origin {
         Origin::of(&self.url)
     }
 
-    /// Head and body in HTTP/1.1.
+    /// Returns head and body in HTTP/1.1.
     pub fn http1_bytes(&self) -> Vec<u8> {
         let mut request = self.http1_head(&self.body.len()).into_bytes();
         request.extend_from_slice(&self.body);
         request
     }
 
-    /// The head in HTTP/1.1, up to and including its empty line. `content_length` is written as the length of the body.
+    /// Returns the head in HTTP/1.1, including its empty line. `content_length` is written as the length of the body.
     pub fn http1_head(&self, content_length: &dyn fmt::Display) -> String {
         let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
         let mut head = format!("{} {path_and_query} HTTP/1.1\r\n", self.method.as_str());
@@ -105,13 +105,13 @@ impl Request {
         self.headers.iter().any(|(have, _)| have.eq_ignore_ascii_case(name))
     }
 
-    /// A body needs its length. Methods that usually have a body send the length of an empty one too (RFC 9110, section 8.6).
+    /// Returns true if the request has a body, or if its method usually has one (RFC 9110, section 8.6).
     fn sends_length(&self) -> bool {
         !self.body.is_empty() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH")
     }
 }
 
-/// A length that is given twice is none (RFC 9110, section 8.6).
+/// Returns an error if the length is given twice (RFC 9110, section 8.6).
 fn two_lengths(headers: &[(String, String)]) -> Option<String> {
     let mut lengths = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
     let second = lengths.nth(1);
@@ -135,7 +135,7 @@ pub(super) fn parse_url(text: &str) -> Result<Url, TargetError> {
         return Err(error("port 0 does not exist".into()));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        // Neither fails: the URL has a host.
+        // Neither call fails, because the URL has a host.
         let _ = url.set_username("").and_then(|()| url.set_password(None));
         let problem = "user name and password are not part of a request; send -H 'Authorization: …'".to_owned();
         return Err(TargetError::Url { url: url.to_string(), problem });
@@ -143,7 +143,7 @@ pub(super) fn parse_url(text: &str) -> Result<Url, TargetError> {
     Ok(url)
 }
 
-/// The first word of a line, and a sign that there is more: what follows it may be a secret.
+/// Returns the first word of a line, and a sign if there is more. The rest may be a secret.
 fn first_word(line: &str) -> String {
     match line.trim().split_once(char::is_whitespace) {
         Some((first, _)) => format!("{first} …"),

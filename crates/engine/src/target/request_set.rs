@@ -1,8 +1,8 @@
-//! All requests of a run, and which arrival gets which.
+//! All requests of a run, and the choice of a request for each arrival.
 //!
 //! The bytes of the requests are made before the run, and all workers share them. The choice is a pure function of the
-//! arrival's index and a seed: together, the stripes of a schedule get the same requests as the whole schedule, and a run can
-//! be replayed.
+//! arrival's index and a seed. Therefore all stripes of a schedule together make the same requests as the whole
+//! schedule, and a run can be replayed.
 
 use std::sync::Arc;
 
@@ -12,21 +12,20 @@ use super::method::Method;
 use super::request::Request;
 use super::target_requests::TargetRequests;
 
-/// Most bytes that all requests of a run may have together: 1 GiB.
+/// Most bytes of all requests of a run together: 1 GiB.
 pub const MAX_REQUEST_SET_BYTES: u64 = 1 << 30;
 
-/// In which order arrivals use the rows of data.
+/// Order of the use of data rows by arrivals.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum FeedOrder {
-    /// Arrival k gets row k modulo their number.
+    /// Arrival k gets row k modulo the number of rows.
     #[default]
     InOrder,
-    /// Each arrival draws one, by the seed.
+    /// Each arrival draws a row, from the seed.
     Random,
 }
 
 impl FeedOrder {
-    /// `in-order` or `random`.
     pub const fn name(self) -> &'static str {
         match self {
             FeedOrder::InOrder => "in-order",
@@ -35,12 +34,12 @@ impl FeedOrder {
     }
 }
 
-/// The request of an arrival, as [`RequestSet::choose`] gives it.
+/// The request of an arrival, chosen by [`RequestSet::choose`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RequestId {
-    /// The number of its target.
+    /// Index of the target.
     pub target: u32,
-    /// The number of its row; 0 where the target has one request for all rows.
+    /// Index of the row; 0 if the target has one request for all rows.
     pub row: u32,
 }
 
@@ -52,16 +51,16 @@ pub struct RequestSet {
     hash: u64,
 }
 
-/// Why there can be no set of requests.
+/// Reason why a request set cannot be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RequestSetError {
-    /// There is no target, or one without a request.
+    /// There is no target, or a target has no request.
     #[error("there is no request to send")]
     Nothing,
     /// A target has neither one request nor one for each row.
     #[error("a target has {found} requests for {rows} rows")]
     Rows {
-        /// The number of its requests.
+        /// The number of the target's requests.
         found: usize,
         /// The number of rows.
         rows: u32,
@@ -69,7 +68,8 @@ pub enum RequestSetError {
 }
 
 impl RequestSet {
-    /// A set of these targets. Each has one request for all arrivals, or one for each of `rows` rows (0: there are no rows).
+    /// Creates a set of these targets. Each has one request for all arrivals, or one for each row (`rows` is 0 without
+    /// data).
     ///
     /// # Errors
     /// See [`RequestSetError`].
@@ -92,7 +92,8 @@ impl RequestSet {
         Ok(RequestSet { hash: hash(&targets, rows), choice: Choice::new(&targets, rows, order, seed), targets })
     }
 
-    /// The steps of sessions, in their order: what a session asks for next is its own affair, and arrival 0 gets the first.
+    /// Creates a set of the steps of sessions, in order. Sessions choose their steps themselves; arrival 0 gets the
+    /// first.
     ///
     /// # Errors
     /// [`RequestSetError::Nothing`].
@@ -102,12 +103,13 @@ impl RequestSet {
         Ok(set)
     }
 
-    /// They are steps, of which the first alone has a request that was made before the run.
+    /// Returns true if the targets are steps. Only the first step has a request that was made before the run.
     pub(crate) fn are_steps(&self) -> bool {
         self.choice.cumulative_weights.is_empty()
     }
 
-    /// The same steps, where each session gets one of so many rows in this order; `rows_hash` tells the rows from others.
+    /// Returns these steps with data: each session gets one of `rows` rows in this order. `rows_hash` is the hash of
+    /// the rows.
     #[must_use]
     pub fn fed(mut self, rows: u32, order: FeedOrder, seed: u64, rows_hash: u64) -> RequestSet {
         (self.choice.rows, self.choice.order, self.choice.seed) = (rows, order, seed);
@@ -115,17 +117,17 @@ impl RequestSet {
         self
     }
 
-    /// The same requests, told from others as `others` are.
+    /// Returns these requests with the hash of `others`.
     #[must_use]
     pub(crate) fn hashed_as(self, others: &RequestSet) -> RequestSet {
         RequestSet { hash: others.hash, ..self }
     }
 
-    /// Requests that were recorded: arrival k asks for `asked[k]`, and the recording begins again after its end. A target has
-    /// as many requests as it was asked for in different ways.
+    /// Creates a set of recorded requests. Arrival k makes request `asked[k]`, and the recording repeats after its end.
+    /// Each target has one request for each different way in the recording.
     ///
     /// # Errors
-    /// [`RequestSetError::Nothing`], also where an arrival asks for what there is not.
+    /// [`RequestSetError::Nothing`], also if an arrival asks for a missing request.
     pub fn recorded(targets: Vec<TargetRequests>, asked: Vec<RequestId>) -> Result<RequestSet, RequestSetError> {
         let exists = |id: &RequestId| targets.get(id.target as usize).is_some_and(|of| (id.row as usize) < of.len());
         if asked.is_empty() || !asked.iter().all(exists) {
@@ -138,19 +140,19 @@ impl RequestSet {
         Ok(RequestSet { targets, choice, hash })
     }
 
-    /// One request for all arrivals.
+    /// Returns a set with one request for all arrivals.
     pub fn single(request: &Request) -> RequestSet {
         let mut only = TargetRequests::new(request.method().clone(), request.url().to_string(), 1);
         only.push(&request.http1_bytes());
         RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("a target with one request")
     }
 
-    /// The targets, in the order in which they were given.
+    /// Returns the targets in the given order.
     pub fn targets(&self) -> &[TargetRequests] {
         &self.targets
     }
 
-    /// The target, if there is only one.
+    /// Returns the target, if there is only one.
     pub fn only(&self) -> Option<&TargetRequests> {
         match &*self.targets {
             [only] => Some(only),
@@ -158,27 +160,27 @@ impl RequestSet {
         }
     }
 
-    /// The number of rows of data; 0 where there are none.
+    /// Returns the number of data rows; 0 without data.
     pub fn rows(&self) -> u32 {
         self.choice.rows
     }
 
-    /// In which order arrivals use the rows.
+    /// Returns the order of the use of data rows.
     pub fn order(&self) -> FeedOrder {
         self.choice.order
     }
 
-    /// The seed of the choice.
+    /// Returns the seed of the choice.
     pub fn seed(&self) -> u64 {
         self.choice.seed
     }
 
-    /// Every arrival gets the same request.
+    /// Returns true if every arrival gets the same request.
     pub fn is_uniform(&self) -> bool {
         self.targets.len() == 1 && self.targets[0].len() == 1
     }
 
-    /// The request of arrival `index`. It is always the same for the same set and index; nothing is allocated.
+    /// Returns the request of arrival `index`. The result depends only on the set and the index; nothing is allocated.
     #[inline]
     pub fn choose(&self, index: u64) -> RequestId {
         if self.is_uniform() {
@@ -192,28 +194,28 @@ impl RequestSet {
         RequestId { target, row }
     }
 
-    /// Head and body of a request, in HTTP/1.1.
+    /// Returns head and body of a request in HTTP/1.1.
     ///
     /// # Panics
-    /// When the set has no such request.
+    /// If the set has no such request.
     #[inline]
     pub fn bytes(&self, id: RequestId) -> &[u8] {
         self.targets[id.target as usize].request(id.row)
     }
 
-    /// The number of the origin that a request is sent to, where no script says it.
+    /// Returns the index of a request's origin, unless a script chooses it.
     #[inline]
     pub(crate) fn origin(&self, id: RequestId) -> u32 {
         self.targets[id.target as usize].origin()
     }
 
-    /// It is a HEAD request: its answer has no body.
+    /// Returns true for a HEAD request, whose answer has no body.
     #[inline]
     pub fn is_head_request(&self, id: RequestId) -> bool {
         self.targets[id.target as usize].method == Method::Head
     }
 
-    /// A hash of all requests and weights. The seed is not part of it.
+    /// Returns a hash of all requests and weights. The seed is not included.
     pub fn hash(&self) -> u64 {
         self.hash
     }
@@ -221,7 +223,7 @@ impl RequestSet {
 
 fn hash(targets: &[TargetRequests], rows: u32) -> u64 {
     targets.iter().fold(u64::from(rows), |hash, target| {
-        // A set with one origin has the hash that it had before there could be several.
+        // A set with one origin keeps the hash that it had before several origins were possible.
         let elsewhere = u64::from(target.origin()) << 32;
         let weighed = mix64(hash ^ u64::from(target.weight) ^ elsewhere);
         let ends = target.ends.iter().fold(weighed, |hash, end| mix64(hash ^ *end as u64));
@@ -229,7 +231,7 @@ fn hash(targets: &[TargetRequests], rows: u32) -> u64 {
     })
 }
 
-/// Hashes eight bytes at a time. The last ones are padded with zeros: the hashed ends tell padding and bytes apart.
+/// Hashes eight bytes at a time and pads the last with zeros. The hashed ends distinguish padding from bytes.
 fn hash_bytes(hash: u64, bytes: &[u8]) -> u64 {
     bytes.chunks(8).fold(hash, |hash, chunk| {
         let mut word = [0; 8];
@@ -238,21 +240,21 @@ fn hash_bytes(hash: u64, bytes: &[u8]) -> u64 {
     })
 }
 
-/// Each purpose draws from a random stream of its own.
+/// Each purpose draws from its own random stream.
 const TARGET_STREAM: u64 = 0x7461_7267_6574_0001;
 const ROW_STREAM: u64 = 0x726f_7773_0000_0002;
-/// The increment of SplitMix64, of which each draw is one number.
+/// The increment of SplitMix64. Each draw is one number of its sequence.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The choice of a target and a row by the index of an arrival.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Choice {
-    /// For each target, the sum of the weights up to it and with it.
+    /// For each target, the sum of all weights up to and including its own.
     cumulative_weights: Arc<[u64]>,
     rows: u32,
     order: FeedOrder,
     seed: u64,
-    /// What each arrival asks for, where that was recorded; else empty, and drawn.
+    /// The request of each arrival if it was recorded; empty if it is drawn.
     recorded: Arc<[RequestId]>,
 }
 
@@ -287,13 +289,14 @@ impl Choice {
     }
 }
 
-/// Number `index` of a random stream. SplitMix64 (Steele, Lea and Flood, 2014) gives any of its numbers directly.
+/// Returns number `index` of a random stream. SplitMix64 (Steele, Lea and Flood, 2014) can compute any of them
+/// directly.
 fn draw(seed: u64, stream: u64, index: u64) -> u64 {
     let start = mix64(seed ^ stream);
     mix64(start.wrapping_add(GAMMA.wrapping_mul(index.wrapping_add(1))))
 }
 
-/// A number in [0, bound) from 64 random bits: the high half of the product. The bias is below bound / 2^64.
+/// Returns a number in [0, bound) from 64 random bits: the high half of the product. The bias is below bound / 2^64.
 fn below(bound: u64, bits: u64) -> u64 {
     ((u128::from(bound) * u128::from(bits)) >> 64) as u64
 }

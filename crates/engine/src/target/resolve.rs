@@ -1,4 +1,4 @@
-//! Addresses of an origin: those that a lookup gives, or those that the user gives instead.
+//! Addresses of an origin: from a lookup, or given by the user.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -15,7 +15,7 @@ use super::origin::Origin;
 /// `HOST:PORT:ADDRESS`: requests for this host and port connect to this address, as with curl's `--resolve`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Resolve {
-    /// `*` for any.
+    /// The host; `*` for any.
     host: String,
     port: u16,
     addresses: Vec<IpAddr>,
@@ -24,7 +24,7 @@ pub struct Resolve {
 impl FromStr for Resolve {
     type Err = String;
 
-    /// Reads `HOST:PORT:ADDRESS[,ADDRESS]…`. An IPv6 host needs brackets, an IPv6 address may have them.
+    /// Reads `HOST:PORT:ADDRESS[,ADDRESS]…`. An IPv6 host needs brackets; an IPv6 address may have them.
     fn from_str(text: &str) -> Result<Resolve, String> {
         let error = || format!("'{text}' is not of the form HOST:PORT:ADDRESS, such as example.test:80:127.0.0.1");
         let host_end = if text.starts_with('[') { text.find(']').map(|at| at + 1) } else { text.find(':') };
@@ -52,18 +52,18 @@ impl Resolve {
     }
 }
 
-/// Where connections lead instead of the addresses that a lookup of the host gives. The default overrides nothing.
+/// Addresses to use instead of looking up a host. The default overrides nothing.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct AddressOverrides {
     /// Addresses of hosts; the first entry that applies is used.
     pub resolve: Vec<Resolve>,
-    /// The path of a Unix socket, whatever host the URL names.
+    /// The path of a Unix socket, for all hosts.
     pub unix_socket: Option<PathBuf>,
 }
 
 impl AddressOverrides {
-    /// For each of `origins`, where connections to it can lead, at least one place. The first is to be tried first. An origin
-    /// that no entry applies to is looked up, as long as one applies to another.
+    /// Returns the endpoints of each origin, at least one, in the order of preference. If an entry applies to some
+    /// origin, the other origins are looked up.
     ///
     /// # Errors
     /// [`TargetError::Resolve`], [`TargetError::UnusedResolve`] and [`TargetError::UnixSocket`].
@@ -76,7 +76,7 @@ impl AddressOverrides {
         origins.iter().map(|origin| self.given(origin).map_or_else(|| look_up(origin), Ok)).collect()
     }
 
-    /// Refuses entries of which none applies to any of `origins`.
+    /// Refuses the entries if none of them applies to any of `origins`.
     ///
     /// # Errors
     /// [`TargetError::UnusedResolve`].
@@ -89,14 +89,14 @@ impl AddressOverrides {
         Err(TargetError::UnusedResolve { given, wanted: wanted.collect::<Vec<_>>().join(" and ") })
     }
 
-    /// The same without the entries that apply to none of `origins`: where they may be for others.
+    /// Returns the overrides without entries that apply to none of `origins`, because they may be for other runs.
     #[must_use]
     pub fn only_for(mut self, origins: &[Origin]) -> AddressOverrides {
         self.resolve.retain(|entry| origins.iter().any(|origin| entry.applies_to(origin)));
         self
     }
 
-    /// Where connections to `origin` lead by the first entry that applies to it.
+    /// Returns the endpoints of `origin` from the first entry that applies to it.
     fn given(&self, origin: &Origin) -> Option<Vec<Endpoint>> {
         let entry = self.resolve.iter().find(|entry| entry.applies_to(origin))?;
         Some(entry.addresses.iter().map(|address| SocketAddr::new(*address, origin.port).into()).collect())
@@ -113,7 +113,7 @@ fn unix_socket(path: PathBuf) -> Result<Endpoint, TargetError> {
 
 fn look_up(origin: &Origin) -> Result<Vec<Endpoint>, TargetError> {
     let error = |problem: String| TargetError::Resolve { host: origin.host.clone(), problem };
-    // The resolver wants an IPv6 address without its brackets.
+    // The resolver expects an IPv6 address without its brackets.
     let addresses = (origin.bare_host(), origin.port).to_socket_addrs().map_err(|e| error(e.to_string()))?;
     let endpoints: Vec<Endpoint> = addresses.map(Endpoint::from).collect();
     if endpoints.is_empty() { Err(error("it has no address".into())) } else { Ok(endpoints) }

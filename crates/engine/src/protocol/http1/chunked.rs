@@ -1,4 +1,4 @@
-//! The chunked coding: RFC 9112, section 7.1.
+//! The chunked coding (RFC 9112, section 7.1).
 
 use truetail_model::record::Cause;
 
@@ -9,13 +9,13 @@ const LINE_LIMIT: u32 = 16 * 1024;
 /// Hexadecimal digits of a chunk size that fit into 64 bits.
 const MAX_DIGITS: u8 = 16;
 
-/// Where in the coding the next byte is.
+/// Position of the next byte in the coding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
     Size {
         digits: u8,
     },
-    /// Blanks behind a size.
+    /// Blanks after a size.
     Blank {
         length: u32,
     },
@@ -26,7 +26,7 @@ enum At {
     Data,
     DataReturn,
     DataLineFeed,
-    /// In the trailers; `line` bytes into a line.
+    /// In the trailers, `line` bytes into a line.
     Trailer {
         line: u32,
     },
@@ -35,11 +35,11 @@ enum At {
     },
 }
 
-/// A decoder that keeps nothing but where it is.
+/// A decoder that keeps only its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Chunked {
     at: At,
-    /// Bytes left of the chunk, or its size while that is being read.
+    /// Bytes left of the chunk, or its size while the size is being read.
     left: u64,
     trailers: u32,
 }
@@ -49,8 +49,8 @@ impl Chunked {
         Chunked { at: At::Size { digits: 0 }, left: 0, trailers: 0 }
     }
 
-    /// Takes bytes until the coding ends, and hands the data to `on_part`. Returns how many bytes it took, and whether the
-    /// end is among them.
+    /// Decodes bytes until the coding ends, and passes the data to `on_part`. Returns the number of bytes used, and
+    /// true if the end is among them.
     pub(super) fn feed(&mut self, bytes: &[u8], on_part: &mut impl FnMut(Part<'_>)) -> Result<(usize, bool), Cause> {
         let mut used = 0;
         while used < bytes.len() {
@@ -74,7 +74,7 @@ impl Chunked {
         Ok((used, false))
     }
 
-    /// Takes one byte that is not data; says whether it is the last of the coding.
+    /// Takes one byte that is not data. Returns true if it is the last of the coding.
     fn step(&mut self, byte: u8) -> Result<bool, Cause> {
         self.at = match (self.at, byte) {
             (At::Size { digits }, _) => self.size(digits, byte)?,

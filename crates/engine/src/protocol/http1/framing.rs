@@ -1,13 +1,13 @@
-//! Where the body of an answer ends: RFC 9112, section 6.3, read strictly, because a load test that guesses a length
-//! measures its guess.
+//! The end of the body of an answer (RFC 9112, section 6.3). It is read strictly, because a load test that guesses a
+//! length measures its guess.
 
 use httparse::Header;
 use truetail_model::record::Cause;
 
-/// How the end of a body is known.
+/// Method of finding the end of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Framing {
-    /// After so many bytes; 0 for answers without a body.
+    /// After this number of bytes; 0 for answers without a body.
     Length(u64),
     /// By the chunked coding.
     Chunked,
@@ -15,7 +15,7 @@ pub(super) enum Framing {
     UntilClose,
 }
 
-/// What a head says of the connection and the body.
+/// Statements of a head about the connection and the body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct HeadSays {
     pub(super) framing: Framing,
@@ -29,7 +29,7 @@ pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], is_head_req
         if header.name.eq_ignore_ascii_case("content-length") {
             length = Some(content_length(header.value, length)?);
         } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
-            // Of several fields the last one decides: its coding was applied last.
+            // The last of several fields decides, because its coding was applied last.
             coding = last_coding_is_chunked(header.value).or(coding).or(Some(false));
         } else if header.name.eq_ignore_ascii_case("connection") {
             close |= has_token(header.value, b"close");
@@ -37,7 +37,7 @@ pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], is_head_req
         }
     }
     let has_no_body = is_head_request || status == 204 || status == 304;
-    // Which of the two is meant matters only to a body.
+    // The contradiction matters only if there is a body.
     if length.is_some() && coding.is_some() && !has_no_body {
         return Err(Cause::BadLength);
     }
@@ -48,12 +48,12 @@ pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], is_head_req
         (None, Some(length)) => Framing::Length(length),
         (None, None) => Framing::UntilClose,
     };
-    // A transfer coding is none of HTTP/1.0: whoever sends it there has its framing wrong (RFC 9112, section 6.1).
+    // HTTP/1.0 has no transfer codings, so a server that sends one has its framing wrong (RFC 9112, section 6.1).
     let persistent = if version == 0 { keep && !close && coding.is_none() } else { !close };
     Ok(HeadSays { framing, keep_alive: persistent && framing != Framing::UntilClose })
 }
 
-/// One value, or the same value several times; anything else is a contradiction.
+/// Reads one value, or the same value several times. Different values are an error.
 fn content_length(value: &[u8], before: Option<u64>) -> Result<u64, Cause> {
     let mut length = before;
     for part in value.split(|b| *b == b',') {
@@ -67,7 +67,7 @@ fn content_length(value: &[u8], before: Option<u64>) -> Result<u64, Cause> {
     length.ok_or(Cause::BadLength)
 }
 
-/// Only digits, no sign, no overflow.
+/// Returns the number; `None` if there is a sign, another character or an overflow.
 fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -78,7 +78,8 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// `None`: no coding is named. Empty elements of a list count for nothing (RFC 9110, section 5.6.1).
+/// Returns true if the last coding is chunked; `None`: no coding is named. Ignores empty elements (RFC 9110, section
+/// 5.6.1).
 fn last_coding_is_chunked(value: &[u8]) -> Option<bool> {
     let last = value.rsplit(|b| *b == b',').map(<[u8]>::trim_ascii).find(|coding| !coding.is_empty())?;
     Some(last.eq_ignore_ascii_case(b"chunked"))

@@ -8,30 +8,30 @@ use truetail_model::record::Cause;
 use super::framing::{self, Framing};
 use crate::protocol::fields::FieldList;
 
-/// Longest head that is accepted, interim answers each counted by themselves.
+/// Longest head that is accepted. Each interim answer counts separately.
 pub(crate) const HEAD_LIMIT: usize = 64 * 1024;
 /// Most header fields of one head.
 const FIELD_LIMIT: usize = 1024;
 
-/// Most bytes of an odd line that are shown.
+/// Most bytes shown of an invalid line.
 const ODD_LINE_SHOWN: usize = 80;
 
-/// A head that was parsed.
+/// A parsed head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Head {
     pub(super) length: usize,
     pub(super) status: u16,
     pub(super) framing: Framing,
     pub(super) keep_alive: bool,
-    /// It has lines that are no header fields, which were skipped.
+    /// True if lines that are not header fields were skipped.
     pub(super) has_odd_lines: bool,
 }
 
-/// Parses the head at the beginning of `bytes`. `None` while it has no end and is not too long. A line that is no header
-/// field, such as a warning of an interpreter or a value with a control character, is skipped, unless it may say where the
-/// body ends.
+/// Parses the head at the start of `bytes`. Returns `None` if its end is missing and it is not too long. A line that is
+/// not a header field is skipped, such as an interpreter's warning or a value with a control character, unless it may
+/// define the end of the body.
 pub(super) fn parse_head(bytes: &[u8], is_head_request: bool) -> Result<Option<Head>, Cause> {
-    // A blank line before a head, which httparse would skip, is none of it.
+    // httparse would skip a blank line before a head, which is not allowed.
     if bytes.first().is_some_and(|first| *first != b'H') {
         return Err(Cause::BadHead);
     }
@@ -61,7 +61,7 @@ fn parse_with<'a>(
     if has_odd_lines && skipped_lines(&bytes[..length], response.headers).any(may_say_where_the_body_ends) {
         return Err(Cause::BadHead);
     }
-    // Interim answers have no body whatever their fields say.
+    // Interim answers have no body, whatever their fields say.
     if (100..200).contains(&status) {
         let framing = Framing::Length(0);
         return Ok(Some(Head { length, status, framing, keep_alive: true, has_odd_lines }));
@@ -70,7 +70,7 @@ fn parse_with<'a>(
     Ok(Some(Head { length, status, framing: says.framing, keep_alive: says.keep_alive, has_odd_lines }))
 }
 
-/// Lines of a head that are no header fields.
+/// Treatment of lines that are not header fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum OddLines {
     Refused,
@@ -80,20 +80,20 @@ enum OddLines {
 #[inline]
 fn parser_config(odd_lines: OddLines) -> ParserConfig {
     let mut config = ParserConfig::default();
-    // A user agent must accept a field that is folded over several lines (RFC 9112, section 5.2), and may accept several
-    // spaces in the status line (section 4).
+    // A user agent must accept a field that is folded over several lines (RFC 9112, section 5.2), and may accept
+    // several spaces in the status line (section 4).
     config.allow_obsolete_multiline_headers_in_responses(true);
     config.allow_multiple_spaces_in_response_status_delimiters(true);
     config.ignore_invalid_headers_in_responses(odd_lines == OddLines::Skipped);
     config
 }
 
-/// The lines after the status line of `head` that are in none of `fields`, without the blank one.
+/// Returns the lines after the status line of `head` that belong to none of `fields`, without blank lines.
 fn skipped_lines<'a>(head: &'a [u8], fields: &[Header<'a>]) -> impl Iterator<Item = &'a [u8]> {
     let mut names = fields.iter().map(|field| field.name.as_ptr()).peekable();
     let mut is_field = false;
     head.split(|byte| *byte == b'\n').skip(1).filter(move |line| {
-        // A line that is folded belongs to the one before it.
+        // A folded line belongs to the line before it.
         if !line.starts_with(b" ") && !line.starts_with(b"\t") {
             is_field = names.next_if_eq(&line.as_ptr()).is_some();
         }
@@ -101,15 +101,15 @@ fn skipped_lines<'a>(head: &'a [u8], fields: &[Header<'a>]) -> impl Iterator<Ite
     })
 }
 
-/// Whether other readers may find the length or the coding of the body in a line: one that differs from such a field in
-/// characters that a name must not have.
+/// Returns true if other readers may find the body's length or coding in this line: its name differs from that of such
+/// a field only in characters that a name must not have.
 fn may_say_where_the_body_ends(line: &[u8]) -> bool {
     let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
     let letters: Vec<u8> = name.iter().filter(|byte| byte.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect();
     letters == b"contentlength" || letters == b"transferencoding"
 }
 
-/// The first line of a head that was parsed and skipped, for people.
+/// Returns the first skipped line of a parsed head, for people.
 pub(super) fn first_odd_line(bytes: &[u8]) -> Option<String> {
     let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
     let mut response = Response::new(&mut []);
@@ -118,7 +118,7 @@ pub(super) fn first_odd_line(bytes: &[u8]) -> Option<String> {
     skipped_lines(bytes, response.headers).next().map(shown)
 }
 
-/// The line for which a head that begins with `bytes` was refused, for people. `None` if it is none of a head.
+/// Returns the line that caused the refusal of a head beginning with `bytes`, for people. `None` if no line did.
 pub(crate) fn refused_line(bytes: &[u8]) -> Option<String> {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let is_refused = |head: &[u8]| parse_head(head, false) == Err(Cause::BadHead);
@@ -130,7 +130,7 @@ pub(crate) fn refused_line(bytes: &[u8]) -> Option<String> {
     fields.find(|line| is_refused(&[b"HTTP/1.1 204 \r\nA: b\r\n", *line, b"\r\n"].concat())).map(shown)
 }
 
-/// A line of an answer for people, shortened.
+/// Returns a line of an answer for people, shortened.
 fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(ODD_LINE_SHOWN)]);
     let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
@@ -147,7 +147,7 @@ pub(crate) fn head_fields(bytes: &[u8], list: &mut FieldList) {
     }
 }
 
-/// There is an empty line in `bytes`, with or without carriage returns.
+/// Returns true if `bytes` contains an empty line, with or without carriage returns.
 pub(super) fn has_blank_line(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|w| w == b"\n\n") || bytes.windows(3).any(|w| w == b"\n\r\n")
 }

@@ -1,14 +1,14 @@
-//! HTTP/1.1 as a client speaks it: one request at a time on a connection.
+//! The client side of HTTP/1.1: one request at a time on a connection.
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
-//! | `session` | one connection: the request under way, and what becomes of it |
+//! | `session` | one connection: its request in flight, and the outcome |
 //! | `response` | the parser of one answer, from its first byte to its last |
-//! | `part` | what it hands on of an answer |
+//! | `part` | the parts of an answer that the parser passes on |
 //! | `head` | the head of an answer |
 //! | `head_cache` | the head that was parsed last |
-//! | `framing` | where the body of an answer ends (RFC 9112, section 6.3) |
-//! | `source` | where the bytes of requests come from |
+//! | `framing` | the end of the body of an answer (RFC 9112, section 6.3) |
+//! | `source` | sources of the bytes of requests |
 //! | `chunked` | the chunked coding (RFC 9112, section 7.1) |
 
 mod chunked;

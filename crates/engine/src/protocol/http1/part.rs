@@ -1,17 +1,17 @@
-//! What a parser hands on of an answer.
+//! The parts of an answer that a parser passes on.
 
-/// A part of an answer, for whoever looks into it.
+/// A part of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part<'a> {
     /// The final head.
     Head {
-        /// Its status.
+        /// HTTP status.
         status: u16,
-        /// The whole head, with the empty line at its end.
+        /// The whole head, including the empty line at its end.
         bytes: &'a [u8],
     },
     /// Bytes of the body, without the transfer coding.
     Body(&'a [u8]),
-    /// The end of a chunk, behind its last byte.
+    /// The end of a chunk, after its last byte.
     ChunkEnd,
 }

@@ -1,4 +1,4 @@
-//! One answer, from its first byte to its last.
+//! Parser of one answer, from its first byte to its last.
 
 use truetail_model::record::Cause;
 
@@ -8,26 +8,26 @@ use super::head::{HEAD_LIMIT, Head, has_blank_line, parse_head};
 use super::head_cache::HeadCache;
 use super::part::Part;
 
-/// Room for the beginning of a head that is kept from one answer to the next.
+/// Largest buffer for a partial head that is kept from one answer to the next.
 const PARTIAL_KEPT: usize = 4 * 1024;
 /// Most interim (1xx) answers before the final one.
 const INTERIM_LIMIT: u8 = 32;
 
-/// An answer that is whole.
+/// A complete answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AnswerEnd {
-    /// Its HTTP status, 200 to 999.
+    /// HTTP status, 200 to 999.
     pub status: u16,
-    /// The connection may carry another request.
+    /// True if the connection may carry another request.
     pub keep_alive: bool,
 }
 
-/// How far an answer has come.
+/// Progress of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parsed {
-    /// All bytes were used; the answer goes on.
+    /// All bytes were used; the answer continues.
     Incomplete,
-    /// The answer is whole.
+    /// The answer is complete.
     Complete(AnswerEnd),
 }
 
@@ -39,25 +39,24 @@ enum State {
     UntilClose,
 }
 
-/// Parses one answer at a time. [`ResponseParser::start`] before each.
+/// Parses one answer at a time. Call [`ResponseParser::start`] before each.
 ///
-/// Nothing of a body is kept. Memory is bounded by the limit on a head (64 KiB), and none is allocated while heads arrive
-/// whole.
+/// The parser does not keep bodies. The limit on a head (64 KiB) bounds its memory, and whole heads need none.
 #[derive(Debug)]
 pub struct ResponseParser {
     state: State,
     is_head_request: bool,
     interim: u8,
     end: AnswerEnd,
-    /// The part of a head that arrived without its end.
+    /// A head whose end has not arrived.
     partial: Vec<u8>,
     received: u64,
-    /// The last head has lines that were skipped.
+    /// True if lines of the last head were skipped.
     has_odd_lines: bool,
 }
 
 impl ResponseParser {
-    /// Ready for an answer to a request other than HEAD.
+    /// Creates a parser that is ready for an answer to a request other than HEAD.
     pub fn new() -> ResponseParser {
         ResponseParser {
             state: State::Head,
@@ -70,35 +69,35 @@ impl ResponseParser {
         }
     }
 
-    /// Ready for the next answer, to a HEAD request or to another one.
+    /// Prepares for the next answer, to a HEAD request or to another one.
     pub fn start(&mut self, is_head_request: bool) {
         self.state = State::Head;
         self.is_head_request = is_head_request;
         self.interim = 0;
         self.partial.clear();
-        // One long head is no reason to keep 64 KiB for each of fifty thousand connections.
+        // One long head is no reason to keep 64 KiB for each of 50,000 connections.
         if self.partial.capacity() > PARTIAL_KEPT {
             self.partial = Vec::new();
         }
         self.received = 0;
     }
 
-    /// Bytes of this answer so far.
+    /// Returns the number of bytes of this answer so far.
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// Bytes of memory that are kept for heads which come in parts: at most twice the limit on a head.
+    /// Returns the number of bytes buffered for partial heads: at most twice the limit on a head.
     pub fn held(&self) -> usize {
         self.partial.capacity()
     }
 
-    /// Takes bytes of the connection, and hands the head and the parts of the body to `on_part`. `cache` holds the head that
-    /// was parsed last, on whatever connection.
+    /// Parses bytes of the connection, and passes the head and the parts of the body to `on_part`. `cache` holds the
+    /// head that was parsed last, on any connection.
     ///
     /// # Errors
-    /// Why they are no answer: see [`Cause`]. Bytes after the end of the answer are [`Cause::LeftoverBytes`], since nobody
-    /// asked for them. The parser is of no use then until it is started again.
+    /// The reason why the bytes are not an answer: see [`Cause`]. Bytes after the end of the answer are
+    /// [`Cause::LeftoverBytes`], because no request asked for them. After an error the parser must be started again.
     #[inline]
     pub fn feed(
         &mut self,
@@ -146,7 +145,7 @@ impl ResponseParser {
         }
     }
 
-    /// The connection came to its end.
+    /// Ends the answer, because the connection has ended.
     ///
     /// # Errors
     /// [`Cause::ClosedBeforeAnswer`] before the first byte, [`Cause::Truncated`] inside an answer.
@@ -154,14 +153,14 @@ impl ResponseParser {
         match self.state {
             State::UntilClose => Ok(self.end),
             _ if self.received == 0 => Err(Cause::ClosedBeforeAnswer),
-            // What was kept of a head may show that it never was one.
+            // The partial head may show that it was never one.
             State::Head => Err(parse_head(&self.partial, self.is_head_request).err().unwrap_or(Cause::Truncated)),
             _ => Err(Cause::Truncated),
         }
     }
 
-    /// Takes bytes of a head. `Some(n)`: the head ended after n of them, and the state says what follows; where it came in
-    /// parts, `partial` is the whole of it. `None`: all were kept.
+    /// Parses bytes of a head. Returns `Some(n)` if the head ended after n of them; the state then tells what follows,
+    /// and a head that arrived in parts is in `partial`. Returns `None` if all bytes were kept.
     fn feed_head(&mut self, bytes: &[u8], cache: &mut HeadCache) -> Result<Option<usize>, Cause> {
         if self.partial.is_empty() {
             if let Some(head) = cache.parse(bytes, self.is_head_request)? {
@@ -173,7 +172,7 @@ impl ResponseParser {
         let before = self.partial.len();
         let room = (HEAD_LIMIT + 1 - before).min(bytes.len());
         self.partial.extend_from_slice(&bytes[..room]);
-        // Only a blank line can end a head: to parse at each segment would take quadratic time.
+        // Only a blank line can end a head. Parsing at each segment would take quadratic time.
         let may_end = has_blank_line(&self.partial[before.saturating_sub(3)..]) || self.partial.len() > HEAD_LIMIT;
         if may_end && let Some(head) = parse_head(&self.partial, self.is_head_request)? {
             let used = head.length - before;

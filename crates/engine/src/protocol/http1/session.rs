@@ -1,4 +1,4 @@
-//! One connection of HTTP/1.1.
+//! One HTTP/1.1 connection.
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_run::SkippedLines;
@@ -11,11 +11,11 @@ use crate::protocol::observer::{AnswerHead, HeadFields};
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
 use crate::target::request_set::{RequestId, RequestSet};
 
-/// HTTP/1.1, as all connections of a worker speak it.
+/// HTTP/1.1 for all connections of a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Http1<R = RequestSet> {
     requests: R,
-    /// A connection is used again where the server allows it.
+    /// Reuse connections if the server allows it.
     keep_alive: bool,
     head_cache: HeadCache,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Http1Session {
 }
 
 impl Http1Session {
-    /// The current request is over.
+    /// Ends the current request.
     fn end(&mut self, outcome: Outcome, retry: Retry, events: &mut Events) {
         if let Some((tag, _)) = self.current.take() {
             events.end(Ended { retry, ..Ended::new(tag, outcome, self.parser.received()) });
@@ -71,7 +71,7 @@ impl Http1Session {
         }
     }
 
-    /// What an answer is that the end of the connection ends.
+    /// Returns the outcome of an answer at the end of the connection.
     fn outcome_at_end(&mut self, how: Closed) -> Outcome {
         let has_begun = self.parser.received() > 0;
         match how {

@@ -1,23 +1,22 @@
-//! Where the bytes of requests come from.
+//! Sources of the bytes of requests.
 
 use std::fmt::Debug;
 
 use crate::protocol::made_in_run::MadeInRun;
 use crate::target::request_set::{RequestId, RequestSet};
 
-/// Where the bytes of requests come from. It is chosen when the program is compiled: requests that were made before the run
-/// cost nothing more because others can be made in it.
+/// Source of the bytes of requests, chosen at compile time: requests made before the run cost nothing extra.
 pub(crate) trait RequestSource: Clone + Debug + Send + 'static {
-    /// They are made while the run goes on.
+    /// True if requests are made during the run.
     const IS_MADE_IN_RUN: bool;
 
-    /// Head and body of a request.
+    /// Returns head and body of a request.
     fn bytes(&self, id: RequestId) -> &[u8];
 
-    /// It is a HEAD request: its answer has no body.
+    /// Returns true for a HEAD request, whose answer has no body.
     fn is_head_request(&self, id: RequestId) -> bool;
 
-    /// The place for the next request of a user.
+    /// Returns the buffer for the next request of a user.
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
         unreachable!("requests were made before the run, and user {user} has none of its own")
     }

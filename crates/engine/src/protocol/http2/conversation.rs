@@ -1,4 +1,4 @@
-//! A session that whoever tests from outside can drive, such as the fuzzer.
+//! A session that tests outside this crate can drive, such as the fuzzer.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use crate::target::method::Method;
 use crate::target::request::Request;
 use crate::target::request_set::{RequestId, RequestSet};
 
-/// A connection with some requests on it, to which the caller plays the server.
+/// A connection with some requests; the caller plays the server.
 #[derive(Debug)]
 pub struct Conversation {
     protocol: Http2,
     session: Http2Session,
     /// Bytes of bodies that were sent.
     pub bodies_sent: i64,
-    /// What ended: the request's number from 0 on, how it ended, and the bytes of the frames of its answer.
+    /// Requests that ended: the request's number from 0, its outcome, and the bytes of the frames of its answer.
     pub ended: Vec<(u32, Outcome, u64)>,
 }
 
 impl Conversation {
-    /// So many requests were sent, of GET or of HEAD.
+    /// Creates a connection that has sent this number of GET or HEAD requests.
     pub fn get(requests: u32, is_head_request: bool) -> Conversation {
         let method = if is_head_request { Method::Head } else { Method::Get };
         Conversation::new(method, Vec::new(), requests, 0)
     }
 
-    /// So many requests were sent, and then so many others begun that wait to be sent: each with this body, as far as
-    /// windows let it.
+    /// Creates a connection that has sent `sent` requests and begun `unsent` more that wait to be sent. Each has this
+    /// body, sent as far as windows allow.
     pub fn post(sent: u32, unsent: u32, body: Vec<u8>) -> Conversation {
         Conversation::new("POST".parse().expect("a method"), body, sent, unsent)
     }
@@ -55,7 +55,7 @@ impl Conversation {
         conversation
     }
 
-    /// Sends what waits to be sent.
+    /// Sends pending output.
     fn send(&mut self) {
         let output = self.session.output(&self.protocol);
         let length = output.len();
@@ -67,7 +67,7 @@ impl Conversation {
         self.session.sent(&self.protocol, length, &mut Events::default());
     }
 
-    /// Sends what waits to be sent, and of bodies what windows let pass.
+    /// Sends pending output, and bodies as far as windows allow.
     pub fn send_all(&mut self) {
         self.send();
         while !self.session.output(&self.protocol).is_empty() {
@@ -75,15 +75,15 @@ impl Conversation {
         }
     }
 
-    /// How many bytes of bodies the server takes on the connection, beside those that wait to be sent.
+    /// Returns the number of body bytes that the server still accepts on the connection, besides pending output.
     pub fn window(&self) -> i64 {
         self.session.send_window()
     }
 
-    /// Receives bytes of the server; replies to it wait.
+    /// Receives bytes of the server. Replies wait to be sent.
     ///
     /// # Errors
-    /// Why the connection is of no use any more; every request has ended then.
+    /// The reason why the connection is unusable. Every request has ended then.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<(), Cause> {
         let mut events = Events::default();
         let flow = self.session.receive(&mut self.protocol, bytes, &mut events);
@@ -99,17 +99,17 @@ impl Conversation {
         }
     }
 
-    /// What waits to be sent.
+    /// Returns pending output.
     pub fn to_send(&self) -> &[u8] {
         self.session.output(&self.protocol)
     }
 
-    /// Bytes that are kept: what was begun and has not ended, and replies.
+    /// Returns the number of buffered bytes: unfinished frames and blocks, and output.
     pub fn held(&self) -> usize {
         self.session.held()
     }
 
-    /// Requests that have not ended.
+    /// Returns the number of requests that have not ended.
     pub fn in_flight(&self) -> usize {
         self.session.in_flight()
     }

@@ -1,26 +1,26 @@
-//! Requests as blocks of fields, made before the run.
+//! Requests as field blocks, made before the run.
 //!
-//! What all requests of a run share is put into the dynamic table of a connection by its first request; those after it
-//! name it by its index, as any client that keeps a connection does. What differs from request to request is sent as it
-//! is. So a request is made by putting three slices behind each other, and nothing is compressed during the run.
+//! The first request of a connection puts the fields that all requests share into the dynamic table. Later requests
+//! refer to them by index, as any client does that keeps a connection. Fields that differ are sent as they are. A
+//! request is therefore a concatenation of three slices, and nothing is compressed during the run.
 
 use super::hpack::{OVERHEAD, STATIC, TABLE_SIZE, put_integer};
 use crate::target::fields::{Field, Fields};
 use crate::target::request_set::{RequestId, RequestSet};
 
-/// How the fields that all requests share are written on a connection.
+/// Form of the shared fields on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TableUse {
-    /// Into the table: in the first block of a connection.
+    /// Put into the table, in the first block of a connection.
     Insert = 0,
-    /// By their indices in it.
+    /// By their indices in the table.
     Indexed = 1,
-    /// As they are: the other side has no room for a table.
+    /// As they are, because the peer has no room for a table.
     Unused = 2,
 }
 
 impl TableUse {
-    /// After a block in this form with all that goes into the table.
+    /// Returns the form after a block in this form that contains all shared fields.
     #[inline]
     pub(super) fn after_block(self) -> TableUse {
         if self == TableUse::Insert { TableUse::Indexed } else { self }
@@ -30,7 +30,7 @@ impl TableUse {
 /// A part of the fields in each form.
 type ByTableUse = [Vec<u8>; 3];
 
-/// The requests of one target: where the fields of each of its own end, and where its body begins.
+/// The requests of one target: for each, the end of its own fields, and the start of its body.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 struct TargetFields {
     fields: Vec<u8>,
@@ -43,7 +43,7 @@ struct TargetFields {
 pub(crate) struct FieldBlocks {
     requests: RequestSet,
     own: Vec<TargetFields>,
-    /// Shared by all: pseudo-headers, which come first, and the others, which come last.
+    /// Shared fields: pseudo-headers, which come first, and others, which come last.
     pseudo: ByTableUse,
     others: ByTableUse,
 }
@@ -53,9 +53,9 @@ pub(crate) struct FieldBlocks {
 pub(crate) struct FieldBlock<'a> {
     blocks: &'a FieldBlocks,
     own: &'a [u8],
-    /// What is sent behind the fields.
+    /// The bytes that are sent after the fields.
     pub(crate) body: &'a [u8],
-    /// Its answer has no body.
+    /// True for a HEAD request, whose answer has no body.
     pub(crate) is_head_request: bool,
 }
 
@@ -63,7 +63,7 @@ impl FieldBlocks {
     /// Encodes all requests.
     ///
     /// # Panics
-    /// When one has a header that HTTP/2 does not allow, which [`crate::Target::use_http2`] rules out.
+    /// If a request has a header that HTTP/2 does not allow, which [`crate::Target::use_http2`] rules out.
     pub(crate) fn new(requests: &RequestSet, scheme: &str) -> FieldBlocks {
         let shared = shared(requests, scheme);
         let (pseudo, others) = forms(&shared);
@@ -86,10 +86,10 @@ impl FieldBlocks {
         blocks
     }
 
-    /// The request that `which` means.
+    /// Returns the request with this id.
     ///
     /// # Panics
-    /// When it is none of these.
+    /// If there is no such request.
     #[inline]
     pub(crate) fn get(&self, which: RequestId) -> FieldBlock<'_> {
         let (own, row) = (&self.own[which.target as usize], which.row as usize);
@@ -104,7 +104,7 @@ impl FieldBlocks {
 }
 
 impl FieldBlock<'_> {
-    /// Adds the block to `out`. Returns the form of the next one on its connection.
+    /// Appends the block to `out`. Returns the form of the next block on its connection.
     #[inline]
     pub(crate) fn put(&self, form: TableUse, out: &mut Vec<u8>) -> TableUse {
         out.extend_from_slice(&self.blocks.pseudo[form as usize]);
@@ -114,14 +114,14 @@ impl FieldBlock<'_> {
     }
 }
 
-/// The fields of each request of a target.
+/// Returns the fields of each request of a target.
 fn of_target<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -> impl Iterator<Item = Fields<'a>> {
     let checked = "requests that were checked for HTTP/2";
     requests.targets()[target].iter().map(move |request| Fields::of(request, scheme).expect(checked))
 }
 
-/// The fields that are the same in all requests. A name that a request has several times is not among them, so that the
-/// order of its values stays.
+/// Returns the fields that are the same in all requests. A name that a request has several times is excluded, to keep
+/// the order of its values.
 fn shared(requests: &RequestSet, scheme: &str) -> Vec<(String, Vec<u8>)> {
     let mut shared: Option<Vec<(String, Vec<u8>)>> = None;
     for target in 0..requests.targets().len() {
@@ -141,7 +141,7 @@ fn shared(requests: &RequestSet, scheme: &str) -> Vec<(String, Vec<u8>)> {
     shared.unwrap_or_default()
 }
 
-/// Pseudo-headers and the others, in each form.
+/// Returns pseudo-headers and other fields, in each form.
 fn forms(shared: &[(String, Vec<u8>)]) -> (ByTableUse, ByTableUse) {
     let added = added(shared);
     let (mut pseudo, mut others) = (ByTableUse::default(), ByTableUse::default());
@@ -160,8 +160,7 @@ fn forms(shared: &[(String, Vec<u8>)]) -> (ByTableUse, ByTableUse) {
     (pseudo, others)
 }
 
-/// The names of those that go into the table, the oldest first: as many as it has room for, in the order in which they are
-/// sent.
+/// Returns the names of fields that go into the table, in the order of sending, as many as it has room for.
 fn added(shared: &[(String, Vec<u8>)]) -> Vec<&str> {
     let (pseudo, others): (Vec<_>, Vec<_>) = shared.iter().partition(|(name, _)| name.starts_with(':'));
     let mut room = TABLE_SIZE;
@@ -174,12 +173,12 @@ fn added(shared: &[(String, Vec<u8>)]) -> Vec<&str> {
     pseudo.into_iter().chain(others).filter(fits).map(|(name, _)| name.as_str()).collect()
 }
 
-/// Where a field stands in the static table.
+/// Returns the index of a field in the static table.
 fn known(name: &str, value: &[u8]) -> Option<usize> {
     STATIC.iter().position(|known| known.0 == name && known.1.as_bytes() == value && !value.is_empty()).map(|at| at + 1)
 }
 
-/// Without the table, but for what both sides know anyway.
+/// Appends a field without the dynamic table.
 pub(super) fn put_plain(out: &mut Vec<u8>, (name, value): &(&str, &[u8])) {
     match known(name, value) {
         Some(index) => put_integer(out, 0x80, 7, index),
@@ -222,7 +221,8 @@ mod tests {
         RequestSet::new(prepared.collect(), 0, FeedOrder::InOrder, 1).unwrap()
     }
 
-    /// FieldBlocks as the `h2` crate's server reads them are tested on sockets; here it is their sizes.
+    /// Returns the sizes of the blocks in each form. Tests with sockets and the `h2` crate's server check their
+    /// contents.
     fn sizes(blocks: &FieldBlocks, target: u32) -> [usize; 3] {
         [TableUse::Insert, TableUse::Indexed, TableUse::Unused].map(|form| {
             let mut out = Vec::new();
@@ -235,12 +235,13 @@ mod tests {
     fn what_all_share_is_named_by_its_index() {
         let blocks = FieldBlocks::new(&requests(&[("http://a.test/x", &["X-One: 1"])]), "http");
         let [adding, indexed, plain] = sizes(&blocks, 0);
-        // Method, scheme, path, authority, agent, accept and the one of the user's: a byte each.
+        // Method, scheme, path, authority, agent, accept and the user's header: one byte each.
         assert_eq!(indexed, 7);
         assert!(adding > 30 && plain >= adding);
         let two =
             FieldBlocks::new(&requests(&[("http://a.test/x", &["X: 1"]), ("http://a.test/yy", &["X: 2"])]), "http");
-        // The path is a literal, its name a byte, its length a byte; so is the header that differs, without a known name.
+        // The path is a literal: one byte each for its name and its length. So is the differing header, without a known
+        // name.
         assert_eq!(sizes(&two, 0)[1], 5 + 2 + "/x".len() + 1 + 2 + 2);
         assert_eq!(sizes(&two, 1)[1], sizes(&two, 0)[1] + 1);
     }

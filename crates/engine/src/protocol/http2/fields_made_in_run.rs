@@ -1,8 +1,8 @@
-//! Requests that are made while the run goes on, as blocks of fields.
+//! Requests that are made during the run, as field blocks.
 //!
-//! A script writes each in HTTP/1.1, and its lines become fields when it begins; nothing is allocated for that. What steps
-//! usually share, the authority and what says who asks, is put into the dynamic table of a connection by the first request
-//! that has all of it. All else differs from session to session, and is sent as it is.
+//! A script writes each request in HTTP/1.1. When it begins, its lines become fields without any allocation. Steps
+//! usually share the authority, the user agent and the accept header. The first request that has all of them puts them
+//! into the connection's dynamic table. All other fields differ between sessions and are sent as they are.
 
 use super::field_blocks::{TableUse, put_plain, put_text};
 use super::hpack::{OVERHEAD, STATIC, TABLE_SIZE, put_integer};
@@ -11,10 +11,10 @@ use crate::protocol::made_in_run::MadeInRun;
 use crate::target::fields::{Fields, InHttp2, end_of_head, lines, method_and_path, name_and_value};
 use crate::target::request_set::{RequestId, RequestSet};
 
-/// Fields that all steps have, unless one says otherwise.
+/// Fields that all steps have, unless a step overrides them.
 const USUALLY_SHARED: [&str; 3] = [":authority", "user-agent", "accept"];
 
-/// Requests that are made while the run goes on.
+/// Requests that are made during the run.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldsMadeInRun {
     requests: MadeInRun,
@@ -27,9 +27,9 @@ pub(crate) struct FieldsMadeInRun {
 struct Shared {
     name: String,
     value: Vec<u8>,
-    /// Its name by its place in the static table, its value, and word that both go into the table.
+    /// The field as a literal that is added to the table: index of its name in the static table, and value.
     inserting: Vec<u8>,
-    /// By its place in the table.
+    /// The field by its index in the table.
     indexed: Vec<u8>,
 }
 
@@ -43,14 +43,14 @@ pub(crate) struct MadeBlock<'a> {
 }
 
 impl FieldsMadeInRun {
-    /// Of sessions that go through `steps`, of which the first is whole.
+    /// Creates a source for sessions with these `steps`. The first step has a complete request.
     pub(crate) fn new(steps: &RequestSet, scheme: &str) -> FieldsMadeInRun {
         let scheme = if scheme == "https" { "https" } else { "http" };
         let shared = shared(steps.bytes(RequestId { target: 0, row: 0 }), scheme);
         FieldsMadeInRun { requests: MadeInRun::default(), scheme, shared }
     }
 
-    /// Adds a field in this form.
+    /// Appends a field in this form.
     fn put_field(&self, name: &[u8], value: &[u8], form: TableUse, out: &mut Vec<u8>) {
         match self.shared.iter().find(|shared| shared.is(name, value)) {
             Some(shared) if form == TableUse::Insert => out.extend_from_slice(&shared.inserting),
@@ -87,7 +87,7 @@ impl<'a> RequestBlock<'a> for MadeBlock<'a> {
     }
 
     fn put(&self, form: TableUse, out: &mut Vec<u8>) -> TableUse {
-        // The places in the table are those of all of them, in their order.
+        // Indices in the table follow from the order of all shared fields, so all of them must be added at once.
         let waits = form == TableUse::Insert && !self.has_all_shared();
         let now = if waits { TableUse::Unused } else { form };
         let (method, path) = method_and_path(lines(self.head).next().unwrap_or_default());
@@ -100,18 +100,18 @@ impl<'a> RequestBlock<'a> for MadeBlock<'a> {
 }
 
 impl<'a> MadeBlock<'a> {
-    /// Its fields in the order of sending, without the first three; names as they were written.
+    /// Returns the fields in the order of sending, without the first three. Names are as written.
     fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let fields = |wanted: InHttp2| {
             let fields = lines(self.head).skip(1).map(name_and_value);
             fields.filter(move |(name, value)| InHttp2::of(name, value) == wanted)
         };
-        // Others that HTTP/2 does not allow were refused before the run, or when the request was made.
+        // Headers that HTTP/2 does not allow were refused before the run, or when the request was made.
         let authority = fields(InHttp2::Authority).map(|(_, value)| (&b":authority"[..], value));
         authority.chain(fields(InHttp2::Sent))
     }
 
-    /// It has each of the fields that go into the table, once and in their order.
+    /// Returns true if the request has each shared field once, in order.
     fn has_all_shared(&self) -> bool {
         let shared = &self.of.shared;
         let place = |(name, value): (&[u8], &[u8])| shared.iter().position(|shared| shared.is(name, value));
@@ -125,9 +125,9 @@ impl Shared {
     }
 }
 
-/// What goes into the table: of the first request, in the order in which it is sent.
+/// Returns the shared fields: those of the first request, in the order of sending.
 fn shared(first: &[u8], scheme: &str) -> Vec<Shared> {
-    // Before the run it was found that HTTP/2 allows its headers; where none is known, nothing is shared.
+    // The headers were checked for HTTP/2 before the run. Without fields, nothing is shared.
     let fields = Fields::of(first, scheme).map(|fields| fields.all).unwrap_or_default();
     let mut room = TABLE_SIZE;
     let mut fits = |name: &str, value: &[u8]| {
@@ -143,14 +143,14 @@ fn shared(first: &[u8], scheme: &str) -> Vec<Shared> {
         let (mut inserting, mut indexed) = (Vec::new(), Vec::new());
         put_name(name.as_bytes(), 0x40, 6, &mut inserting);
         put_text(&mut inserting, value);
-        // The newest is the first.
+        // The newest field has the lowest index.
         put_integer(&mut indexed, 0x80, 7, STATIC.len() + count - nth);
         Shared { name: name.clone(), value: value.to_vec(), inserting, indexed }
     });
     shared.collect()
 }
 
-/// A field that stays out of the table, its name in lower case.
+/// Appends a field that stays out of the table, with its name in lower case.
 fn put_literal(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     put_name(name, 0, 4, out);
     put_text(out, value);
@@ -182,7 +182,8 @@ mod tests {
         FieldsMadeInRun::new(&RequestSet::of_steps(vec![step]).unwrap(), "http")
     }
 
-    /// The block of a request in this form, what of it is no pseudo-header as its receiver reads it, and the form of the next.
+    /// Returns a request's block in this form, its decoded fields without pseudo-headers, and the form of the next
+    /// block.
     fn block(
         source: &mut FieldsMadeInRun,
         decoder: &mut Decoder,
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!((decoder.table_len(), next), (3, TableUse::Indexed));
         assert_eq!(fields, ["user-agent=t", "accept=*/*"]);
         let (bytes, same, next) = block(&mut source, &mut decoder, FIRST, next);
-        // Method, scheme, authority, agent and accept by their places, and the path.
+        // Method, scheme, authority, agent and accept by index, and the path.
         assert_eq!((bytes.len(), same, next), (5 + 2 + "/a".len(), fields, TableUse::Indexed));
         let (_, fields, _) = block(&mut source, &mut decoder, &other, next);
         assert_eq!(fields, ["user-agent=t", "accept=text/html"]);

@@ -1,10 +1,10 @@
-//! Frames as they lie on the wire (RFC 9113, sections 4 and 6).
+//! Frames on the wire (RFC 9113, sections 4 and 6).
 
-/// Bytes before each payload.
+/// Bytes of the header before each payload.
 pub(crate) const HEAD: usize = 9;
-/// Longest payload, sent or accepted: what everybody has to accept, and nobody is told more.
+/// Longest payload that is sent or accepted: the protocol's default, which every peer must accept.
 pub(crate) const LONGEST: usize = 16_384;
-/// What a client says first.
+/// First bytes of a client.
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Types of frames.
@@ -53,25 +53,25 @@ pub(crate) mod code {
     pub(crate) const ENHANCE_YOUR_CALM: u32 = 11;
 }
 
-/// What stands before a payload.
+/// The header before a payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameHeader {
     pub(crate) length: usize,
     pub(crate) kind: u8,
     pub(crate) flags: u8,
-    /// 0: the whole connection.
+    /// The stream; 0: the whole connection.
     pub(crate) stream: u32,
 }
 
 impl FrameHeader {
-    /// Reads the first [`HEAD`] bytes; `None` where there are fewer.
+    /// Reads the first [`HEAD`] bytes; `None` if there are fewer.
     pub(crate) fn read(bytes: &[u8]) -> Option<FrameHeader> {
         let [a, b, c, kind, flags, stream @ ..] = bytes.first_chunk::<HEAD>()?;
         let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
         Some(FrameHeader { length, kind: *kind, flags: *flags, stream: u32::from_be_bytes(*stream) & 0x7fff_ffff })
     }
 
-    /// Adds it to `out`.
+    /// Appends the header to `out`.
     pub(crate) fn put(self, out: &mut Vec<u8>) {
         let [_, a, b, c] = (self.length as u32).to_be_bytes();
         let [s, t, u, v] = self.stream.to_be_bytes();
@@ -83,18 +83,18 @@ impl FrameHeader {
     }
 }
 
-/// Adds a whole frame to `out`; `payload` is not longer than [`LONGEST`].
+/// Appends a whole frame to `out`. `payload` must not be longer than [`LONGEST`].
 pub(crate) fn put(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
     FrameHeader { length: payload.len(), kind, flags, stream }.put(out);
     out.extend_from_slice(payload);
 }
 
-/// Adds a frame whose payload is one number of 32 bits.
+/// Appends a frame whose payload is one 32-bit number.
 pub(crate) fn put_number(out: &mut Vec<u8>, kind: u8, stream: u32, number: u32) {
     put(out, kind, 0, stream, &number.to_be_bytes());
 }
 
-/// The payload is one number of 32 bits, of which the highest bit does not count; `None`: it has another length.
+/// Reads a payload of one 32-bit number; `None`: it has another length.
 pub(crate) fn number(payload: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(payload.try_into().ok()?))
 }

@@ -1,14 +1,14 @@
-//! HTTP/2 as a client speaks it (RFC 9113): many requests at once on a connection.
+//! The client side of HTTP/2 (RFC 9113): many requests at once on a connection.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | `session` | one connection: its streams, windows and limits |
-//! | `field_blocks` | the requests of a run as field blocks, encoded before it |
-//! | `fields_made_in_run` | those that are made while it goes on |
-//! | `source` | which of the two a run has |
+//! | `field_blocks` | the requests of a run as field blocks, encoded before the run |
+//! | `fields_made_in_run` | requests that are made during the run |
+//! | `source` | choice between the two |
 //! | `hpack` | header compression (RFC 7541) |
-//! | `frame` | frames as they lie on the wire |
-//! | `conversation` | a session that tests from outside can drive |
+//! | `frame` | frames on the wire |
+//! | `conversation` | a session that tests outside this crate can drive |
 
 mod conversation;
 mod field_blocks;

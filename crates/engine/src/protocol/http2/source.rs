@@ -1,4 +1,4 @@
-//! Where the fields of requests come from.
+//! Sources of the fields of requests.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -6,35 +6,32 @@ use std::sync::Arc;
 use super::field_blocks::{FieldBlock, FieldBlocks, TableUse};
 use crate::target::request_set::RequestId;
 
-/// Where the fields of requests come from. It is chosen when the program is compiled: blocks that were made before the run cost
-/// nothing more because others can be made in it.
+/// Source of the fields of requests, chosen at compile time: blocks that were made before the run cost nothing extra.
 pub(crate) trait FieldSource: Clone + Debug + Send + 'static {
-    /// They are made while the run goes on.
+    /// True if requests are made during the run.
     const IS_MADE_IN_RUN: bool;
 
-    /// One request.
     type Block<'a>: RequestBlock<'a>
     where
         Self: 'a;
 
-    /// The request that `id` means.
+    /// Returns the request with this id.
     fn get(&self, id: RequestId) -> Self::Block<'_>;
 
-    /// The place for the next request of a user.
+    /// Returns the buffer for the next request of a user.
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
         unreachable!("requests were made before the run, and user {user} has none of its own")
     }
 }
 
-/// One request: its fields, and what is sent behind them.
+/// One request: its fields, and the body that follows them.
 pub(crate) trait RequestBlock<'a>: Copy {
-    /// Its body.
     fn body(&self) -> &'a [u8];
 
-    /// Its answer has no body.
+    /// Returns true if the answer has no body.
     fn is_head_request(&self) -> bool;
 
-    /// Adds the fields to `out`, in this form. Returns the form of the next block on the connection.
+    /// Appends the fields to `out` in this form. Returns the form of the next block on the connection.
     fn put(&self, form: TableUse, out: &mut Vec<u8>) -> TableUse;
 }
 

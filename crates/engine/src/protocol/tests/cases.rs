@@ -1,4 +1,4 @@
-//! The protocols that take part, each with a server of it.
+//! The tested protocols, each with a server.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use crate::target::request_set::RequestSet;
 /// The body of every answer.
 pub(super) const BODY: &[u8] = b"hello";
 
-/// A protocol, and a server of it.
+/// A protocol and its server.
 pub(super) trait Case {
     type Protocol: Protocol;
 
     fn protocol() -> Self::Protocol;
 
-    /// What a server sends before it is asked.
+    /// Returns bytes that a server sends before any request.
     fn greeting() -> Vec<u8> {
         Vec::new()
     }
 
-    /// An answer with [`BODY`] to the nth request of a connection, counted from 0.
+    /// Returns an answer with [`BODY`] to request `nth` of a connection, counted from 0.
     fn answer(nth: usize) -> Vec<u8>;
 
-    /// What is against the rules for a server to send in place of an answer.
+    /// Returns bytes that a server must not send in place of an answer.
     fn violation() -> Vec<u8>;
 }
 
@@ -36,10 +36,10 @@ pub(super) struct OfHttp1;
 
 pub(super) struct OfHttp2;
 
-/// HTTP/1.1 with requests that are made while the run goes on.
+/// HTTP/1.1 with requests that are made during the run.
 pub(super) struct OfHttp1InRun;
 
-/// HTTP/2 with those.
+/// HTTP/2 with requests that are made during the run.
 pub(super) struct OfHttp2InRun;
 
 pub(super) struct OfLine;
@@ -87,7 +87,7 @@ impl Case for OfHttp2 {
     }
 }
 
-/// The protocol, with the request of user 0.
+/// Returns the protocol with the request of user 0.
 fn with_a_user<P: Protocol>(mut protocol: P) -> P {
     let request = requests().bytes(ANY).to_vec();
     *protocol.request_of(ANY.row) = request;

@@ -1,4 +1,4 @@
-//! An observer sees the header fields of every answer, however it is cut, and whether its head was seen before or not.
+//! Tests that an observer sees the header fields of every answer, however it is cut, and with or without cached head.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::protocol::fields::FieldList;
 use crate::protocol::observer::{AnswerHead, EndedRequest, Observer};
 
-/// The fields of each head that was observed.
+/// The fields of each observed head.
 #[derive(Clone, Default)]
 struct Heads(Arc<Mutex<Vec<Vec<String>>>>);
 
@@ -55,7 +55,7 @@ fn of_http2() {
         let head = [0, 0, fields.len() as u8 + 1, 1, 4, 0, 0, 0, stream, 0x88];
         [&head[..], fields, &[0, 0, 5, 0, 1, 0, 0, 0, stream], BODY].concat()
     };
-    // Literals that are added to the table, one that is not, and a name of the static table; then the table alone.
+    // Literals that are added to the table, one that is not, and a name of the static table; then only indices.
     let spelled_out = b"\x40\x03x-a\x03one\x40\x03x-a\x03two\x00\x01b\x00\x5f\x04json";
     let indexed = *b"\xc0\xbf\x00\x01b\x00\xbe";
     let answers = [answer(0, spelled_out), answer(1, &indexed), answer(2, &indexed)];

@@ -1,4 +1,4 @@
-//! The smallest protocol there is: a request is a line, and so is its answer. It shows what the seam asks of a protocol.
+//! A minimal protocol with one line as a request and one as its answer. It shows what the interface asks of a protocol.
 
 use truetail_model::record::{Cause, Outcome};
 
@@ -8,7 +8,7 @@ use crate::target::request_set::RequestId;
 /// Every request is this line.
 const REQUEST: &[u8] = b"hello\n";
 
-/// One line out, one line in. The answer is good where it begins with `+`.
+/// A protocol of one line out and one line in. An answer that begins with `+` is good.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Line;
 

@@ -1,4 +1,4 @@
-//! What holds for every protocol. A protocol takes part by an implementation of [`Case`] in `cases` and a line in
+//! Tests that hold for every protocol. To add a protocol, implement [`Case`] in `cases` and add a line to
 //! `over_every_protocol`.
 
 mod cases;
@@ -19,7 +19,7 @@ pub(crate) use line::Line;
 const ANY: RequestId = RequestId { target: 0, row: 0 };
 const OK: Outcome = Outcome::Response { status: 200 };
 
-/// A connection whose transport and server are played by the test, with all that came of it.
+/// A connection whose transport and server are played by the test, with all its events.
 struct Client<C: Case> {
     protocol: C::Protocol,
     session: <C::Protocol as Protocol>::Session,
@@ -35,7 +35,7 @@ impl<C: Case> Client<C> {
         client
     }
 
-    /// As many requests as a connection carries at once, four at most.
+    /// Returns how many requests a connection carries at once, at most four.
     fn requests() -> Tag {
         if C::Protocol::MULTIPLEXED { 4 } else { 1 }
     }
@@ -52,7 +52,7 @@ impl<C: Case> Client<C> {
         self.with(|client, events| client.session.begin(&client.protocol, tag, ANY, events))
     }
 
-    /// The transport takes `most` bytes at most.
+    /// Lets the transport take at most `most` bytes.
     fn send(&mut self, most: usize) -> usize {
         let count = self.session.output(&self.protocol).len().min(most);
         self.with(|client, events| client.session.sent(&client.protocol, count, events));
@@ -177,7 +177,7 @@ fn a_cancelled_request_has_no_event_and_leaves_the_books_balanced<C: Case>() {
     assert_eq!((client.ended(), client.session.in_flight()), (vec![], 0));
 }
 
-/// Sees what is observed.
+/// Records the bodies that it observes.
 #[derive(Default)]
 struct Recording(Arc<std::sync::Mutex<BTreeMap<u32, Vec<u8>>>>);
 
@@ -258,7 +258,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..60)
 }
 
-/// Whatever happens in whatever order, each request that was begun is in flight, was cancelled, or has ended once.
+/// After any steps in any order, each request that began is in flight, was cancelled, or has ended once.
 fn the_books_balance<C: Case>(steps: &[Step]) {
     let mut client = Client::<C>::new();
     let (mut begun, mut open, mut cancelled): (Tag, Vec<(Tag, u32, usize)>, usize) = (0, Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! The choice is a pure function of index and seed, and follows the weights.
+//! Tests that the choice is a pure function of index and seed and follows the weights.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Targets of these weights. Each has a request for each row, except those that `fixed` names.
+/// Returns targets with these weights. Each has a request for each row, except the targets in `fixed`.
 fn requests(weights: &[u32], fixed: &[usize], rows: u32, order: FeedOrder, seed: u64) -> RequestSet {
     let target = |(number, weight): (usize, &u32)| {
         let mut target = TargetRequests::new(Method::Get, format!("http://a/{number}"), *weight);
@@ -25,7 +25,7 @@ fn counts(requests: &RequestSet, indices: impl Iterator<Item = u64>) -> BTreeMap
 }
 
 proptest! {
-    /// Together, the stripes get the same requests as the whole schedule, whatever their number.
+    /// All stripes together make the same requests as the whole schedule, for any number of stripes.
     #[test]
     fn stripes_add_up_to_the_whole(
         weights in prop::collection::vec(1u32..1000, 1..8),
@@ -47,7 +47,7 @@ proptest! {
         prop_assert_eq!(whole.values().sum::<u64>(), arrivals);
     }
 
-    /// Every index gets a request that exists, and its bytes are the right ones.
+    /// Every index gets a request that exists, with the right bytes.
     #[test]
     fn each_arrival_has_a_request(
         weights in prop::collection::vec(1u32.., 1..8),
@@ -67,7 +67,8 @@ proptest! {
     }
 }
 
-/// Each target gets its share within five standard deviations of the binomial. The seeds are fixed, so the result is too.
+/// Each target gets its share within five standard deviations of the binomial distribution. The seeds are fixed, so the
+/// test always gives the same result.
 #[test]
 fn weights_hold() {
     const N: u64 = 20_000;
@@ -114,7 +115,7 @@ fn another_seed_is_another_order_and_the_same_seed_the_same() {
     assert_ne!(draw(1), draw(2));
 }
 
-/// A saved run names its seed, so what a seed draws must never change.
+/// Saved runs name their seed, so the draws of a seed must never change.
 #[test]
 fn the_draws_of_a_seed_never_change() {
     let all = requests(&[3, 2, 1], &[], 5, FeedOrder::Random, 1);

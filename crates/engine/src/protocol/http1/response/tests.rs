@@ -1,4 +1,4 @@
-//! What only the parser itself shows. What answers are is in `tests/hostile/table.rs`.
+//! Tests of the parser's own state. `tests/hostile/table.rs` tests which bytes are answers.
 
 use super::*;
 

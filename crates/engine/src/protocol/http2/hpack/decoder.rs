@@ -1,4 +1,4 @@
-//! Blocks of fields, read.
+//! Decoder of field blocks.
 
 use truetail_model::record::Cause;
 
@@ -7,19 +7,19 @@ use super::table::{Entry, Field, Name, Named, Table};
 use super::{OVERHEAD, Unreadable, huffman, integer};
 use crate::protocol::fields::FieldList;
 
-/// Most bytes of the fields of one head, counted as HPACK counts them.
+/// Most bytes of the fields of one head, counted as in HPACK.
 const HEAD_LIMIT: usize = 64 * 1024;
 /// Most fields of one head.
 const FIELD_LIMIT: u32 = 1024;
 
-/// What matters of the fields of one block.
+/// Relevant parts of the fields of one block.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct DecodedFields {
-    /// The status; `None` where there is none, as in trailers.
+    /// The status; `None` if the block has none, as in trailers.
     pub(crate) status: Option<u16>,
     /// The stated length of the body.
     pub(crate) length: Option<u64>,
-    /// Why it is no head of an answer, if it is none.
+    /// The reason why the block is not the head of an answer; `None` if it is.
     pub(crate) wrong: Option<Cause>,
     fields: u32,
     size: usize,
@@ -32,7 +32,7 @@ impl DecodedFields {
         self.size += size;
         match field {
             Field::Other => {}
-            // Whatever begins with a colon stands before the others, and once.
+            // Pseudo-headers come before other fields, and each only once.
             Field::Status(Some(status)) if self.fields == 1 => self.status = Some(status),
             Field::Status(_) | Field::Wrong | Field::WrongValue => self.refuse(Cause::BadHead),
             Field::Length(Some(length)) if self.length.is_none_or(|before| before == length) => {
@@ -54,13 +54,13 @@ impl DecodedFields {
     }
 }
 
-/// Reads the blocks of one connection, one after the other.
+/// Decodes the blocks of one connection in order.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     table: Table,
-    /// A name or a value that came in Huffman code.
+    /// A name or value that was decoded from Huffman code.
     text: Vec<u8>,
-    /// Names and values, where they are kept.
+    /// Names and values, if they are kept.
     texts: Option<Box<FieldTexts>>,
 }
 
@@ -69,19 +69,19 @@ impl Decoder {
         Decoder { table: Table::new(), text: Vec::new(), texts: None }
     }
 
-    /// A decoder that also keeps names and values.
+    /// Creates a decoder that also keeps names and values.
     pub(crate) fn keeping_text() -> Decoder {
         Decoder { texts: Some(Box::default()), ..Decoder::new() }
     }
 
-    /// The fields of the block that was read last, without the status; `None` where they are not kept. Of a block that is
-    /// too large some are missing.
+    /// Returns the fields of the last block without pseudo-headers; `None` if they are not kept. Incomplete for large
+    /// blocks.
     pub(crate) fn fields(&self) -> Option<&FieldList> {
         self.texts.as_deref().map(FieldTexts::block)
     }
 
-    /// Reads a whole block. A block that is too large or no head of an answer is read to its end all the same, since those
-    /// after it build on it.
+    /// Decodes a whole block. A block that is too large or not the head of an answer is still read to its end, because
+    /// later blocks build on it.
     pub(crate) fn read(&mut self, block: &[u8]) -> Result<DecodedFields, Unreadable> {
         let mut head = DecodedFields::default();
         let mut rest = self.resize(block)?;
@@ -110,7 +110,7 @@ impl Decoder {
         Ok(head.finish())
     }
 
-    /// Changes of the table's size may stand at the beginning.
+    /// Handles changes of the table's size at the start of a block.
     fn resize<'a>(&mut self, block: &'a [u8]) -> Result<&'a [u8], Unreadable> {
         let mut rest = block;
         if let Some(texts) = &mut self.texts {
@@ -157,7 +157,7 @@ impl Decoder {
     }
 }
 
-/// A name or a value.
+/// Reads a name or a value.
 fn text<'o, 'r: 'o>(rest: &mut &'r [u8], decoded: &'o mut Vec<u8>) -> Result<&'o [u8], Unreadable> {
     let is_coded = rest.first().is_some_and(|first| first & 0x80 != 0);
     let length = integer::take(rest, 7)?;
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_answers_of_the_standard() {
-        // RFC 7541, appendix C.6, but with the usual size of the table.
+        // RFC 7541, appendix C.6, but with the default size of the table.
         let mut decoder = Decoder::new();
         let first = bytes(
             "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 \
@@ -209,7 +209,7 @@ mod tests {
             let fields = decoder.fields().unwrap();
             fields.iter().map(|(name, value)| (text(name), text(value))).collect::<Vec<_>>()
         };
-        // As above: RFC 7541, appendix C.6.
+        // RFC 7541, appendix C.6.
         let first = fields_of(
             "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 \
              8f0b 97c8 e9ae 82ae 43d3",
@@ -245,7 +245,7 @@ mod tests {
             (vec![vec![0x88], literal("a", "\0")], Cause::BadHead),
             (vec![vec![0x88], literal("a", " x")], Cause::BadHead),
             (vec![vec![0x88], literal("a", "x\t")], Cause::BadHead),
-            // A name of the static table, a value in Huffman code, and an entry of the table.
+            // A name of the static table, a value in Huffman code, and an entry of the dynamic table.
             (vec![vec![0x88], b"\x0f\x28\x03a\rb".to_vec()], Cause::BadHead),
             (vec![vec![0x88], b"\x0f\x28\x84\xff\xff\xff\xf3".to_vec()], Cause::BadHead),
             (vec![vec![0x88], b"\x40\x01a\x01\n\xbe".to_vec()], Cause::BadHead),
@@ -264,7 +264,7 @@ mod tests {
     fn a_value_that_is_wrong_says_nothing_of_its_name_and_none_is_so_by_chance() {
         let mut decoder = Decoder::new();
         assert_eq!(decoder.read(b"\x88\x40\x01a\x01\n").unwrap().wrong, Some(Cause::BadHead));
-        // The name of that entry with another value, and values of which other software makes use.
+        // The name of that entry with another value, and values that other software uses.
         for block in
             [&b"\x88\x7e\x01x"[..], b"\x88\x00\x01a\x00", b"\x88\x00\x01a\x04\x01\t\x7fz", b"\x88\x00\x01a\x03a b"]
         {

@@ -1,73 +1,73 @@
-//! Names and values of fields, beside the table that only measures them.
+//! Names and values of fields, kept beside the table that only measures them.
 
 use std::collections::VecDeque;
 
 use super::table::STATIC;
 use crate::protocol::fields::FieldList;
 
-/// Most bytes that are kept of one block: what is larger is refused as a head.
+/// Most bytes that are kept of one block. A larger head is refused anyway.
 const MAX_KEPT: usize = 64 * 1024;
 
 /// The texts of one connection's dynamic table and of its last block.
 #[derive(Default, Debug)]
 pub(super) struct FieldTexts {
-    /// Name and value of each field in the dynamic table, the newest first.
+    /// Name and value of each field in the dynamic table, newest first.
     added: VecDeque<(Vec<u8>, Vec<u8>)>,
-    /// Name and value of the literal that was read last.
+    /// Name and value of the last literal.
     literal: (Vec<u8>, Vec<u8>),
     block: FieldList,
 }
 
 impl FieldTexts {
-    /// The fields of the last block, without pseudo-headers.
+    /// Returns the fields of the last block, without pseudo-headers.
     pub(super) fn block(&self) -> &FieldList {
         &self.block
     }
 
-    /// A block begins.
+    /// Begins a block.
     pub(super) fn begin_block(&mut self) {
         self.block.clear();
     }
 
-    /// The block has the field at this index, which is in the table.
+    /// Adds the field at this index, which must be in the table, to the block.
     pub(super) fn indexed(&mut self, index: usize) {
         let (name, value) = at(&self.added, index);
         push(&mut self.block, name, value);
     }
 
-    /// A literal begins, whose name is spelled out.
+    /// Begins a literal with this name.
     pub(super) fn literal_name(&mut self, name: &[u8]) {
         self.literal.0.clear();
         self.literal.0.extend_from_slice(name);
     }
 
-    /// A literal begins, whose name is that of the field at this index, which is in the table.
+    /// Begins a literal with the name of the field at this index, which must be in the table.
     pub(super) fn indexed_name(&mut self, index: usize) {
         let (name, _) = at(&self.added, index);
         self.literal.0.clear();
         self.literal.0.extend_from_slice(name);
     }
 
-    /// The value of the literal, which is a field of the block.
+    /// Sets the value of the literal, and adds the literal to the block.
     pub(super) fn value(&mut self, value: &[u8]) {
         self.literal.1.clear();
         self.literal.1.extend_from_slice(value);
         push(&mut self.block, &self.literal.0, value);
     }
 
-    /// The last literal was added to the table, which has `length` fields since.
+    /// Adds the last literal to the table, which then has `length` fields.
     pub(super) fn add_last_to_table(&mut self, length: usize) {
         self.added.push_front(self.literal.clone());
         self.evict_to(length);
     }
 
-    /// The table has `length` fields since: the newest.
+    /// Keeps only the newest `length` fields of the table.
     pub(super) fn evict_to(&mut self, length: usize) {
         self.added.truncate(length);
     }
 }
 
-/// The field at an index, counted from 1, the static table first. It is there: the table was asked before.
+/// Returns the field at an index, counted from 1, static table first. The index must exist.
 fn at(added: &VecDeque<(Vec<u8>, Vec<u8>)>, index: usize) -> (&[u8], &[u8]) {
     match STATIC.get(index - 1) {
         Some((name, value)) => (name.as_bytes(), value.as_bytes()),

@@ -1,11 +1,11 @@
 //! The Huffman code of HPACK (RFC 7541, section 5.2 and appendix B).
 //!
-//! The code is canonical: among codes of one length the symbols are in order, and a longer code begins where the shorter
-//! ones end. So the lengths are all that has to be written down.
+//! The code is canonical: codes of one length are in the order of the symbols, and longer codes continue after the
+//! shorter ones. So the lengths define the whole code.
 
 use super::Unreadable;
 
-/// Bits of the code of each byte, and of the end of a text.
+/// Length in bits of the code of each byte, and of the end of a text.
 #[rustfmt::skip]
 const LENGTHS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
@@ -20,18 +20,18 @@ const LENGTHS: [u8; 257] = [
 ];
 
 const LONGEST: usize = 30;
-/// The symbol that stands for the end, which may not be sent.
+/// The symbol for the end of a text, which must not be sent.
 const END: u16 = 256;
 
-/// Codes of up to eight bits are found by the next eight; longer ones by their length.
+/// Lookup tables: codes of up to eight bits by the next byte, longer codes by length.
 struct Code {
-    /// Symbol and length for each byte that a code of up to eight bits begins; length 0: the code is longer.
+    /// Symbol and length for each byte that begins with a code of up to eight bits; length 0: the code is longer.
     short: [(u8, u8); 256],
-    /// The first code of each length.
+    /// First code of each length.
     first: [u32; LONGEST + 1],
-    /// How many codes there are of each length.
+    /// Number of codes of each length.
     count: [u32; LONGEST + 1],
-    /// Where the symbols of each length begin in `symbols`.
+    /// Start of the symbols of each length in `symbols`.
     start: [u32; LONGEST + 1],
     /// All symbols, by length and then by value.
     symbols: [u16; 257],
@@ -65,7 +65,7 @@ const fn code() -> Code {
     code
 }
 
-/// Every byte that begins with this code.
+/// Fills the entries of all bytes that begin with this code.
 const fn fill(short: &mut [(u8, u8); 256], symbol: u8, length: usize, code: u32) {
     let first = (code as usize) << (8 - length);
     let mut byte = first;
@@ -75,10 +75,10 @@ const fn fill(short: &mut [(u8, u8); 256], symbol: u8, length: usize, code: u32)
     }
 }
 
-/// Puts the text that `coded` stands for in place of what is in `out`.
+/// Replaces `out` by the decoded text.
 pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), Unreadable> {
     out.clear();
-    // The bits that were not used yet, the first of them highest, and how many those are.
+    // The unused bits, first bit highest, and their number.
     let (mut bits, mut have) = (0u64, 0u32);
     let mut rest = coded.iter();
     loop {
@@ -100,7 +100,7 @@ pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), Unreadable> 
     }
 }
 
-/// The symbol with which `bits` begin, and the length of its code.
+/// Returns the first symbol of `bits`, and the length of its code.
 fn next_symbol(bits: u64) -> (u16, u32) {
     let (symbol, length) = CODE.short[(bits >> 56) as usize];
     if length > 0 {
@@ -113,7 +113,7 @@ fn next_symbol(bits: u64) -> (u16, u32) {
     found.unwrap_or((END, LONGEST as u32))
 }
 
-/// What is left over are fewer than eight bits, all of them ones.
+/// Accepts the rest of a text: fewer than eight bits, all ones.
 fn ending(bits: u64, have: u32) -> Result<(), Unreadable> {
     if have < 8 && bits == !(u64::MAX >> have) { Ok(()) } else { Err(Unreadable) }
 }

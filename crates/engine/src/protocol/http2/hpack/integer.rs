@@ -2,7 +2,7 @@
 
 use super::Unreadable;
 
-/// Nothing in a block may be larger: a limit of ours, far above what can be meant.
+/// Our own upper limit, far above any meaningful value.
 const MOST: u64 = 1 << 28;
 
 /// Reads an integer that begins in the last `bits` bits of the first byte.
@@ -27,7 +27,7 @@ pub(super) fn take(input: &mut &[u8], bits: u32) -> Result<usize, Unreadable> {
     Ok(value as usize)
 }
 
-/// Adds `value` to `out`; it begins in the last `bits` bits of a byte whose other bits are those of `first`.
+/// Appends `value` to `out`. It begins in the last `bits` bits of a byte whose other bits are those of `first`.
 pub(crate) fn put(out: &mut Vec<u8>, first: u8, bits: u32, value: usize) {
     let full = (1usize << bits) - 1;
     if value < full {

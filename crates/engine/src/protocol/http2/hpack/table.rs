@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use super::{TABLE_SIZE, Unreadable};
 
-/// What a field counts above its name and value.
+/// Bytes that each field counts in addition to its name and value.
 pub(crate) const OVERHEAD: usize = 32;
 
-/// Names and values that both sides know, the first at index 1.
+/// Names and values that both sides know; the first has index 1.
 #[rustfmt::skip]
 pub(crate) const STATIC: [(&str, &str); 61] = [
     (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
@@ -25,14 +25,13 @@ pub(crate) const STATIC: [(&str, &str); 61] = [
     ("www-authenticate", ""),
 ];
 
-/// What matters of a name.
+/// Relevant kinds of names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Name {
     Status,
     Length,
     Other,
-    /// No name of an answer: a pseudo-header of requests or of nobody, an empty name, one in upper case, or one with a
-    /// character that no name has.
+    /// Not a name of an answer: another pseudo-header, an empty name, upper case, or an invalid character.
     Wrong,
 }
 
@@ -48,28 +47,28 @@ impl Name {
     }
 }
 
-/// A character that may stand in a name (RFC 9113, section 8.2.1).
+/// Returns true for a valid character of a name (RFC 9113, section 8.2.1).
 fn is_in_name(byte: u8) -> bool {
     matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase() && byte != b':'
 }
 
-/// A value that a field may have (RFC 9113, section 8.2.1): nothing ends it early, and no blank begins or ends it.
+/// Returns true for a valid value (RFC 9113, section 8.2.1): no character that ends it early, no blank at its ends.
 fn is_value(value: &[u8]) -> bool {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     !is_blank(value.first()) && !is_blank(value.last()) && !value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n'))
 }
 
-/// What matters of a field.
+/// Relevant kinds of fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Field {
-    /// `None`: not three digits.
+    /// A status; `None`: not three digits.
     Status(Option<u16>),
-    /// `None`: no number.
+    /// A length; `None`: not a number.
     Length(Option<u64>),
     Other,
-    /// Its name is wrong.
+    /// An invalid name.
     Wrong,
-    /// A value that no field may have.
+    /// An invalid value.
     WrongValue,
 }
 
@@ -94,31 +93,31 @@ impl Field {
     }
 }
 
-/// Only digits, no sign, no overflow.
+/// Returns the number; `None` if there is a sign, another character or an overflow.
 fn decimal(digits: &[u8]) -> Option<u64> {
     let digit = |byte: &u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
     let add = |sum: u64, byte| sum.checked_mul(10)?.checked_add(digit(byte)?);
     if digits.is_empty() { None } else { digits.iter().try_fold(0, add) }
 }
 
-/// A field and how long it is.
+/// A field and its length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) field: Field,
-    /// Bytes of its name.
+    /// Bytes of the name.
     pub(super) name: usize,
-    /// Bytes of its name and value, and [`OVERHEAD`].
+    /// Bytes of the name and the value, plus [`OVERHEAD`].
     pub(super) size: usize,
 }
 
-/// What is found at an index, without its value.
+/// The name of a field in the tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Named {
     pub(super) name: Name,
     pub(super) length: usize,
 }
 
-/// The static table, as entries.
+/// The static table as entries.
 static KNOWN: std::sync::LazyLock<[Entry; 61]> = std::sync::LazyLock::new(|| {
     STATIC.map(|(name, value)| Entry {
         field: Field::of(Name::of(name.as_bytes()), value.as_bytes()),
@@ -131,7 +130,7 @@ static KNOWN: std::sync::LazyLock<[Entry; 61]> = std::sync::LazyLock::new(|| {
 #[derive(Debug)]
 pub(super) struct Table {
     known: &'static [Entry; 61],
-    /// The newest first.
+    /// Entries of the dynamic table, newest first.
     added: VecDeque<Entry>,
     size: usize,
     most: usize,
@@ -142,7 +141,7 @@ impl Table {
         Table { known: &KNOWN, added: VecDeque::new(), size: 0, most: TABLE_SIZE }
     }
 
-    /// The field at an index, counted from 1.
+    /// Returns the field at an index, counted from 1.
     #[inline]
     pub(super) fn get(&self, index: usize) -> Result<Entry, Unreadable> {
         match index.checked_sub(1).ok_or(Unreadable)? {
@@ -155,7 +154,7 @@ impl Table {
         self.get(index).map(|entry| Named { name: entry.field.name(), length: entry.name })
     }
 
-    /// Adds a field; what is too large for the table empties it.
+    /// Adds a field. A field that is larger than the table empties it.
     pub(super) fn add(&mut self, entry: Entry) {
         self.evict(self.most.saturating_sub(entry.size));
         if entry.size <= self.most {
@@ -164,7 +163,7 @@ impl Table {
         }
     }
 
-    /// The other side makes the table smaller, or larger again.
+    /// Changes the table's size, as the peer requested.
     pub(super) fn resize(&mut self, most: usize) -> Result<(), Unreadable> {
         if most > TABLE_SIZE {
             return Err(Unreadable);
@@ -180,7 +179,7 @@ impl Table {
         }
     }
 
-    /// How many fields were added and not evicted.
+    /// Returns the number of fields in the dynamic table.
     pub(super) fn len(&self) -> usize {
         self.added.len()
     }

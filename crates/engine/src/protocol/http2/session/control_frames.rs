@@ -1,4 +1,4 @@
-//! Frames that are about the connection: settings, pings, windows, going away.
+//! Frames about the connection: settings, pings, windows, going away.
 
 use truetail_model::record::{Cause, Outcome};
 
@@ -38,7 +38,7 @@ impl Http2Session {
                     return Err(WINDOW);
                 }
             }
-            // The table is used as everybody may, or not at all.
+            // The table is used with its default size, or not at all.
             setting::HEADER_TABLE_SIZE if (value as usize) < TABLE_SIZE && self.encoding.table != TableUse::Unused => {
                 self.encoding.table = TableUse::Unused;
                 self.encoding.gives_up_table = true;
@@ -62,7 +62,7 @@ impl Http2Session {
         }
     }
 
-    /// The peer goes away: it has not processed what lies above the last stream.
+    /// Handles a GOAWAY: the peer has not processed streams above the last one.
     pub(super) fn goaway(
         &mut self,
         head: FrameHeader,
@@ -80,7 +80,7 @@ impl Http2Session {
         let taken = self.out.taken();
         for id in self.streams.above(last) {
             let Some(stream) = self.streams.cancel(id) else { continue };
-            // It may be sent again, whatever it is (RFC 9113, section 6.8).
+            // The request may be sent again, even if it is not idempotent (RFC 9113, section 6.8).
             let retry = match stream.begins_at >= taken {
                 true => Retry::Unsent,
                 false if stream.received == 0 => Retry::Unprocessed,

@@ -1,17 +1,16 @@
-//! How a peer breaks the rules for a whole connection.
+//! Violations of the protocol that end the whole connection.
 
 use truetail_model::record::Cause;
 
 use crate::protocol::http2::frame::code;
 
-/// The peer broke the rules, and the connection is of no use any more.
+/// The peer broke the rules, so the connection is unusable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ConnectionError {
-    /// Why.
     pub(super) cause: Cause,
-    /// What the peer is told.
+    /// The error code for the peer.
     pub(super) code: u32,
-    /// The stream that is to blame; 0: none.
+    /// The stream that caused the error; 0: none.
     pub(super) stream: u32,
 }
 
@@ -25,7 +24,6 @@ impl ConnectionError {
     }
 }
 
-/// The other side broke the rules.
 pub(super) const PROTOCOL: ConnectionError = ConnectionError::new(Cause::Http2Protocol, code::PROTOCOL_ERROR);
 pub(super) const FRAME_SIZE: ConnectionError = ConnectionError::new(Cause::Http2Protocol, code::FRAME_SIZE_ERROR);
 pub(super) const CLOSED: ConnectionError = ConnectionError::new(Cause::Http2Protocol, code::STREAM_CLOSED);

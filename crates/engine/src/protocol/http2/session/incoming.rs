@@ -1,4 +1,4 @@
-//! What a session receives.
+//! Frames that a session receives.
 
 use truetail_model::record::{Cause, Outcome};
 
@@ -19,10 +19,10 @@ const BLOCK_FRAMES: u32 = 64;
 const INTERIM_LIMIT: u8 = 32;
 
 impl Http2Session {
-    /// Takes bytes of the connection.
+    /// Handles bytes of the connection.
     ///
     /// # Errors
-    /// When the connection is of no use any more. What had ended before is among the events.
+    /// If the connection is unusable. Requests that had ended before are among the events.
     pub(super) fn receive_frames(&mut self, bytes: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
         self.try_frames(bytes, events).map_err(|error| match self.peer.known {
             true => error,
@@ -39,7 +39,7 @@ impl Http2Session {
             }
             let frame = std::mem::take(&mut self.incoming.partial_frame);
             let taken = whole(&frame)?.map_or(Ok(()), |(head, payload, _)| self.frame(head, payload, events));
-            // Its room is used again.
+            // Keeps the buffer's memory.
             self.incoming.partial_frame = frame;
             self.incoming.partial_frame.clear();
             taken?;
@@ -113,7 +113,7 @@ impl Http2Session {
         Ok(())
     }
 
-    /// The window of the connection shrinks by what came, and is opened again when half of it is gone.
+    /// Reduces the connection's receive window, and reopens it when half of it is used.
     fn consume(&mut self, bytes: usize) -> Result<(), ConnectionError> {
         self.receive_window -= bytes as i64;
         if self.receive_window < 0 {
@@ -126,7 +126,7 @@ impl Http2Session {
         Ok(())
     }
 
-    /// Something for a stream that is not open.
+    /// Handles a frame for a stream that is not open.
     fn late(&mut self, id: u32, last: bool) -> Result<(), ConnectionError> {
         match () {
             _ if self.never_was(id) => Err(PROTOCOL),
@@ -135,7 +135,7 @@ impl Http2Session {
         }
     }
 
-    /// A stream that we have not opened: those of the other side have even numbers, and it may open none.
+    /// Returns true if we have not opened this stream. The peer's streams have even numbers, and it may open none.
     pub(super) fn never_was(&self, id: u32) -> bool {
         id >= self.next || id & 1 == 0
     }
@@ -173,7 +173,7 @@ impl Http2Session {
         Ok(())
     }
 
-    /// A field block is whole.
+    /// Handles a complete field block.
     fn block(&mut self, id: u32, ends: bool, block: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
         let fields = self.incoming.decoder.read(block).map_err(|_| COMPRESSION.on(id))?;
         let Some(stream) = self.streams.get(id) else { return self.late(id, ends) };
@@ -192,7 +192,7 @@ impl Http2Session {
         Ok(())
     }
 
-    /// The answer is whole.
+    /// Handles the end of an answer.
     fn end(&mut self, id: u32, events: &mut Events) {
         let Some(stream) = self.streams.get(id) else { return };
         let (status, body_left) = (stream.answer.status.unwrap_or_default(), stream.body_left);
@@ -208,7 +208,7 @@ impl Http2Session {
         }
     }
 
-    /// What came is no answer: the request ends, and the connection goes on.
+    /// Ends a request with a malformed answer. The connection continues.
     pub(super) fn refuse(&mut self, id: u32, cause: Cause, code: u32, events: &mut Events) {
         if let Some(stream) = self.reset(id, code) {
             events.end(Ended::new(stream.tag, Outcome::Malformed(cause), stream.received));
@@ -244,7 +244,7 @@ fn count(stream: &mut Stream, payload: &[u8], events: &mut Events) {
     stream.received += (HEAD + payload.len()) as u64;
 }
 
-/// Takes the head of an answer, or its trailers. `Err`: why it is none.
+/// Takes the head of an answer, or its trailers. `Err` holds the reason why the fields are neither.
 fn take_fields(stream: &mut Stream, fields: hpack::DecodedFields, ends: bool) -> Result<(), Cause> {
     if let Some(cause) = fields.wrong {
         return Err(cause);
@@ -269,10 +269,10 @@ fn take_fields(stream: &mut Stream, fields: hpack::DecodedFields, ends: bool) ->
     }
 }
 
-/// A frame with its payload, and what is behind it.
+/// A frame header, its payload, and the bytes after it.
 type Whole<'a> = (FrameHeader, &'a [u8], &'a [u8]);
 
-/// The frame at the beginning of `bytes`; `None`: it is not whole.
+/// Returns the frame at the start of `bytes`; `None`: it is incomplete.
 #[inline]
 fn whole(bytes: &[u8]) -> Result<Option<Whole<'_>>, ConnectionError> {
     let Some(head) = FrameHeader::read(bytes) else { return Ok(None) };
@@ -283,7 +283,7 @@ fn whole(bytes: &[u8]) -> Result<Option<Whole<'_>>, ConnectionError> {
     Ok(rest.split_at_checked(head.length).map(|(payload, after)| (head, payload, after)))
 }
 
-/// A payload without its padding.
+/// Returns a payload without its padding.
 fn unpadded(head: FrameHeader, payload: &[u8]) -> Result<&[u8], ConnectionError> {
     if head.stream == 0 {
         return Err(PROTOCOL);

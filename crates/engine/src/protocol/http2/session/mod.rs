@@ -1,8 +1,8 @@
-//! One connection of HTTP/2: its streams, windows and limits.
+//! One HTTP/2 connection: its streams, windows and limits.
 //!
-//! Whatever the peer does is an outcome of the requests that it concerns, and memory stays bounded: a frame is at most
-//! 16 KiB, a field block 64 KiB, the dynamic table 4 KiB; bodies are counted and forgotten; of cancelled requests a bounded
-//! number is remembered; and a peer that does not take our replies to its own frames is left.
+//! Every action of the peer is an outcome of the requests that it affects, and memory stays bounded. A frame is at most
+//! 16 KiB, a field block 64 KiB, and the dynamic table 4 KiB. Bodies are counted and dropped. A bounded number of
+//! cancelled requests is remembered. If a peer does not take our replies to its own frames, the connection is closed.
 
 mod control_frames;
 mod error;
@@ -25,28 +25,28 @@ use outbox::Outbox;
 use reassembly::Reassembly;
 use streams::Streams;
 
-/// How much of a body the peer may send before it hears from us: nearly as much as it likes. Bodies are not kept.
+/// Receive window of a connection and of each stream. It is large, because bodies are not kept.
 const OUR_WINDOW: i64 = 1 << 30;
-/// The window of a connection that nobody has changed, and of its streams.
+/// Default window of a connection and of its streams.
 const DEFAULT_WINDOW: i64 = 65_535;
-/// No window is larger.
+/// Upper limit of a window.
 const LARGEST_WINDOW: i64 = (1 << 31) - 1;
-/// No stream has a higher number.
+/// Highest stream number.
 const LAST_STREAM: u32 = (1 << 31) - 1;
-/// Bytes of replies (to pings, settings and broken streams) that wait to be taken.
+/// Most bytes of replies (to pings, settings and broken streams) that wait to be taken.
 const MAX_REPLIES: usize = 256 * 1024;
-/// With so many bytes waiting to be taken nothing new is begun: the peer does not read.
+/// With this many bytes waiting to be taken, no request begins, because the peer does not read.
 const MAX_UNSENT: usize = 1024 * 1024;
-/// Largest head that we ask for; what is larger is counted as such.
+/// Largest head that we announce to accept. A larger one is reported as too large.
 const OUR_HEAD_LIMIT: u32 = 64 * 1024;
 
-/// HTTP/2, as all connections of a worker speak it.
+/// HTTP/2 for all connections of a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Http2<F = Arc<FieldBlocks>> {
     blocks: F,
     /// Most requests at once on one connection; the server may allow fewer.
     max_streams: u32,
-    /// Header fields of answers are kept as text, for an observer.
+    /// Keep header fields of answers as text, for an observer.
     keeps_fields: bool,
 }
 
@@ -73,22 +73,22 @@ impl<F: FieldSource> Protocol for Http2<F> {
     }
 }
 
-/// What the peer allows.
+/// Limits of the peer.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
-    /// Its settings have come.
+    /// True once the peer's settings have arrived.
     known: bool,
     streams: u32,
     window: i64,
-    /// It has said that it goes away, and that it processes nothing above this stream.
+    /// After a GOAWAY: the last stream that the peer processes.
     last_stream: Option<u32>,
 }
 
-/// How our requests use the peer's dynamic table.
+/// Use of the peer's dynamic table by our requests.
 #[derive(Clone, Copy, Debug)]
 struct Encoding {
     table: TableUse,
-    /// The next block begins with word that the table is given up.
+    /// True if the next block must begin by resizing the table to zero.
     gives_up_table: bool,
 }
 
@@ -104,14 +104,14 @@ pub(crate) struct Http2Session {
     receive_window: i64,
     encoding: Encoding,
     incoming: Reassembly,
-    /// How many requests may be in flight has changed, and no event said so yet.
+    /// True if the capacity has changed and no event has reported it yet.
     room_changed: bool,
     is_closed: bool,
 }
 
 impl Http2Session {
-    /// A connection on which nothing was said yet. There will be at most `max_streams` requests at once on it, or fewer if
-    /// the peer says so. `keeps_fields`: header fields of answers are kept as text.
+    /// Creates a session on a new connection. At most `max_streams` requests are in flight at once, or fewer if the
+    /// peer says so. `keeps_fields`: keep header fields of answers as text.
     fn new(max_streams: u32, keeps_fields: bool) -> Http2Session {
         let mut session = Http2Session {
             out: Outbox::new(),
@@ -146,35 +146,35 @@ impl Http2Session {
         frame::put_number(out, kind::WINDOW_UPDATE, 0, (OUR_WINDOW - DEFAULT_WINDOW) as u32);
     }
 
-    /// Nothing begins now: a request that ends leaves no room for another.
+    /// Returns true if no request may begin, so that a request that ends leaves no room for another.
     fn is_full(&self) -> bool {
         self.is_closing() || self.is_backed_up()
     }
 
-    /// The peer does not read: so much waits for it that nothing is put behind it.
+    /// Returns true if so much output is pending that nothing is added, because the peer does not read.
     fn is_backed_up(&self) -> bool {
         self.out.pending().len() >= MAX_UNSENT
     }
 
-    /// How many bytes of bodies the peer takes on the connection, beside those that wait to be taken.
+    /// Returns the number of body bytes that the peer still accepts on the connection, besides pending output.
     pub(super) fn send_window(&self) -> i64 {
         self.send_window
     }
 
-    /// Bytes that are kept: parts of frames and of blocks, and what waits to be taken.
+    /// Returns the number of buffered bytes: partial frames and blocks, and output.
     pub(super) fn held(&self) -> usize {
         self.incoming.held() + self.out.bytes.capacity()
     }
 
-    /// Says as events what has changed for requests to come.
+    /// Reports a change of the capacity as an event.
     fn report(&mut self, events: &mut Events) {
         if std::mem::take(&mut self.room_changed) {
             events.push(Event::RoomChanged);
         }
     }
 
-    /// Ends every request. What had not begun to be answered was reset, for `cause`; what had begun is malformed. `blamed`
-    /// is the stream that broke the rules. `are_retried`: what was not sent may be sent elsewhere.
+    /// Ends every request. Requests without an answer yet are reset for `cause`; requests whose answer has begun are
+    /// malformed. `blamed` is the stream that broke the rules. `are_retried`: unsent requests may be sent elsewhere.
     fn end_all(&mut self, cause: Cause, blamed: u32, are_retried: bool, events: &mut Events) {
         let (told_to_go, taken) = (self.peer.last_stream.is_some(), self.out.taken());
         for (id, stream) in self.streams.take_all() {
@@ -193,12 +193,12 @@ impl Http2Session {
     }
 
     fn put_goaway(&mut self, code: u32) {
-        // We process no stream of the peer's, and so the last one is 0.
+        // The last processed stream is 0, because we process no streams of the peer.
         frame::put(&mut self.out.bytes, kind::GOAWAY, 0, 0, &[[0; 4], code.to_be_bytes()].concat());
     }
 }
 
-/// What it is asked whichever requests it carries.
+/// Methods that do not depend on the source of the requests.
 impl Http2Session {
     fn take_bytes(&mut self, bytes: &[u8], events: &mut Events) -> Flow {
         let received = self.receive_frames(bytes, events);
@@ -233,7 +233,7 @@ impl Http2Session {
         !self.is_full() && (self.in_flight() as u64) < self.capacity()
     }
 
-    /// One until the peer has said how many it allows; those in flight, once it takes no more or does not read.
+    /// Returns the capacity: 1 until the peer has stated its limit, and the requests in flight if no more may begin.
     fn capacity(&self) -> u64 {
         if self.is_full() {
             return self.in_flight() as u64;
@@ -247,7 +247,7 @@ impl Http2Session {
         self.streams.len()
     }
 
-    /// The peer has said that it goes away, or the numbers for streams are used up.
+    /// Returns true if the peer has said that it goes away, or if the stream numbers are used up.
     #[inline]
     fn is_closing(&self) -> bool {
         self.is_closed || self.peer.last_stream.is_some() || self.next > LAST_STREAM

@@ -1,4 +1,4 @@
-//! What a session sends: requests, bodies, resets.
+//! Frames that a session sends: requests, bodies, resets.
 
 use truetail_model::record::Cause;
 
@@ -10,7 +10,7 @@ use crate::protocol::http2::frame::{self, FrameHeader, LONGEST, code, flag, kind
 use crate::protocol::http2::source::{FieldSource, RequestBlock};
 use crate::target::request_set::RequestId;
 
-/// Bodies are put behind what waits to be taken only up to so many bytes: the rest follows when these are gone.
+/// Most pending bytes that adding to a body may reach. The rest of the body follows when they are gone.
 const BODIES_AHEAD: usize = 128 * 1024;
 
 impl Http2Session {
@@ -38,7 +38,7 @@ impl Http2Session {
         id
     }
 
-    /// One frame, and where the block is longer than a frame may be, more that continue it.
+    /// Appends a HEADERS frame, and CONTINUATION frames if the block exceeds one frame.
     fn put_fields<'a>(&mut self, id: u32, block: impl RequestBlock<'a>) {
         let out = &mut self.out.bytes;
         let begin = out.len();
@@ -56,7 +56,7 @@ impl Http2Session {
         split_fields(out, id, begin, ends);
     }
 
-    /// Puts as much of a body as may be sent now. Returns whether that was the rest of it, or nobody wants it any more.
+    /// Appends as much of a body as may be sent now. Returns true if nothing is left, or the stream is closed.
     fn put_body(&mut self, id: u32, body: &[u8]) -> bool {
         loop {
             let Some(stream) = self.streams.get(id) else { return true };
@@ -79,7 +79,7 @@ impl Http2Session {
         }
     }
 
-    /// Goes on with bodies that had to wait.
+    /// Continues bodies that had to wait.
     pub(super) fn continue_bodies<F: FieldSource>(&mut self, protocol: &Http2<F>) {
         if self.streams.waiting.is_empty() {
             return;
@@ -92,7 +92,7 @@ impl Http2Session {
         self.streams.waiting = waiting;
     }
 
-    /// Closes a stream and tells the peer; what still comes on it is ignored.
+    /// Closes a stream and tells the peer. Later frames on it are ignored.
     pub(super) fn reset(&mut self, id: u32, code: u32) -> Option<Stream> {
         let stream = self.streams.cancel(id)?;
         self.room_changed |= self.is_full();
@@ -100,9 +100,9 @@ impl Http2Session {
         Some(stream)
     }
 
-    /// Takes back the frames of streams above `last` of which nothing was taken, and the window of the connection that
-    /// their bodies took. Since all that was put later is above `last` too, and nothing will be opened any more, what
-    /// remains can be read without them.
+    /// Takes back the frames of unsent streams above `last`, and the connection window that their bodies used. The peer
+    /// can decode the remaining field blocks without them: all later blocks are above `last` too, and no stream is
+    /// opened any more.
     pub(super) fn take_back(&mut self, last: u32) {
         let Some(first) = self.streams.first_unsent(last, self.out.taken()) else { return };
         let behind = self.out.split_off(first);
@@ -110,7 +110,7 @@ impl Http2Session {
         let mut rest = &behind[..];
         while let Some(head) = FrameHeader::read(rest) {
             let (frame, after) = rest.split_at(frame::HEAD + head.length);
-            // A body that was begun goes on to nobody: its stream is reset by the peer.
+            // The rest of a body above `last` is dropped too, because the peer resets its stream.
             if head.stream <= last {
                 self.out.bytes.extend_from_slice(frame);
                 if head.kind == kind::DATA && head.has(flag::END_STREAM) {
@@ -123,10 +123,10 @@ impl Http2Session {
         }
     }
 
-    /// A reply of so many bytes was put.
+    /// Counts a reply of this number of bytes.
     ///
     /// # Errors
-    /// When too many wait: the peer asks and asks and does not listen.
+    /// If too many replies wait, because the peer keeps asking and does not read.
     pub(super) fn replied(&mut self, bytes: usize) -> Result<(), ConnectionError> {
         self.out.replies += bytes;
         if self.out.replies > MAX_REPLIES {
@@ -136,7 +136,7 @@ impl Http2Session {
     }
 }
 
-/// Cuts the block that begins at `begin` into frames.
+/// Splits the block that begins at `begin` into frames.
 #[cold]
 fn split_fields(out: &mut Vec<u8>, id: u32, begin: usize, ends: u8) {
     let block = out.split_off(begin + frame::HEAD);

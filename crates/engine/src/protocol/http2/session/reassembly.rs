@@ -1,10 +1,10 @@
-//! Frames and field blocks that come in parts.
+//! Frames and field blocks that arrive in parts.
 
 use super::error::{ConnectionError, FRAME_SIZE};
 use crate::protocol::http2::frame::{FrameHeader, HEAD, LONGEST};
 use crate::protocol::http2::hpack::Decoder;
 
-/// A field block whose end has not come.
+/// A field block whose end has not arrived.
 #[derive(Debug)]
 pub(super) struct PartialBlock {
     pub(super) stream: u32,
@@ -13,11 +13,11 @@ pub(super) struct PartialBlock {
     pub(super) bytes: Vec<u8>,
 }
 
-/// What came and is not dealt with yet, and the table that field blocks build on.
+/// Received bytes that are not handled yet, and the table of the field blocks.
 #[derive(Debug)]
 pub(super) struct Reassembly {
     pub(super) decoder: Decoder,
-    /// The part of a frame that came without its end.
+    /// A frame whose end has not arrived.
     pub(super) partial_frame: Vec<u8>,
     pub(super) partial_block: Option<PartialBlock>,
 }
@@ -28,12 +28,12 @@ impl Reassembly {
         Reassembly { decoder, partial_frame: Vec::new(), partial_block: None }
     }
 
-    /// Bytes that are kept of frames and of blocks.
+    /// Returns the number of buffered bytes of frames and blocks.
     pub(super) fn held(&self) -> usize {
         self.partial_frame.capacity() + self.partial_block.as_ref().map_or(0, |block| block.bytes.capacity())
     }
 
-    /// Adds to the part of a frame what belongs to it; what is behind it is returned, once it is whole.
+    /// Appends to the partial frame the bytes that belong to it. Once it is complete, returns the bytes after it.
     pub(super) fn complete<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, ConnectionError> {
         let partial = &mut self.partial_frame;
         let (head, rest) = bytes.split_at(HEAD.saturating_sub(partial.len()).min(bytes.len()));

@@ -1,4 +1,4 @@
-//! The streams of one connection, by their numbers.
+//! The streams of one connection, by number.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::protocol::{Event, Events, Tag};
 use crate::target::request_set::RequestId;
 
-/// How many cancelled requests are remembered one by one; after that many everything that comes late is ignored.
+/// Most cancelled requests that are remembered one by one. Beyond it, all late frames are ignored.
 const MAX_CANCELLED: usize = 16 * 1024;
 
 /// One request and its answer.
@@ -14,33 +14,33 @@ const MAX_CANCELLED: usize = 16 * 1024;
 pub(super) struct Stream {
     pub(super) tag: Tag,
     pub(super) request: RequestId,
-    /// Where among all bytes of the connection it begins.
+    /// Position of the request's first byte in the connection's output.
     pub(super) begins_at: u64,
-    /// How much of the body the peer takes now; may be negative.
+    /// Bytes of the body that the peer accepts now; may be negative.
     pub(super) send_window: i64,
-    /// How much of the body is not yet among the bytes to be sent.
+    /// Bytes of the body that are not in the output yet.
     pub(super) body_left: usize,
-    /// How much of an answer the peer may send.
+    /// Bytes of the answer that the peer may still send.
     pub(super) receive_window: i64,
     /// Bytes of the frames of the answer.
     pub(super) received: u64,
     pub(super) answer: AnswerState,
 }
 
-/// How far the answer of a stream has come.
+/// Progress of an answer.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct AnswerState {
     pub(super) to_head_request: bool,
-    /// Status of the final answer, once its head has come.
+    /// Status of the final answer, once its head has arrived.
     pub(super) status: Option<u16>,
     pub(super) interim: u8,
     /// Stated length of the body.
     pub(super) length: Option<u64>,
-    /// How much of the body has come.
+    /// Bytes of the body that have arrived.
     pub(super) data: u64,
 }
 
-/// Numbers of streams count up by two: a multiplication spreads them well enough.
+/// Hasher for stream numbers, which count up by two: a multiplication spreads them well enough.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct StreamIdHasher(u64);
 
@@ -60,14 +60,14 @@ impl Hasher for StreamIdHasher {
 
 type ById<T> = HashMap<u32, T, BuildHasherDefault<StreamIdHasher>>;
 
-/// The end of a request that lies ahead in the bytes to be sent.
+/// Position of the end of a request in the output.
 #[derive(Clone, Copy, Debug)]
 struct RequestEnd {
     at: u64,
     id: u32,
 }
 
-/// The streams that are open, and those that we cancelled while the peer may still be sending on them.
+/// Open streams, and streams that we cancelled while the peer may still send on them.
 #[derive(Default, Debug)]
 pub(super) struct Streams {
     open: ById<Stream>,
@@ -75,7 +75,7 @@ pub(super) struct Streams {
     ignores_all_late: bool,
     /// Streams whose body waits for a window or for room.
     pub(super) waiting: Vec<u32>,
-    /// Streams of which the transport has taken nothing, in their order.
+    /// Streams without any byte taken by the transport, in order.
     unsent: VecDeque<u32>,
     /// Requests with a body whose end the transport has not taken.
     ends: VecDeque<RequestEnd>,
@@ -95,31 +95,31 @@ impl Streams {
         self.open.get_mut(&id)
     }
 
-    /// Every stream that is open.
+    /// Returns all open streams.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
         self.open.values_mut()
     }
 
-    /// A stream ended by itself.
+    /// Removes a stream that has ended normally.
     pub(super) fn remove(&mut self, id: u32) -> Option<Stream> {
         self.open.remove(&id)
     }
 
-    /// The last byte of a request with a body will be at `at`.
+    /// Records the position after the last byte of a request with a body.
     pub(super) fn ends_at(&mut self, id: u32, at: u64) {
         self.ends.push_back(RequestEnd { at, id });
     }
 
-    /// What lay behind `at` is taken back.
+    /// Forgets ends after `at`, because those bytes were taken back.
     pub(super) fn forget_ends_after(&mut self, at: u64) {
         self.ends.retain(|end| end.at <= at);
     }
 
-    /// The transport has taken all bytes before `taken`.
+    /// Reports requests that started or were sent, after the transport has taken all bytes before `taken`.
     pub(super) fn sent_up_to(&mut self, taken: u64, events: &mut Events) {
         let mut started = u32::MAX;
         while let Some(id) = self.unsent.front().copied() {
-            // One that has ended needs no event.
+            // A request that has ended needs no event.
             if let Some(stream) = self.open.get(&id) {
                 if stream.begins_at >= taken {
                     break;
@@ -131,14 +131,14 @@ impl Streams {
         }
         while let Some(end) = self.ends.front().copied().filter(|end| end.at <= taken) {
             self.ends.pop_front();
-            // By one call from its first byte to its last: nothing was waited for.
+            // Without an event if one call took the first and the last byte, because nothing had to wait.
             if let Some(stream) = self.open.get(&end.id).filter(|_| end.id < started) {
                 events.push(Event::Sent(stream.tag));
             }
         }
     }
 
-    /// A stream is closed by us; what still comes on it is ignored.
+    /// Removes a stream that we close. Later frames on it are ignored.
     pub(super) fn cancel(&mut self, id: u32) -> Option<Stream> {
         let stream = self.open.remove(&id)?;
         if self.cancelled.len() < MAX_CANCELLED {
@@ -149,18 +149,18 @@ impl Streams {
         Some(stream)
     }
 
-    /// What comes on this stream, which is not open, may still come; with `last` nothing comes after it.
+    /// Returns true if a frame may still arrive on this closed stream. `last`: no frame follows it.
     pub(super) fn may_be_late(&mut self, id: u32, last: bool) -> bool {
         let known = if last { self.cancelled.remove(&id) } else { self.cancelled.contains(&id) };
         known || self.ignores_all_late
     }
 
-    /// The numbers of those above `last`.
+    /// Returns the numbers of open streams above `last`.
     pub(super) fn above(&self, last: u32) -> Vec<u32> {
         self.open.keys().copied().filter(|id| *id > last).collect()
     }
 
-    /// Where the first stream above `last` begins of which the transport, which has taken `taken` bytes, took nothing.
+    /// Returns the position of the first stream above `last` that has no byte among the `taken` bytes.
     pub(super) fn first_unsent(&self, last: u32, taken: u64) -> Option<u64> {
         let unsent = self.open.iter().filter(|(id, stream)| **id > last && stream.begins_at >= taken);
         unsent.map(|(_, stream)| stream.begins_at).min()

@@ -1,4 +1,4 @@
-//! A session, with a test in place of its transport and its server.
+//! A session whose transport and server are played by a test.
 
 use std::sync::Arc;
 
@@ -13,14 +13,13 @@ use crate::target::method::Method;
 use crate::target::request::Request;
 use crate::target::request_set::RequestSet;
 
-/// A session whose transport and server are played by the test.
 pub(super) struct Client {
     pub(super) protocol: Http2,
     pub(super) session: Http2Session,
 }
 
 impl Client {
-    /// Every request is this one; nothing was begun.
+    /// Creates a client that uses this request for all tags, with no request begun.
     pub(super) fn new(method: &str, headers: &[&str], body: &[u8]) -> Client {
         Client::with_max_streams(method, headers, body, None)
     }
@@ -34,7 +33,7 @@ impl Client {
         Client { session: Http2Session::new(protocol.max_streams, false), protocol }
     }
 
-    /// So many requests of GET were begun and sent, with tags from 0 on; nothing was received yet.
+    /// Creates a client that has sent this number of GET requests, with tags from 0, and received nothing.
     pub(super) fn sent(requests: u32) -> Client {
         let mut client = Client::new("GET", &[], b"");
         for tag in 0..requests {
@@ -48,14 +47,14 @@ impl Client {
         self.session.begin(&self.protocol, tag, ANY, &mut Events::default())
     }
 
-    /// What waits to be sent, which is taken.
+    /// Takes and returns the pending output.
     pub(super) fn take(&mut self) -> Vec<u8> {
         let out = self.session.output(&self.protocol).to_vec();
         self.session.sent(&self.protocol, out.len(), &mut Events::default());
         out
     }
 
-    /// The frames of everything that can be sent.
+    /// Returns the frames of everything that can be sent.
     pub(super) fn flush(&mut self) -> Vec<(FrameHeader, Vec<u8>)> {
         self.session.sent(&self.protocol, 0, &mut Events::default());
         let mut all = Vec::new();
@@ -71,7 +70,7 @@ impl Client {
         (flow, events.take())
     }
 
-    /// Receives what breaks no rules.
+    /// Receives a script that breaks no rules.
     pub(super) fn receive_script(&mut self, script: &Script) -> Vec<(Tag, Outcome)> {
         let (flow, events) = self.receive(&script.0);
         assert_eq!(flow, Flow::Continue);
@@ -87,7 +86,7 @@ impl Client {
     }
 }
 
-/// The requests that ended.
+/// Returns the requests that ended.
 pub(super) fn ended(events: &[Event]) -> Vec<Ended> {
     let of = |event: &Event| if let Event::Ended(ended) = event { Some(*ended) } else { None };
     events.iter().filter_map(of).collect()
@@ -98,7 +97,7 @@ pub(super) fn ended(events: &[Event]) -> Vec<Ended> {
 pub(super) struct Script(pub(super) Vec<u8>);
 
 impl Script {
-    /// What a server begins with.
+    /// The settings that a server sends first.
     pub(super) fn settings(list: &[(u16, u32)]) -> Script {
         let payload: Vec<u8> =
             list.iter().flat_map(|(id, value)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat()).collect();
@@ -110,13 +109,13 @@ impl Script {
         self
     }
 
-    /// A frame whose payload is one number.
+    /// Adds a frame whose payload is one number.
     pub(super) fn number(mut self, kind: u8, stream: u32, number: u32) -> Script {
         put_number(&mut self.0, kind, stream, number);
         self
     }
 
-    /// A head with status 200.
+    /// Adds a head with status 200.
     pub(super) fn head(self, stream: u32) -> Script {
         self.frame(kind::HEADERS, flag::END_HEADERS, stream, &[0x88])
     }
@@ -130,7 +129,7 @@ impl Script {
     }
 }
 
-/// The frames in `bytes`, with their payloads.
+/// Returns the frames in `bytes`, with their payloads.
 pub(super) fn frames(mut bytes: &[u8]) -> Vec<(FrameHeader, Vec<u8>)> {
     let mut frames = Vec::new();
     while let Some(head) = FrameHeader::read(bytes) {

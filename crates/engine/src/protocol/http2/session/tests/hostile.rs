@@ -1,4 +1,4 @@
-//! What a server may do to a client, and what becomes of the requests: a table.
+//! A table of hostile servers, and the outcomes of the requests.
 
 use truetail_model::record::{Cause, Outcome};
 
@@ -8,7 +8,7 @@ use super::client::{Client, Script, ended};
 use crate::protocol::http2::frame::{LONGEST, code, flag};
 use crate::protocol::{Events, Flow};
 
-/// Of three requests with tags 0, 1 and 2, on streams 1, 3 and 5, that of stream 3 meets this.
+/// Returns the outcomes of requests with tags 0, 1 and 2 on streams 1, 3 and 5, after this script about stream 3.
 fn outcomes(script: &Script) -> [Option<Outcome>; 3] {
     let mut client = Client::sent(3);
     let (_, events) = client.receive(&[&Script::settings(&[]).0[..], &script.0].concat());
@@ -34,7 +34,7 @@ fn head(fields: &[&[u8]], flags: u8) -> Script {
     script().frame(kind::HEADERS, flags | flag::END_HEADERS, 3, &fields.concat())
 }
 
-/// The request alone ends; the connection goes on for the others.
+/// Only this request ends; the connection continues for the others.
 #[test]
 fn what_ends_one_request() {
     let malformed = |cause| Outcome::Malformed(cause);
@@ -102,7 +102,7 @@ fn what_ends_one_request() {
     }
 }
 
-/// A field of 4000 bytes, named by its index ten thousand times.
+/// A field of 4,000 bytes, referred to by index 10,000 times.
 fn bomb() -> Script {
     let mut block = vec![0x88, 0x40, 1, b'a', 0x7f, 0x81, 0x1e];
     block.extend(vec![b'x'; 4000]);
@@ -110,7 +110,7 @@ fn bomb() -> Script {
     script().frame(kind::HEADERS, flag::END_HEADERS, 3, &block)
 }
 
-/// The connection ends, and with it everything on it: a reset for whoever had heard nothing.
+/// The connection ends with all its requests. Requests without an answer yet are reset.
 #[test]
 fn what_ends_the_connection() {
     let (protocol, window) = (Cause::Http2Protocol, Cause::Http2Window);

@@ -48,7 +48,7 @@ fn a_request_has_started_when_its_first_byte_was_taken_and_is_sent_when_its_last
     };
     assert_eq!(sent(&mut client, 0), []);
     assert_eq!(sent(&mut client, 1), [Event::Started(1)]);
-    // All but the last byte: the end of the second, and most of the third.
+    // All but the last byte: the end of the second request, and most of the third.
     assert_eq!(sent(&mut client, length - 2), [Event::Started(2), Event::Sent(1)]);
     assert_eq!(sent(&mut client, 1), [Event::Sent(2)]);
 }
@@ -181,7 +181,7 @@ fn windows_are_opened_again_when_half_of_them_is_gone() {
             opened[head.stream as usize] += u64::from(frame::number(&payload).unwrap());
         }
     }
-    // More than the first window of a gibibyte came, and there is always half of one left.
+    // More arrives than the first window of 1 GiB, and at least half a window always remains.
     let came = 100_000 * LONGEST as u64;
     assert!(opened.iter().all(|opened| *opened <= came && came - opened <= OUR_WINDOW as u64 / 2), "{opened:?}");
 }
@@ -211,7 +211,7 @@ fn the_end_of_a_connection_is_told_apart_by_where() {
 }
 
 proptest! {
-    /// However the bytes are cut into reads, the same ends with the same count of bytes.
+    /// However the bytes are cut into reads, the same requests end with the same byte counts.
     #[test]
     fn the_cut_makes_no_difference(order in Just((0u32..6).collect::<Vec<_>>()).prop_shuffle(), pieces in prop::collection::vec(1usize..40, 1..60)) {
         let script = order.iter().fold(Script::settings(&[(3, 100)]), |script, nth| {
@@ -233,7 +233,7 @@ proptest! {
         prop_assert_eq!(parts, whole);
     }
 
-    /// The window of a connection is what the peer has opened, less the bodies that were sent, whatever else it does.
+    /// A connection's window is what the peer has opened minus the bodies that were sent, whatever else the peer does.
     #[test]
     fn no_window_is_lost(sent in 1u32..5, list in prop::collection::vec((0u32..6, 0u32..6, 1u32..50_000), 0..20)) {
         let mut conversation = Conversation::post(sent, 5 - sent, vec![b'x'; 20_000]);
@@ -255,7 +255,7 @@ proptest! {
         }
     }
 
-    /// Whatever a server says: no panic, no memory without bound, and never more than one end for a request.
+    /// Any frames: no panic, bounded memory, and at most one end for each request.
     #[test]
     fn any_frames_leave_memory_bounded(list in prop::collection::vec((0u8..11, any::<u8>(), 0u32..12, prop::collection::vec(any::<u8>(), 0..64)), 0..200)) {
         let mut client = Client::sent(5);
@@ -331,7 +331,7 @@ fn a_body_that_is_not_sent_leaves_its_window_to_those_that_go_on() {
     assert_eq!(client.session.send_window, 65_535 - 60_000);
 }
 
-/// The end of a body that waited is told, also where a later request was taken back from before it.
+/// The end of a waiting body is reported, even if a later request was taken back before it.
 #[test]
 fn what_is_taken_back_does_not_hide_when_another_request_was_sent() {
     let mut client = Client::new("PUT", &[], &vec![b'x'; 60_000]);
