@@ -4,9 +4,9 @@
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{tool} cannot offer this: {why}")]
 pub struct CommandError {
-    /// The tool.
+    /// Name of the tool.
     pub tool: &'static str,
-    /// What it lacks, and what to do instead.
+    /// The missing feature, and a remedy.
     pub why: String,
 }
 
@@ -14,15 +14,15 @@ pub struct CommandError {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{tool}: {}: {what} (this parser was tested with {tool} {tested})", place(file, *line))]
 pub struct ParseError {
-    /// The tool.
+    /// Name of the tool.
     pub tool: &'static str,
-    /// The version the parser was tested with.
+    /// Version that the parser was tested with.
     pub tested: &'static str,
-    /// Which of its files: `stdout`, or a key of [`crate::ToolOutput::files`].
+    /// Name of the file: `stdout`, or a key of [`crate::ToolOutput::files`].
     pub file: &'static str,
-    /// The line, from 1, if there is one.
+    /// Line number, from 1, if known.
     pub line: Option<u64>,
-    /// What is wrong there.
+    /// Description of the problem.
     pub what: String,
 }
 

@@ -4,7 +4,7 @@ use truetail_model::record::{Cause, Outcome};
 
 use crate::output_reader::shortened;
 
-/// Parts of messages, in lower case, as Go, Java and Python print errors of their libraries and of the system. The first
+/// Parts of messages in lower case, as Go, Java and Python print errors of their libraries and of the system. The first
 /// match decides, because the message of a refused connection often contains other entries too.
 const MESSAGES: [(&str, Outcome); 18] = [
     ("refused", Outcome::ConnectFailed(Cause::Refused)),
@@ -27,7 +27,7 @@ const MESSAGES: [(&str, Outcome); 18] = [
     ("remotedisconnected", Outcome::Reset(Cause::ClosedBeforeAnswer)),
 ];
 
-/// Finds the outcome of failed requests by their messages, and counts the messages that it does not know.
+/// Classifies failed requests by their messages, and counts unknown messages.
 #[derive(Default, Debug)]
 pub struct FailureClassifier {
     unknown: u64,
@@ -37,7 +37,7 @@ pub struct FailureClassifier {
 }
 
 impl FailureClassifier {
-    /// The outcome that a message stands for. An unknown one counts as closed before an answer, and leads to a note.
+    /// Returns the outcome for a message. An unknown message counts as closed before an answer, and leads to a note.
     pub fn classify(&mut self, message: &str) -> Outcome {
         self.lower_case.clear();
         self.lower_case.push_str(message);
@@ -55,7 +55,7 @@ impl FailureClassifier {
         Outcome::Reset(Cause::ClosedBeforeAnswer)
     }
 
-    /// A note about unknown failures, if there were any.
+    /// Returns a note about unknown failures, if any.
     pub fn notes(self) -> Vec<String> {
         let FailureClassifier { unknown, first, .. } = self;
         let note = || {

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::{InstalledTool, Invocation, SearchPath, ToolNotFound};
 
-/// Locates the folder `tool` in the laboratory's own, and the program `java`. The folder must contain the relative paths
-/// `required`, and `<jar>-<version>.jar` in its folder `jar_folder`.
-///
-/// # Errors
-/// [`ToolNotFound`], which names the first missing part.
+/// Locates the folder `tool` in the laboratory's tools folder, and the program `java`. The folder must contain the
+/// relative paths `required`, and `<jar>-<version>.jar` in its folder `jar_folder`. The error names the first missing
+/// part.
 pub(crate) fn locate_jars(
     search_path: &SearchPath,
     tool: &str,
@@ -32,10 +30,7 @@ pub(crate) fn locate_jars(
     Ok(InstalledTool { path, version })
 }
 
-/// The same for a tool whose jars are in `lib` and that runs our own `class`, which must be compiled from `source`.
-///
-/// # Errors
-/// [`ToolNotFound`].
+/// Locates a tool with jars in `lib` that runs our own `class`, which must be compiled from `source`.
 pub(crate) fn locate_compiled(
     search_path: &SearchPath,
     tool: &str,
@@ -51,7 +46,7 @@ pub(crate) fn locate_compiled(
     Err(ToolNotFound { looked_for: format!("{} does not match this version of truetail", compiled.display()) })
 }
 
-/// The version in the file name of the jar; the greatest by name where there are several.
+/// Returns the version in the file name of the jar. Of several versions, returns the greatest by name.
 fn version_of(folder: &Path, jar: &str) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let versions = names.filter_map(|name| {
@@ -61,14 +56,14 @@ fn version_of(folder: &Path, jar: &str) -> Option<String> {
     versions.max()
 }
 
-/// `java` with the space-separated arguments in `words`. It writes numbers in the English way.
+/// Returns an invocation of `java` with the space-separated arguments in `words`. Numbers are formatted in English.
 pub(crate) fn java(words: &str) -> Invocation {
     Invocation { program: PathBuf::from("java"), ..Invocation::default() }
         .words("-Duser.language=en -Duser.country=US")
         .words(words)
 }
 
-/// The value of `-cp`: our own classes and all jars.
+/// Returns the value of `-cp`: our own classes and all jars.
 pub(crate) fn class_path(found: &InstalledTool) -> String {
     format!("{0}/classes:{0}/lib/*", found.path.display())
 }

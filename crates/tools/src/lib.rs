@@ -1,9 +1,8 @@
-//! Other people's load tools: for each, how to find and install it, its command line for a load, and a parser for its
-//! output.
+//! Other load tools. For each: detection and installation, a command line for a load, and a parser of its output.
 //!
-//! A [`Tool`] knows *what* to run ([`Tool::command`]) and parses the output ([`Tool::parse`]); `truetail-lab` runs it. This
-//! crate only starts processes to ask for a version ([`Tool::locate`]). A parser takes bytes and returns a [`ToolReport`],
-//! or a [`ParseError`] that names the line. It never panics, and never makes up what the tool did not report.
+//! A [`Tool`] states the command line ([`Tool::command`]) and parses the output ([`Tool::parse`]); `truetail-lab` runs
+//! it. This crate only starts processes to ask for a version ([`Tool::locate`]). A parser takes bytes and returns a
+//! [`ToolReport`], or a [`ParseError`] that names the line. It never panics, and never invents unreported figures.
 //!
 //! To add a tool, add a folder next to this file, and two lines in this file: its module, and its place in [`all`].
 
@@ -48,7 +47,7 @@ pub use output::{Invocation, ToolOutput};
 pub use report::{ReportedRequest, ToolReport};
 pub use tool::{InstallHint, Tool, ToolInfo};
 
-/// Every tool, in the order in which the documents name them.
+/// Returns every tool, in the order of the documentation.
 #[rustfmt::skip]
 pub fn all() -> &'static [&'static dyn Tool] {
     &[
@@ -81,12 +80,12 @@ pub fn all() -> &'static [&'static dyn Tool] {
     ]
 }
 
-/// The names of [`all`] tools.
+/// Returns the names of [`all`] tools.
 pub fn names() -> Vec<&'static str> {
     all().iter().map(|tool| tool.name()).collect()
 }
 
-/// The tool of that name.
+/// Returns the tool of that name.
 pub fn by_name(name: &str) -> Option<&'static dyn Tool> {
     all().iter().copied().find(|tool| tool.name() == name)
 }

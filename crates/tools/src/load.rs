@@ -1,4 +1,4 @@
-//! The load that a tool is asked to offer.
+//! The load that a tool must offer.
 
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Rate};
 use truetail_run::split_origin;
@@ -8,15 +8,14 @@ use crate::CommandError;
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const MIN_SHARE_OF_DUE: f64 = 0.99;
 
-/// The load that a tool is asked to offer. A closed tool uses `users`; an open one uses `rate`, with at most `connections`
-/// connections or workers.
+/// The load that a tool must offer. A closed tool uses `users`; an open tool uses `rate` with at most `connections`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LoadSpec {
-    /// The target URL, with a path: `http://127.0.0.1:8080/api`.
+    /// Target URL with a path, such as `http://127.0.0.1:8080/api`.
     pub url: String,
-    /// The rate that an open tool offers.
+    /// Rate of an open tool.
     pub rate: Rate,
-    /// How long the load is offered.
+    /// Duration of the load.
     pub duration: Nanos,
     /// Users of a closed tool.
     pub users: u32,
@@ -29,30 +28,30 @@ pub struct LoadSpec {
 }
 
 impl LoadSpec {
-    /// The target without its path, as tools take it that know the paths of models: `http://127.0.0.1:8080`.
+    /// Returns the target without its path, such as `http://127.0.0.1:8080`, for tools that know the paths of models.
     pub fn origin(&self) -> &str {
         split_origin(&self.url).0
     }
 
-    /// The duration in whole seconds, rounded up: what most tools take.
+    /// Returns the duration in whole seconds, rounded up, for tools that take no other unit.
     pub fn whole_seconds(&self) -> u64 {
         rounded_up(self.duration, NANOS_PER_SECOND)
     }
 
-    /// The duration in whole milliseconds, rounded up.
+    /// Returns the duration in whole milliseconds, rounded up.
     pub fn whole_millis(&self) -> u64 {
         rounded_up(self.duration, NANOS_PER_MILLI)
     }
 
-    /// The rate as a whole number of requests in 1, 60 or 3 600 seconds: (requests, seconds).
+    /// Returns the rate as a whole number of requests in 1, 60 or 3,600 seconds: (requests, seconds).
     ///
     /// # Errors
-    /// [`CommandError`] of `tool` where it is not such a number.
+    /// [`CommandError`] of `tool` if the rate is no such number.
     pub fn whole_rate(&self, tool: &'static str) -> Result<(u64, u64), CommandError> {
         let rate = self.rate.as_per_second();
         let whole = |seconds: u64| {
             let requests = (rate * seconds as f64).round();
-            // Accepts 0.1 a second in spite of its rounding, and refuses one in seven seconds.
+            // Accepts 0.1 per second despite rounding, and rejects one request in seven seconds.
             let is_whole = requests >= 1.0 && (requests / seconds as f64 - rate).abs() <= rate * 1e-12;
             is_whole.then_some((requests as u64, seconds))
         };
@@ -60,7 +59,7 @@ impl LoadSpec {
         [1, 60, 3_600].into_iter().find_map(whole).ok_or_else(|| CommandError { tool, why: why() })
     }
 
-    /// A note for an open tool that made fewer requests than were due and does not say so. One per cent is allowed,
+    /// Returns a note if an open tool made fewer requests than were due and does not report it. Tolerates one per cent,
     /// because the last one or two may fall beyond the end.
     pub(crate) fn shortfall(&self, tool: &str, made: u64) -> Option<String> {
         let due = self.rate.as_per_second() * self.duration.as_secs_f64();
@@ -68,18 +67,18 @@ impl LoadSpec {
         ((made as f64) < due * MIN_SHARE_OF_DUE).then(note)
     }
 
-    /// The timeout in whole seconds, rounded up.
+    /// Returns the timeout in whole seconds, rounded up.
     pub fn timeout_seconds(&self) -> Option<u64> {
         self.timeout.map(|timeout| rounded_up(timeout, NANOS_PER_SECOND))
     }
 
-    /// The timeout in whole milliseconds, rounded up.
+    /// Returns the timeout in whole milliseconds, rounded up.
     pub fn timeout_millis(&self) -> Option<u64> {
         self.timeout.map(|timeout| rounded_up(timeout, NANOS_PER_MILLI))
     }
 }
 
-/// In whole units, at least one.
+/// Returns the time in whole units, at least one.
 fn rounded_up(time: Nanos, unit_ns: u64) -> u64 {
     time.0.div_ceil(unit_ns).max(1)
 }

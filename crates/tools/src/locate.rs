@@ -1,15 +1,15 @@
-//! Finds installed tools and asks for their versions.
+//! Detection of installed tools and their versions.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A tool that is installed.
+/// An installed tool.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InstalledTool {
-    /// The program; for a tool made of several files, their folder.
+    /// Path of the program, or of the folder for a tool of several files.
     pub path: PathBuf,
-    /// The version that it prints; `unknown` if it prints none.
+    /// Version that the tool prints; `unknown` if it prints none.
     pub version: String,
 }
 
@@ -17,21 +17,21 @@ pub struct InstalledTool {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not found: {looked_for}")]
 pub struct ToolNotFound {
-    /// What was searched for, and where.
+    /// Missing program or file, with the searched places.
     pub looked_for: String,
 }
 
-/// Where tools are searched for: the laboratory's own folder first, then the directories of `PATH`.
+/// Places of tools: first the laboratory's own folder, then the directories of `PATH`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchPath {
-    /// The folder where `tools/install.sh` puts what no package manager puts on the path.
+    /// Folder of `tools/install.sh`, for tools that no package manager puts on the path.
     pub folder: PathBuf,
-    /// The directories of `PATH`.
+    /// Directories of `PATH`.
     pub path: Vec<PathBuf>,
 }
 
 impl SearchPath {
-    /// From the environment: `TRUETAIL_TOOLS`, or `truetail/tools` in the user's cache; and `PATH`.
+    /// Reads the environment: `TRUETAIL_TOOLS`, or else `truetail/tools` in the user's cache, and `PATH`.
     pub fn from_env() -> SearchPath {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let cache = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_default();
@@ -40,7 +40,7 @@ impl SearchPath {
         SearchPath { folder, path }
     }
 
-    /// The program of that name: in `bin` of the folder, or on the path.
+    /// Returns the program of that name in `bin` of the folder, or else on the path.
     ///
     /// # Errors
     /// [`ToolNotFound`].
@@ -57,16 +57,14 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
-/// What `program args…` prints on standard output and error, whatever its exit code; empty if it cannot be started.
+/// Returns the output of `program args…` on standard output and error, with any exit code; empty if it cannot be
+/// started.
 pub(crate) fn printed_by(program: &Path, args: &[&str]) -> String {
     let Ok(output) = Command::new(program).args(args).output() else { return String::new() };
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 /// Locates the program `name`, with the version that it prints for `args`.
-///
-/// # Errors
-/// [`ToolNotFound`].
 pub(crate) fn locate_program(
     search_path: &SearchPath,
     name: &str,
@@ -77,8 +75,8 @@ pub(crate) fn locate_program(
     Ok(InstalledTool { path, version })
 }
 
-/// The first version number in `text`: digits with at least one dot, such as `4.1.0` in `wrk debian/4.1.0-3+b2 [epoll]`;
-/// `unknown` if there is none.
+/// Returns the first version number in `text`: digits with at least one dot, such as `4.1.0` in
+/// `wrk debian/4.1.0-3+b2 [epoll]`; `unknown` without one.
 pub(crate) fn version_in(text: &str) -> String {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|number| number.trim_matches('.'));
     numbers.find(|number| number.contains('.')).unwrap_or("unknown").to_owned()

@@ -1,4 +1,4 @@
-//! What tools of language models have in common: what they ask a model, and times as lists.
+//! Shared parts of tools for language models: their requests, and lists of times.
 
 use serde_json::{Value, json};
 use truetail_model::record::rank_of;
@@ -7,12 +7,11 @@ use truetail_run::ClaimedQuantile;
 
 use crate::{LoadSpec, units};
 
-/// The name of the model, which the server sends back and does not look at.
+/// Name of the model. The server returns it and ignores it otherwise.
 pub(crate) const MODEL: &str = "model";
-/// The prompt.
 pub(crate) const PROMPT: &str = "one two three four five six seven eight";
-/// A tokenizer for tools that load one even where the server counts the tokens: those that they know by name come from the
-/// Internet. It knows eight words.
+/// A tokenizer for tools that load one although the server counts the tokens. Tokenizers that the tools know by name
+/// would come from the Internet. This one knows eight words.
 const TOKENIZER_JSON: &str = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],
 "normalizer":null,"pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
 "model":{"type":"WordLevel","unk_token":"[UNK]","vocab":
@@ -21,18 +20,18 @@ const TOKENIZER_JSON: &str = r#"{"version":"1.0","truncation":null,"padding":nul
 const TOKENIZER_CONFIG: &str = "{\"tokenizer_class\":\"PreTrainedTokenizerFast\",\"unk_token\":\"[UNK]\"}\n";
 /// Requests per second of a user.
 pub(crate) const HALF_RATE: f64 = 0.5;
-/// The folder of the tokenizer, below that in which a tool runs.
+/// Folder of the tokenizer, below the working directory of a tool.
 pub(crate) const TOKENIZER: &str = "tokenizer";
-/// The quantiles that are computed where a tool gives single values.
+/// Quantiles that are computed from single values.
 const COMPUTED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
 
-/// The files of the tokenizer.
+/// Returns the files of the tokenizer.
 pub(crate) fn tokenizer() -> [(String, String); 2] {
     let files = [("tokenizer.json", TOKENIZER_JSON), ("tokenizer_config.json", TOKENIZER_CONFIG)];
     files.map(|(name, text)| (format!("{TOKENIZER}/{name}"), text.to_owned()))
 }
 
-/// The body of a request for a stream of completions.
+/// Returns the body of a request for a stream of completions.
 pub(crate) fn body(load: &LoadSpec) -> Value {
     let mut body = json!({ "model": MODEL, "prompt": PROMPT, "stream": true });
     if let Some(tokens) = load.answer_tokens {
@@ -41,17 +40,17 @@ pub(crate) fn body(load: &LoadSpec) -> Value {
     body
 }
 
-/// How many requests are planned, and some more, so that no tool runs out of prompts.
+/// Returns the number of planned requests plus a reserve, so that no tool runs out of prompts.
 pub(crate) fn prompts(load: &LoadSpec) -> u64 {
     (load.rate.as_per_second() * load.duration.as_secs_f64()).ceil() as u64 + 100
 }
 
-/// How many users with [`HALF_RATE`] make the rate: enough while an answer takes less than two seconds.
+/// Returns the number of users with [`HALF_RATE`] that make the rate, if an answer takes less than two seconds.
 pub(crate) fn half_rate_users(load: &LoadSpec) -> u32 {
     (load.rate.as_per_second() / HALF_RATE).ceil() as u32
 }
 
-/// Quantiles computed from single values, and the largest.
+/// Computes quantiles and the maximum of single values.
 pub(crate) fn computed(mut values_ns: Vec<u64>) -> (Vec<ClaimedQuantile>, Option<u64>) {
     values_ns.sort_unstable();
     let at = |q| values_ns.get((rank_of(q, values_ns.len() as u64) as usize).checked_sub(1)?).copied();
@@ -59,12 +58,12 @@ pub(crate) fn computed(mut values_ns: Vec<u64>) -> (Vec<ClaimedQuantile>, Option
     (COMPUTED.into_iter().filter_map(of).collect(), values_ns.last().copied())
 }
 
-/// A quantile that a tool printed, in units of so many nanoseconds; `None` where there is no such number.
+/// Returns a quantile that a tool printed in units of `unit_ns` nanoseconds; `None` if it is not a valid number.
 pub(crate) fn printed(q: f64, value: Option<f64>, unit_ns: f64) -> Option<ClaimedQuantile> {
     Some(ClaimedQuantile { q, value_ns: units::nanos(value?, unit_ns)?.0, printed: true })
 }
 
-/// Milliseconds as nanoseconds.
+/// Converts milliseconds to nanoseconds.
 pub(crate) fn millis(value: Option<f64>) -> Option<u64> {
     units::nanos(value?, 1e6).map(|Nanos(ns)| ns)
 }

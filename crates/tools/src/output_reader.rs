@@ -1,4 +1,4 @@
-//! Shared by the parsers: reads lines, tables, JSON and numbers, with errors that say where.
+//! Reader of lines, tables, JSON and numbers for all parsers. Its errors name the place.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -11,35 +11,34 @@ use crate::{ParseError, ToolOutput};
 /// A line `[a] b`: line number, a, b.
 pub(crate) type BracketedLine<'a> = (u64, &'a str, &'a str);
 
-/// Reads one output file of a tool. It knows the tool and the file for its errors.
+/// Reader of one output file of a tool. Knows the tool and the file, for its errors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputReader {
-    /// The tool.
     pub tool: &'static str,
-    /// The version its parser was tested with.
+    /// Version that the parser was tested with.
     pub tested: &'static str,
     /// `stdout`, or a key of [`ToolOutput::files`].
     pub file: &'static str,
 }
 
 impl OutputReader {
-    /// Reads standard output.
+    /// Creates a reader of standard output.
     pub const fn stdout(tool: &'static str, tested: &'static str) -> OutputReader {
         OutputReader { tool, tested, file: "stdout" }
     }
 
-    /// Reads another file of the same tool.
+    /// Creates a reader of another file of the same tool.
     pub const fn file(self, file: &'static str) -> OutputReader {
         OutputReader { file, ..self }
     }
 
-    /// An error in this file; lines count from 1.
+    /// Returns an error in this file. Lines count from 1.
     pub fn error(&self, line: impl Into<Option<u64>>, what: impl Into<String>) -> ParseError {
         let OutputReader { tool, tested, file } = *self;
         ParseError { tool, tested, file, line: line.into(), what: what.into() }
     }
 
-    /// The error that there is no result: `what` is missing. It has the exit code and the first line on standard error.
+    /// Returns the error that `what` is missing, with the exit code and the first line on standard error.
     pub fn no_result(&self, output: &ToolOutput, what: &str) -> ParseError {
         let exit = match output.exit_code {
             Some(code) => format!("exit code {code}"),
@@ -51,7 +50,7 @@ impl OutputReader {
         self.error(None, format!("no {what}; {exit}{said}"))
     }
 
-    /// Checks that the file ends with a whole line; otherwise it was cut off.
+    /// Checks that the file ends with a complete line. Otherwise it was cut off.
     pub fn check_last_line(&self, bytes: &[u8]) -> Result<(), ParseError> {
         if bytes.is_empty() || bytes.ends_with(b"\n") {
             return Ok(());
@@ -60,8 +59,8 @@ impl OutputReader {
         Err(self.error(last, "the file ends within this line; it was cut off"))
     }
 
-    /// The rows of a table with a header, each with its line number. Columns that `T` does not name are ignored, and quotes
-    /// have no meaning.
+    /// Parses a table with a header and without quotes into rows with line numbers. Ignores columns that `T` does not
+    /// name.
     pub fn table<T: DeserializeOwned>(&self, bytes: &[u8], delimiter: u8) -> Result<Vec<(u64, T)>, ParseError> {
         let mut rows = Vec::new();
         let table = csv::ReaderBuilder::new().delimiter(delimiter).quoting(false).from_reader(bytes);
@@ -72,7 +71,7 @@ impl OutputReader {
         Ok(rows)
     }
 
-    /// Calls `take` with each row of a CSV table and its line number. Columns that `T` does not name are ignored.
+    /// Calls `take` with each row of a CSV table and its line number. Ignores columns that `T` does not name.
     pub fn each_csv_row<T: DeserializeOwned>(
         &self,
         bytes: &[u8],
@@ -81,7 +80,7 @@ impl OutputReader {
         self.each_row(bytes, csv::Reader::from_reader(bytes), take)
     }
 
-    /// The same for a table without a header: `T` is a tuple of all columns.
+    /// Calls `take` with each row of a CSV table without a header. `T` is a tuple of all columns.
     pub fn each_headerless_row<T: DeserializeOwned>(
         &self,
         bytes: &[u8],
@@ -116,7 +115,7 @@ impl OutputReader {
         serde_json::from_slice(bytes).map_err(|error| self.error(error.line() as u64, error.to_string()))
     }
 
-    /// The lines `[a] b` below a heading, up to the next empty line; `None` if there is no such heading.
+    /// Returns the lines `[a] b` below a heading, up to the next empty line; `None` without the heading.
     pub fn bracketed<'a>(&self, text: &'a str, heading: &str) -> Result<Option<Vec<BracketedLine<'a>>>, ParseError> {
         let Some((at, _)) = find_labelled(text, heading) else { return Ok(None) };
         let lines = numbered_lines(text).skip(at as usize).take_while(|(_, content)| !content.trim().is_empty());
@@ -128,7 +127,7 @@ impl OutputReader {
         parts.collect::<Result<_, _>>().map(Some)
     }
 
-    /// The sum of `600` over all lines `[200] 600 responses`.
+    /// Returns the sum over all lines such as `[200] 600 responses`.
     pub fn responses(&self, lines: &[BracketedLine<'_>]) -> Result<u64, ParseError> {
         lines.iter().try_fold(0u64, |sum, (line, _, rest)| {
             let count = self.require(*line, "number of responses", rest.strip_suffix(" responses"))?;
@@ -136,18 +135,17 @@ impl OutputReader {
         })
     }
 
-    /// Parses a number.
     pub fn number<T: FromStr>(&self, line: u64, text: &str) -> Result<T, ParseError> {
         text.trim().parse().map_err(|_| self.error(line, format!("'{}' is not a number", shortened(text))))
     }
 
-    /// Parses a rate, which is finite and not negative.
+    /// Parses a rate, which must be finite and not negative.
     pub fn rate(&self, line: u64, text: &str) -> Result<f64, ParseError> {
         let rate = text.trim().parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
         self.require(line, "rate", rate)
     }
 
-    /// The value, or the error that there is no `what` at this line.
+    /// Returns the value, or the error that `what` is missing at this line.
     pub fn require<T>(
         &self,
         line: impl Into<Option<u64>>,
@@ -170,7 +168,7 @@ impl OutputReader {
     }
 }
 
-/// The message of a CSV error without its position, which the [`ParseError`] has.
+/// Returns the message of a CSV error without its position, which the [`ParseError`] states.
 fn csv_message(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
@@ -181,22 +179,22 @@ fn csv_message(error: &csv::Error) -> String {
     }
 }
 
-/// The lines of a text with their numbers, from 1.
+/// Returns the lines of a text with their numbers, from 1.
 pub(crate) fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> + Clone {
     (1..).zip(text.lines())
 }
 
-/// The rest of a line that begins with `label`, trimmed.
+/// Returns the rest of a line that begins with `label`, trimmed.
 pub(crate) fn strip_label<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     line.trim().strip_prefix(label).map(str::trim)
 }
 
-/// The first line that begins with `label` after spaces: its number and the rest.
+/// Returns the first line that begins with `label` after spaces: its number and its rest.
 pub(crate) fn find_labelled<'a>(text: &'a str, label: &str) -> Option<(u64, &'a str)> {
     numbered_lines(text).find_map(|(line, content)| Some((line, strip_label(content, label)?)))
 }
 
-/// At most 120 characters of a text.
+/// Returns at most 120 characters of a text.
 pub(crate) fn shortened(text: &str) -> String {
     const MAX_CHARS: usize = 120;
     match text.char_indices().nth(MAX_CHARS) {

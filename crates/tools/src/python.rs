@@ -1,7 +1,7 @@
-//! What Python writes that is no JSON.
+//! Number formats of Python that are not valid JSON.
 
-/// Replaces the words `NaN`, `Infinity` and `-Infinity` by empty texts of the same length, so that JSON can be read and
-/// places stay what they are.
+/// Replaces the words `NaN`, `Infinity` and `-Infinity` by empty strings and spaces of the same length, so that the
+/// result is valid JSON with unchanged positions.
 pub fn without_python_numbers(bytes: &[u8]) -> Vec<u8> {
     const WORDS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
     let mut bytes = bytes.to_vec();

@@ -1,57 +1,57 @@
-//! What a parser makes of a tool's output: its own figures, and as much of its data as it gives.
+//! The parsed output of a tool: the figures that it states, and the data that it gives.
 
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, rank_of};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom, StreamClaims};
 
-/// Longer runs, which only a damaged file claims, get no data per second: there would be millions of seconds.
+/// Longest run with data per second. Only a damaged file claims a longer run, which would need millions of seconds.
 const MAX_TIMED_RUN: Nanos = Nanos::from_secs(7 * 24 * 3600);
 
-/// One request as the tool reports it.
+/// One request from a tool's output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReportedRequest {
-    /// Its start in nanoseconds since the start of the run or since 1970, whichever the tool uses; `None` if the tool
-    /// does not say, or only in whole seconds.
+    /// Start in nanoseconds since the start of the run or since 1970, depending on the tool; `None` if the tool does
+    /// not report it, or only in whole seconds.
     pub start_ns: Option<u64>,
-    /// Its latency, as the tool defines it.
+    /// Latency, by the tool's definition.
     pub latency: Nanos,
-    /// Its outcome.
+    /// Outcome of the request.
     pub outcome: Outcome,
 }
 
-/// What a tool reported of its run.
+/// The parsed output of a tool.
 #[derive(Clone, Debug)]
 pub struct ToolReport {
-    /// The version, where the output names it.
+    /// Version, if the output names it.
     pub version: Option<String>,
-    /// The figures that it states.
+    /// Figures that the tool states.
     pub claims: Claims,
-    /// What it says of answers that come in pieces, where it knows them.
+    /// Figures of streams, if the tool states them.
     pub streams: Option<StreamClaims>,
-    /// Its single requests, where it gives them.
+    /// Single requests, if the tool gives them.
     pub requests: Vec<ReportedRequest>,
-    /// Its latencies as a histogram, where it gives one and no single requests.
+    /// Histogram of latencies, if the tool gives one and no single requests.
     pub histogram: Option<Histogram>,
-    /// What a reader of the figures should know, such as requests that the tool does not mention.
+    /// Notes for the reader, such as requests that the tool does not mention.
     pub notes: Vec<String>,
 }
 
 impl ToolReport {
-    /// A report with figures only.
+    /// Creates a report with only figures.
     pub fn from_claims(claims: Claims) -> ToolReport {
         ToolReport { version: None, claims, streams: None, requests: Vec::new(), histogram: None, notes: Vec::new() }
     }
 
-    /// The report of a tool that gives every request. All of them, `failed` ones included, are in its latencies.
+    /// Creates a report with every request. All of them, including `failed` ones, are in the latencies.
     pub fn from_requests(latency_from: LatencyFrom, requests: Vec<ReportedRequest>, failed: u64) -> ToolReport {
         let made = Some(requests.len() as u64);
         let claims = Claims { measured: made, requests: made, failed: Some(failed), ..Claims::silent(latency_from) };
         ToolReport { requests, ..ToolReport::from_claims(claims) }
     }
 
-    /// Adds those of p50, p90, p99, p99.9 and p99.99 that the tool does not print, computed from its data: the smallest
-    /// value whose cumulative count reaches ⌈q·n⌉.
+    /// Adds missing quantiles of p50, p90, p99, p99.9 and p99.99, computed from the data: the smallest value whose
+    /// cumulative count reaches ⌈q·n⌉.
     pub fn with_computed_quantiles(mut self) -> ToolReport {
         let mut latencies: Vec<Nanos> = self.requests.iter().map(|request| request.latency).collect();
         latencies.sort_unstable();
@@ -68,14 +68,14 @@ impl ToolReport {
         self
     }
 
-    /// Its data as the record of a run: its single requests, with times since the first; else its histogram; else nothing.
-    /// The tool's latency becomes the response time of this snapshot, whatever it starts from
+    /// Returns the data as the record of a run: the single requests with times since the first, or else the histogram,
+    /// or else an empty record. The tool's latency becomes the response time, even if it has another start
     /// ([`Claims::latency_from`]).
     pub fn snapshot(&self) -> Snapshot {
         if self.requests.is_empty() { self.histogram_only() } else { self.recorded() }
     }
 
-    /// From the first reported start to the last end; zero where no starts are reported.
+    /// Returns the time from the first reported start to the last end; zero without reported starts.
     pub fn time_span(&self) -> Nanos {
         let started = || self.requests.iter().filter_map(|request| Some((request.start_ns?, request.latency.0)));
         let first = started().map(|(start, _)| start).min().unwrap_or_default();

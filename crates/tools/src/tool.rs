@@ -8,19 +8,19 @@ use crate::{
     CommandError, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// How to install a tool.
+/// Instructions for installing a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InstallHint {
-    /// Where it comes from, such as `apt`, `Go module proxy`, `Maven Central`, `PyPI`, `npm`, `crates.io`, `source`.
+    /// Source, such as `apt`, `Go module proxy`, `Maven Central`, `PyPI`, `npm`, `crates.io`, `source`.
     pub origin: &'static str,
-    /// The command that installs it on a Debian-like system: the repository's script, where that does it.
+    /// Command that installs it on a Debian-like system: the repository's script if it supports the tool.
     pub debian: &'static str,
-    /// The command that installs it on macOS, if there is one.
+    /// Command that installs it on macOS, if any.
     pub macos: Option<&'static str>,
 }
 
 impl InstallHint {
-    /// The same command on every system.
+    /// Creates a hint with the same command for every system.
     pub const fn anywhere(origin: &'static str, line: &'static str) -> InstallHint {
         InstallHint { origin, debian: line, macos: Some(line) }
     }
@@ -29,62 +29,62 @@ impl InstallHint {
 /// Facts about a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ToolInfo {
-    /// Its name on the command line: lower-case letters, digits and `-`.
+    /// Name on the command line: lower-case letters, digits and `-`.
     pub name: &'static str,
-    /// The load model that its documentation claims for this mode.
+    /// Load model that its documentation claims for this mode.
     pub label_model: LoadModelKind,
-    /// Where its latency starts, and what it leaves out, in a sentence.
+    /// Start of its latency, and omissions, in one sentence.
     pub clock: &'static str,
-    /// How to install it.
+    /// Instructions for installing it.
     pub install: InstallHint,
-    /// The version that the parser was tested with, as in [`InstalledTool::version`].
+    /// Version that the parser was tested with, as in [`InstalledTool::version`].
     pub tested_version: &'static str,
 }
 
-/// A load tool in one of its modes: k6 is two tools.
+/// A load tool in one mode. k6, for example, is two tools.
 pub trait Tool: Sync {
-    /// Facts about it.
+    /// Returns facts about the tool.
     fn info(&self) -> &ToolInfo;
 
-    /// [`ToolInfo::name`].
+    /// Returns [`ToolInfo::name`].
     fn name(&self) -> &'static str {
         self.info().name
     }
 
-    /// Whether it asks a language model and measures answers that come in pieces. Others measure whole answers.
+    /// Returns true if the tool queries a language model and measures streams. Other tools measure whole answers.
     fn measures_streams(&self) -> bool {
         false
     }
 
-    /// Users that it runs where it is a closed loop.
+    /// Returns the number of users if the tool is a closed loop.
     fn users(&self, load: &LoadSpec) -> u32 {
         load.users
     }
 
-    /// Finds the installed tool and asks for its version.
+    /// Locates the installed tool and asks for its version.
     ///
     /// # Errors
-    /// [`ToolNotFound`], which says what was searched for.
+    /// [`ToolNotFound`], which describes the search.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound>;
 
-    /// How to start it so that it offers `load`. `folder` is where the caller writes its input files and runs it, and
-    /// where it writes its output files.
+    /// Returns the command line that offers `load`. The caller writes the input files into `folder` and runs the tool
+    /// there, and the tool writes its output files there.
     ///
     /// # Errors
-    /// [`CommandError`] where the tool cannot offer such a load.
+    /// [`CommandError`] if the tool cannot offer the load.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, folder: &Path) -> Result<Invocation, CommandError>;
 
-    /// Parses its output. `load` is the load that it was asked for.
+    /// Parses the output of a run that was asked for `load`.
     ///
     /// # Errors
     /// [`ParseError`], which names the file and the line.
     fn parse(&self, output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError>;
 
-    /// Parses its output after a command line that is not from [`Tool::command`]. The same as [`Tool::parse`], except for
-    /// tools with options that change what the figures mean and leave no trace in the output.
+    /// Parses the output of any other command line, `argv`. Equals [`Tool::parse`], except for tools with options that
+    /// change the meaning of the figures and leave no trace in the output.
     ///
     /// # Errors
-    /// As [`Tool::parse`].
+    /// [`ParseError`], which names the file and the line.
     fn parse_with_args(&self, argv: &[String], output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
         let _ = argv;
         self.parse(output, load)

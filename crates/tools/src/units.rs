@@ -1,8 +1,8 @@
-//! Parses times and percentages as tools print them.
+//! Parsers of times and percentages.
 
 use truetail_model::time::Nanos;
 
-/// `12.3us`, `12.3µs`, `4ms`, `1.2s`, `1.2 sec`, `2m`, `1h`, with or without a space before the unit.
+/// Parses `12.3us`, `12.3µs`, `4ms`, `1.2s`, `1.2 sec`, `2m`, `1h`, with or without a space before the unit.
 pub fn duration(text: &str) -> Option<Nanos> {
     let text = text.trim();
     let end = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ' || c == 'μ')?;
@@ -18,33 +18,33 @@ pub fn duration(text: &str) -> Option<Nanos> {
     scaled(&text[..end], per_unit)
 }
 
-/// A plain number of seconds.
+/// Parses a plain number of seconds.
 pub fn seconds(text: &str) -> Option<Nanos> {
     scaled(text, 1e9)
 }
 
-/// A plain number of milliseconds.
+/// Parses a plain number of milliseconds.
 pub fn millis(text: &str) -> Option<Nanos> {
     scaled(text, 1e6)
 }
 
-/// A plain number of microseconds.
+/// Parses a plain number of microseconds.
 pub fn micros(text: &str) -> Option<Nanos> {
     scaled(text, 1e3)
 }
 
-/// A number times `per_unit`, rounded to whole nanoseconds; `None` for what is no number, negative, or more than fits.
+/// Parses a number times `per_unit`, rounded to whole nanoseconds; `None` if it is invalid, negative or too large.
 pub fn scaled(text: &str, per_unit: f64) -> Option<Nanos> {
     nanos(text.trim().parse::<f64>().ok()?, per_unit)
 }
 
-/// `value` times `per_unit`, rounded to whole nanoseconds; `None` for what is not finite, negative, or more than fits.
+/// Returns `value` times `per_unit`, rounded to whole nanoseconds; `None` if it is not finite, negative or too large.
 pub fn nanos(value: f64, per_unit: f64) -> Option<Nanos> {
     let ns = value * per_unit;
     (ns.is_finite() && (0.0..1.8e19).contains(&ns)).then(|| Nanos(ns.round() as u64))
 }
 
-/// A percentage such as `99.9`, without its sign, as a quantile; `None` unless strictly between 0 and 100.
+/// Parses a percentage such as `99.9`, without its sign, as a quantile; `None` unless strictly between 0 and 100.
 pub fn quantile(percent: &str) -> Option<f64> {
     // Rounded to whole millionths of a per cent, so that 99.9 gives the same number as 0.999.
     let q = (percent.trim().parse::<f64>().ok()? * 1e6).round() / 1e8;

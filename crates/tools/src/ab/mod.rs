@@ -18,7 +18,7 @@ pub(crate) use parse::{parse as parse_output, percentiles};
 /// ab with `users` kept-alive connections for the duration.
 pub struct Ab;
 
-/// ab stops at a number of requests even with a time limit: more than it can make in the longest run.
+/// ab stops at a number of requests even with a time limit. This is more than it can make in the longest run.
 const MAX_REQUESTS: u64 = 10_000_000;
 
 const INFO: ToolInfo = ToolInfo {
@@ -43,8 +43,8 @@ impl Tool for Ab {
         locate_program(search_path, NAME, &["-V"])
     }
 
-    /// `-n` comes after `-t`, which would set it to 50 000. Without `-r` a reset would end the run without a report. `-s`
-    /// is no timeout of a request: it ends the run when no connection made progress for that long.
+    /// `-n` comes after `-t`, which would set it to 50,000. Without `-r`, a reset would end the run without a report.
+    /// `-s` is not a timeout per request: it ends the run if no connection makes progress for that time.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let timed = format!("-q -k -r -t {} -n {MAX_REQUESTS} -c {}", load.whole_seconds(), load.users);
         let mut invocation = Invocation::new(found, &timed).words("-g samples.tsv -e percentiles.csv");

@@ -1,5 +1,5 @@
-//! ab's output: a report in whole milliseconds; with `-e` its percentiles in microseconds; with `-g` a row for each
-//! request, without status and **sorted by latency**, so that the order of the run is lost.
+//! Parser of ab's output: a report in whole milliseconds, with `-e` percentiles in microseconds, and with `-g` a row
+//! for each request. The rows have no status and are **sorted by latency**, so the order of the run is lost.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -16,10 +16,7 @@ const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 const SAMPLES_FILE: OutputReader = STDOUT.file(SAMPLES);
 const PERCENTILES_FILE: OutputReader = STDOUT.file(PERCENTILES);
 
-/// Parses the report, and the two files where they exist.
-///
-/// # Errors
-/// [`ParseError`] if ab gave up without a report, or for anything that ab does not write.
+/// Parses the report, and the two files if they exist. Fails if ab gave up without a report.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let page = AbReport::read(&text)?.ok_or_else(|| STDOUT.no_result(output, "report of ab"))?;
@@ -33,14 +30,13 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     }
     report = report.with_computed_quantiles();
     if page.unanswered() > 0 {
-        // Rows of failed requests cannot be told from those of answers.
+        // Rows of failed requests look like rows of answers.
         report.requests.clear();
     }
     report.notes = page.notes();
     Ok(report)
 }
 
-/// The counts in the report.
 struct AbReport {
     complete: u64,
     failed_requests: u64,
@@ -51,8 +47,8 @@ struct AbReport {
 }
 
 impl AbReport {
-    /// `None` if there is no report. A whole report ends with the longest request, or after the counts if nothing
-    /// completed.
+    /// Parses the counts; `None` without a report. A complete report ends with the longest request, or else with the
+    /// counts.
     fn read(text: &str) -> Result<Option<AbReport>, ParseError> {
         let Some((line, complete)) = find_labelled(text, "Complete requests:") else { return Ok(None) };
         let complete = STDOUT.number(line, complete)?;
@@ -66,7 +62,7 @@ impl AbReport {
         Ok(Some(AbReport { complete, failed_requests, connect, receive, exceptions, error_statuses }))
     }
 
-    /// Requests that got no answer.
+    /// Returns the number of requests without an answer.
     fn unanswered(&self) -> u64 {
         self.connect.saturating_add(self.receive).max(self.exceptions)
     }
@@ -119,8 +115,8 @@ fn count(text: &str, label: &str) -> Result<u64, ParseError> {
     STDOUT.number(line, value)
 }
 
-/// Connect, receive and exceptions of `(Connect: 0, Receive: 40, Length: 80, Exceptions: 40)`, which ab prints only if
-/// something failed.
+/// Parses the connect, receive and exception counts of `(Connect: 0, Receive: 40, Length: 80, Exceptions: 40)`. ab
+/// prints the line only if requests failed.
 fn kinds_of_failure(text: &str) -> Result<(u64, u64, u64), ParseError> {
     let Some((line, rest)) = find_labelled(text, "(Connect:") else { return Ok((0, 0, 0)) };
     let words =
@@ -134,14 +130,14 @@ fn kinds_of_failure(text: &str) -> Result<(u64, u64, u64), ParseError> {
     Ok((STDOUT.number(line, found[0])?, STDOUT.number(line, found[1])?, STDOUT.number(line, exceptions)?))
 }
 
-/// The number between a label and its unit in brackets, in the first line with that label: of the two lines `Time per
-/// request` the first is the latency of a request.
+/// Returns the line number and the number between a label and its unit in brackets, in the first line with that label.
+/// Of the two lines `Time per request`, the first is the latency of a request.
 fn figure<'a>(text: &'a str, label: &str) -> Result<(u64, &'a str), ParseError> {
     let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     Ok((line, value.split('[').next().unwrap_or_default().trim()))
 }
 
-/// `  50%     51`
+/// Parses rows such as `  50%     51`.
 fn table(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let (at, _) =
         STDOUT.require(None, "table of percentages", find_labelled(text, "Percentage of the requests served"))?;
@@ -155,7 +151,7 @@ fn table(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
     STDOUT.check_ascending(rows.map(quantile).collect::<Result<_, _>>()?)
 }
 
-/// ` 100%   1048 (longest request)`
+/// Parses ` 100%   1048 (longest request)`.
 fn longest(text: &str) -> Result<u64, ParseError> {
     let (line, rest) = STDOUT.require(None, "longest request", find_labelled(text, "100%"))?;
     let time = strip_label(rest, "").and_then(|rest| rest.strip_suffix("(longest request)")).and_then(units::millis);
@@ -171,7 +167,7 @@ struct Percentile {
     time_ms: f64,
 }
 
-/// The latencies in nanoseconds at 0 %, 1 %, … 100 %.
+/// Parses the latencies in nanoseconds at 0 %, 1 %, … 100 %.
 pub(crate) fn percentiles(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
     let rows = PERCENTILES_FILE.table::<Percentile>(bytes, b',')?;
     let in_order = |(at, (line, row)): (usize, &(u64, Percentile))| {
@@ -185,7 +181,7 @@ pub(crate) fn percentiles(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
     }
 }
 
-/// Replaces the quantiles and the maximum of the report by the file's values, which are finer.
+/// Replaces the quantiles and the maximum of the report by the finer values of the file.
 fn refine(claims: &mut Claims, times_ns: &[u64]) {
     for quantile in &mut claims.quantiles {
         quantile.value_ns = times_ns[(quantile.q * 100.0).round() as usize];
@@ -201,7 +197,7 @@ struct Sample {
     ttime: u64,
 }
 
-/// One for each completed request, without a start, which is in whole seconds, and with status 0, which is unknown.
+/// Parses the completed requests. They have no start, because ab writes it in whole seconds, and the unknown status 0.
 fn samples(bytes: &[u8], complete: u64) -> Result<Vec<ReportedRequest>, ParseError> {
     let rows = SAMPLES_FILE.table::<Sample>(bytes, b'\t')?;
     if rows.len() as u64 != complete {

@@ -29,7 +29,6 @@ const INFO: ToolInfo = ToolInfo {
 };
 
 const PROMPTS: &str = "prompts.jsonl";
-/// The folder for its files.
 const ARTIFACTS: &str = "artifacts";
 
 impl Tool for AiPerf {

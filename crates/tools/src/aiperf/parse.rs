@@ -1,4 +1,4 @@
-//! AIPerf's `profile_export_aiperf.json`: a summary for each metric.
+//! Parser of AIPerf's `profile_export_aiperf.json`: a summary for each metric.
 
 use serde::Deserialize;
 use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
@@ -24,7 +24,7 @@ struct Document {
     inter_chunk_latency: Option<Metric>,
 }
 
-/// Times are in milliseconds; a count has an average alone.
+/// Statistics of a metric. Times are in milliseconds. A count has only an average.
 #[derive(Clone, Copy, Deserialize)]
 struct Metric {
     avg: f64,
@@ -42,10 +42,7 @@ impl Metric {
     }
 }
 
-/// Parses the summary.
-///
-/// # Errors
-/// [`ParseError`] if there is none, or for anything that AIPerf does not write.
+/// Parses the summary. Fails if it is missing, or if AIPerf did not write it.
 pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(SUMMARY).ok_or_else(|| FILE.no_result(output, "summary of AIPerf"))?;
     let document: Document = FILE.json(bytes)?;
@@ -57,7 +54,7 @@ pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     })
 }
 
-/// Its times are over requests that succeeded.
+/// Returns the figures. Times cover only successful requests.
 fn claims(document: &Document) -> Claims {
     let counted = |metric: Option<Metric>| metric.map_or(0, |metric| metric.avg.max(0.0) as u64);
     let (good, failed) = (counted(document.request_count), counted(document.error_request_count));

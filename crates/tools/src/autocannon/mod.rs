@@ -15,9 +15,9 @@ use crate::{
 
 pub(crate) use parse::result_file;
 
-/// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) does not make it open: it sends the
-/// requests of each second in one burst, over the same connections, which still wait for their answers, and back-fills
-/// the histogram with a wrong interval.
+/// autocannon with `users` connections and no rate: a closed loop. A rate (`-R`) would not make it open. It would send
+/// the requests of each second in one burst, over connections that still wait for their answers, and back-fill the
+/// histogram with a wrong interval.
 pub struct Autocannon;
 
 const INFO: ToolInfo = ToolInfo {

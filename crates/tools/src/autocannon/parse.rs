@@ -1,4 +1,4 @@
-//! `autocannon -j`: one JSON value; latencies in whole milliseconds, no single requests.
+//! Parser of `autocannon -j`: one JSON value with latencies in whole milliseconds, and no single requests.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ pub(super) const NAME: &str = "autocannon";
 pub(super) const TESTED: &str = "9.0.0";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
-/// The fields that are used.
 #[derive(Deserialize)]
 struct Document {
     latency: Latency,
@@ -23,14 +22,14 @@ struct Document {
     non2xx: u64,
 }
 
-/// In milliseconds.
+/// Latencies in milliseconds.
 #[derive(Deserialize)]
 struct Latency {
     average: f64,
     max: f64,
     #[serde(rename = "totalCount")]
     total_count: u64,
-    /// `p97_5` and the like, and other figures.
+    /// Percentiles such as `p97_5`, and other figures.
     #[serde(flatten)]
     others: BTreeMap<String, f64>,
 }
@@ -42,10 +41,7 @@ struct Requests {
     sent: u64,
 }
 
-/// Parses the JSON.
-///
-/// # Errors
-/// [`ParseError`] for anything else, and for the result of a run with a rate, whose histogram is back-filled.
+/// Parses the JSON. Rejects the result of a run with a rate, because its histogram is back-filled.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     if output.stdout.trim_ascii().is_empty() {
         return Err(STDOUT.no_result(output, "result of autocannon"));
@@ -57,10 +53,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     read(&document)
 }
 
-/// Parses the JSON of any run, also of one whose histogram autocannon has filled up.
-///
-/// # Errors
-/// [`ParseError`] for anything else.
+/// Parses the JSON of any run, even if autocannon back-filled its histogram.
 pub(crate) fn result_file(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     read(&STDOUT.json(bytes)?)
 }
@@ -90,7 +83,8 @@ fn read(document: &Document) -> Result<ToolReport, ParseError> {
 }
 
 impl Document {
-    /// With a rate and without `-C` autocannon records each sample again at 1 ms less, 2 ms less and so on, whatever the rate.
+    /// Returns true if the histogram is back-filled. With a rate and without `-C`, autocannon records each sample again
+    /// at 1 ms less, 2 ms less and so on, regardless of the rate.
     fn is_back_filled(&self) -> bool {
         self.latency.total_count > self.requests.total
     }

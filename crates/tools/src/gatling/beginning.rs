@@ -1,34 +1,34 @@
-//! A log of Gatling as far as it is whole, for importers.
+//! The readable beginning of a Gatling log, for importers.
 
 use super::log::RequestLog;
 use super::{binary, text};
 use crate::{ParseError, ReportedRequest};
 
-/// The first bytes of a text log; a binary log begins with a zero.
+/// First bytes of a text log. A binary log begins with a zero.
 const TEXT: [&[u8]; 2] = [b"RUN\t", b"ASSERTION\t"];
 
-/// What could be read of a log.
+/// The readable part of a log.
 #[derive(Clone, Debug)]
 pub struct GatlingLog {
-    /// The version of Gatling.
+    /// Version of Gatling.
     pub version: String,
-    /// Its requests, in order of completion.
+    /// Requests, in order of completion.
     pub requests: Vec<ReportedRequest>,
-    /// How many of them Gatling counts as failed.
+    /// Number of requests that Gatling counts as failed.
     pub failed: u64,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Lines that are none of Gatling's: (byte, what is wrong).
+    /// Lines that Gatling did not write: (byte offset, problem).
     pub broken: Vec<(u64, ParseError)>,
-    /// Where reading ended, if it did before the end: the byte at which a line or a record begins that is not whole.
+    /// Byte offset of the first incomplete line or record, if reading ended there.
     pub ends_at: Option<u64>,
 }
 
-/// Reads a log, in text or binary, as far as it is whole. Of a text log, lines that make no sense are left out; of a binary
-/// log, everything from the first record on that makes none.
+/// Reads the complete part of a log, in text or binary. Skips invalid lines of a text log. Stops at the first invalid
+/// record of a binary log.
 ///
 /// # Errors
-/// [`ParseError`] if its beginning is not that of a log.
+/// [`ParseError`] if the file does not begin like a log.
 pub fn read_log(bytes: &[u8]) -> Result<GatlingLog, ParseError> {
     if TEXT.iter().any(|begin| bytes.starts_with(begin)) { text_log(bytes) } else { binary_log(bytes) }
 }

@@ -1,9 +1,9 @@
-//! Gatling's log from 3.13 on: records of a byte for the kind and then fields, with big-endian numbers. The first record
-//! is that of the run. Later times are milliseconds since the run's start.
+//! Gatling's log from 3.13 on. A record is a byte for its kind and then fields, with big-endian numbers. The first
+//! record describes the run. Later times are in milliseconds since the start of the run.
 //!
-//! A text is its length in bytes and, unless that is 0, the bytes and one byte for the coding: 0 for Latin-1, 1 for UTF-16
-//! in the byte order of the machine that wrote it. A cached text is a positive index and the text at its first use, and
-//! the negated index after that.
+//! A text is its length in bytes and, unless that is 0, the bytes and a byte for the coding: 0 for Latin-1, 1 for
+//! UTF-16 in the byte order of the machine that wrote it. A cached text is a positive index and the text at its first
+//! use, and the negated index after that.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -18,26 +18,20 @@ const USER: u8 = 2;
 const GROUP: u8 = 3;
 const ERROR: u8 = 4;
 
-/// Bytes of a text that are kept; Gatling's messages are shorter.
+/// Maximum number of bytes kept of a text. Gatling's messages are shorter.
 const MAX_TEXT: usize = 1_000;
 
 const LATIN_1: u8 = 0;
 const UTF_16: u8 = 1;
 
-/// Parses the log. Takes no more memory than the log is long.
-///
-/// # Errors
-/// [`ParseError`] for an unknown kind of record, one that is cut off, or an impossible number.
+/// Parses the log in memory of its own length. Fails on an unknown or incomplete record, and on an impossible number.
 pub(super) fn read(bytes: &[u8]) -> Result<RequestLog, ParseError> {
     let (log, broken) = read_beginning(bytes)?;
     broken.map_or(Ok(log), |broken| Err(broken.error))
 }
 
-/// Parses the log up to the first record that is broken. Nothing after that can be read, because a record does not say how
-/// long it is.
-///
-/// # Errors
-/// [`ParseError`] if the run record is broken.
+/// Parses the log up to the first broken record. The rest is unreadable, because records do not state their length.
+/// Fails if the run record is broken.
 pub(super) fn read_beginning(bytes: &[u8]) -> Result<(RequestLog, Option<BrokenRecord>), ParseError> {
     let mut records = Records { bytes, at: 0, texts: HashMap::new() };
     if records.byte()? != RUN {
@@ -54,11 +48,10 @@ pub(super) fn read_beginning(bytes: &[u8]) -> Result<(RequestLog, Option<BrokenR
     Ok((log, None))
 }
 
-/// A record that is no record of Gatling, or that is cut off.
+/// An invalid or incomplete record.
 pub(super) struct BrokenRecord {
-    /// The byte at which it begins.
+    /// Byte offset of its start.
     pub at: usize,
-    /// What is wrong with it.
     pub error: ParseError,
 }
 
@@ -129,7 +122,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Reads a cached text: an index and the text, or the negated index of an earlier one.
+    /// Reads a cached text: an index and the text, or the negated index of an earlier text.
     fn cached_text(&mut self) -> Result<Rc<str>, ParseError> {
         let number = self.number()?;
         if number > 0 {
@@ -141,7 +134,7 @@ impl<'a> Records<'a> {
         known.ok_or_else(|| self.error(&format!("no text with the number {number}")))
     }
 
-    /// Reads a text, of which it keeps at most [`MAX_TEXT`] bytes.
+    /// Reads a text, and keeps at most [`MAX_TEXT`] bytes of it.
     fn text(&mut self) -> Result<String, ParseError> {
         let length = self.count()?;
         if length == 0 {
@@ -190,7 +183,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Assumes little endian. Everything that is searched for is Latin-1, so a text in the other byte order does no harm.
+/// Decodes UTF-16 in little endian. The other byte order does no harm, because the wanted texts are all Latin-1.
 fn utf_16(bytes: &[u8]) -> String {
     let units: Vec<_> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
     String::from_utf16_lossy(&units)
@@ -202,7 +195,6 @@ mod tests {
 
     use super::*;
 
-    /// A text in Latin-1.
     fn text(text: &str) -> Vec<u8> {
         let mut bytes = (text.len() as i32).to_be_bytes().to_vec();
         if !text.is_empty() {
@@ -216,7 +208,7 @@ mod tests {
         numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
     }
 
-    /// A run at 1970 with one scenario and one assertion of two bytes.
+    /// Returns a run record at 1970 with one scenario and one assertion of two bytes.
     fn run() -> Vec<u8> {
         [vec![RUN], text("3.15.1"), text("Class"), vec![0; 8], text(""), numbers(&[1]), text("s"), numbers(&[1, 2])]
             .concat()
@@ -225,7 +217,7 @@ mod tests {
             .collect()
     }
 
-    /// The first request: in a group, successful.
+    /// Returns the first request: in a group, successful.
     fn request() -> Vec<u8> {
         let names = [numbers(&[1, 1]), text("group"), numbers(&[2]), text("name")].concat();
         [vec![REQUEST], names, numbers(&[10, 25]), vec![1], numbers(&[3]), text("")].concat()

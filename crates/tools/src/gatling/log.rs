@@ -1,4 +1,4 @@
-//! The requests of Gatling's log, whichever format it has.
+//! The requests of Gatling's log, in either format.
 
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
@@ -13,7 +13,6 @@ pub(super) const LOG: &str = "simulation.log";
 pub(super) const LOG_FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(LOG);
 pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// The content of a log.
 pub(super) struct RequestLog {
     pub version: String,
     pub requests: Vec<ReportedRequest>,
@@ -26,8 +25,8 @@ impl RequestLog {
         RequestLog { version, requests: Vec::new(), failures: FailureClassifier::default(), failed: 0 }
     }
 
-    /// Adds a request with its start and end in milliseconds; `None` if it ends before it starts. The log has no status of
-    /// a successful request (0). A failed request has a message, which names an unexpected status.
+    /// Adds a request with its start and end in milliseconds; `None` if it ends before it starts. The log has no status
+    /// of a successful request (0). A failed request has a message, which names an unexpected status.
     pub fn add(&mut self, start_ms: u64, end_ms: u64, ok: bool, message: &str) -> Option<()> {
         let latency = Nanos(end_ms.checked_sub(start_ms)?.checked_mul(NANOS_PER_MILLI)?);
         let start_ns = start_ms.checked_mul(NANOS_PER_MILLI)?;

@@ -22,7 +22,7 @@ pub use beginning::{GatlingLog, read_log};
 /// Gatling with users that arrive at `rate`, send one request each, and share as many connections as necessary.
 pub struct Gatling;
 
-/// By default Gatling logs thousands of lines.
+/// Reduces the output, which has thousands of lines by default.
 const LOGBACK: &str = "<configuration><root level=\"WARN\"/></configuration>\n";
 
 const INFO: ToolInfo = ToolInfo {
@@ -43,7 +43,7 @@ impl Tool for Gatling {
         locate_compiled(search_path, NAME, "gatling-core", "LoadSimulation", include_str!("LoadSimulation.java"))
     }
 
-    /// Gatling has no limit on connections. Without `--add-opens` its first users would be delayed.
+    /// Gatling has no limit on connections. Without `--add-opens`, its first users would be delayed.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let settings = "-Xmx1g --add-opens=java.base/java.lang=ALL-UNNAMED -Dlogback.configurationFile=logback.xml";
         let load_of = format!("-Drate={} -Dduration_ms={}", load.rate.as_per_second(), load.whole_millis());

@@ -1,5 +1,5 @@
-//! Gatling's output: a log with start and end of each request in whole milliseconds, binary from 3.13 on; and a table at
-//! the end of standard output.
+//! Parser of Gatling's output: a log with start and end of each request in whole milliseconds, binary from 3.13 on, and
+//! a table at the end of standard output.
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
@@ -9,14 +9,11 @@ use crate::output_reader::{OutputReader, numbered_lines};
 use crate::{ParseError, ToolOutput, ToolReport, units};
 
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
-/// The first bytes of a text log; a binary log begins with a zero.
+/// First bytes of a text log. A binary log begins with a zero.
 const TEXT: &[u8] = b"RUN\t";
 
-/// Parses the log, and the table where there is one.
-///
-/// # Errors
-/// [`ParseError`] if there is no log, if the table counts other requests, or for anything that Gatling 3.11 or 3.15 does
-/// not write.
+/// Parses the log, and the table if present. Fails if the log is missing, or if the table counts other requests.
+/// Supports Gatling 3.11 and 3.15.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(LOG).filter(|bytes| !bytes.is_empty());
     let bytes = bytes.ok_or_else(|| LOG_FILE.no_result(output, "log of Gatling"))?;
@@ -38,8 +35,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     Ok(report.with_computed_quantiles())
 }
 
-/// The table `Global Information`, of which the first column counts all requests; `None` if there is none. A dash is
-/// no value.
+/// Parses the table `Global Information`. Its first column counts all requests, and a dash is a missing value.
 fn table(text: &str) -> Result<Option<Claims>, ParseError> {
     let mut lines = numbered_lines(text).skip_while(|(_, line)| !line.starts_with("---- Global Information"));
     if lines.next().is_none() {
@@ -58,7 +54,8 @@ fn table(text: &str) -> Result<Option<Claims>, ParseError> {
     STDOUT.require(None, "row 'request count' in its table", claims.requests).map(|_| Some(claims))
 }
 
-/// `> request count      |   1,600 |   1,600 |   -` from 3.13 on, `> request count     600 (OK=600    KO=0     )` before.
+/// Parses `> request count      |   1,600 |   1,600 |   -` (from 3.13 on) or
+/// `> request count     600 (OK=600    KO=0     )`.
 fn name_and_total(row: &str) -> Option<(&str, &str)> {
     let row = row.strip_prefix("> ")?;
     let (name, total) = match row.split_once('|') {

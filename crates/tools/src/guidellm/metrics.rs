@@ -1,4 +1,4 @@
-//! The sums of a benchmark in GuideLLM's `benchmarks.json`, as the laboratory and the importer read them.
+//! The totals of a benchmark in GuideLLM's `benchmarks.json`, for the laboratory and the importer.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const PERCENTILES: [(&str, f64); 11] = [
     ("p999", 0.999),
 ];
 
-/// The sums. What a version of the format does not have is `None`.
+/// The totals. Fields that a version of the format lacks are `None`.
 #[derive(Debug, Deserialize)]
 pub struct GuideLlmMetrics {
     pub(super) request_totals: Option<Totals>,
@@ -34,7 +34,7 @@ pub struct GuideLlmMetrics {
     pub(super) inter_token_latency_ms: Option<ByStatus>,
 }
 
-/// Requests by how they ended, of those that began inside its measured range.
+/// Number of requests that began inside the measured range, by outcome.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Totals {
     successful: u64,
@@ -59,8 +59,8 @@ pub(super) struct Summary {
 }
 
 impl GuideLlmMetrics {
-    /// What they say of whole requests: times in seconds, over those that succeeded. `cancelled` is how many requests the file
-    /// lists that had begun and were cancelled.
+    /// Returns the figures of whole requests. Times cover only successful requests, and the file has them in seconds.
+    /// `cancelled` is the number of listed requests that had begun and were cancelled.
     pub fn claims(&self, cancelled: u64) -> Claims {
         let (totals, times) = (self.request_totals, successful(&self.request_latency));
         let time = |of: fn(&Summary) -> Option<f64>| units::nanos(of(times?)?, 1e9).map(|time| time.0);
@@ -77,27 +77,26 @@ impl GuideLlmMetrics {
         }
     }
 
-    /// How many requests it cancelled, of which the file lists so many. Those are too few where the list is a sample, and the
-    /// total is too small where some began behind the measured range.
+    /// Returns the number of cancelled requests: the larger of the total and the `listed` ones. The list may be a
+    /// sample, and the total excludes requests that began after the measured range.
     pub(super) fn cancelled(&self, listed: u64) -> u64 {
         self.request_totals.map_or(0, |totals| totals.incomplete).max(listed)
     }
 }
 
 impl Totals {
-    /// Those that succeeded or failed.
+    /// Returns the number of requests that succeeded or failed.
     fn ended(self) -> u64 {
         self.total.saturating_sub(self.incomplete)
     }
 }
 
-/// Of those that succeeded.
 pub(super) fn successful(by_status: &Option<ByStatus>) -> Option<&Summary> {
     by_status.as_ref()?.successful.as_ref()
 }
 
 impl Summary {
-    /// Its quantiles, ascending, in units of so many nanoseconds; none of no value.
+    /// Returns the quantiles, ascending; empty without values. A unit of the file is `unit_ns` nanoseconds.
     pub(super) fn quantiles(&self, unit_ns: f64) -> Vec<ClaimedQuantile> {
         let at = |name: &str| self.percentiles.get(name).copied().flatten().filter(|_| self.count != Some(0));
         PERCENTILES.into_iter().filter_map(|(name, q)| printed(q, at(name), unit_ns)).collect()

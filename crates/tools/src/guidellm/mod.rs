@@ -45,8 +45,8 @@ impl Tool for GuideLlm {
         locate_program(search_path, NAME, &["--version"])
     }
 
-    /// The prompts come from a file, because prompts that it makes itself need a tokenizer from the Internet. The server counts
-    /// the tokens.
+    /// Prompts come from a file, because generating them would need a tokenizer from the Internet. The server counts
+    /// tokens.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let backend = format!("kind=openai_http,target={},model={MODEL},request_format=/v1/completions", load.origin());
         let profile = format!("kind=constant,rate={}", load.rate.as_per_second());
@@ -67,7 +67,7 @@ impl Tool for GuideLlm {
     }
 }
 
-/// A prompt a line.
+/// Returns one prompt per line.
 fn rows(load: &LoadSpec) -> String {
     let mut row = json!({ "prompt": PROMPT });
     if let Some(tokens) = load.answer_tokens {

@@ -1,4 +1,4 @@
-//! GuideLLM's `benchmarks.json`: sums of the benchmark, and each request.
+//! Parser of GuideLLM's `benchmarks.json`: totals of the benchmark, and each request.
 
 use serde::Deserialize;
 use truetail_run::{GapOf, StreamClaims};
@@ -30,31 +30,28 @@ struct Benchmark {
     requests: Option<Requests>,
 }
 
-/// Every request, also those that are in no total because they began behind the measured range.
+/// All requests. Some are in no total, because they began after the measured range.
 #[derive(Deserialize)]
 struct Requests {
     incomplete: Option<Vec<Incomplete>>,
 }
 
-/// A request that was cancelled.
+/// A cancelled request.
 #[derive(Deserialize)]
 struct Incomplete {
-    /// `None`: it had not begun.
+    /// `None` if it had not begun.
     request_start_time: Option<f64>,
 }
 
 impl Benchmark {
-    /// How many requests it lists that had begun and were cancelled; `None` without a list.
+    /// Returns the number of listed requests that had begun and were cancelled; `None` without a list.
     fn listed_cancelled(&self) -> Option<u64> {
         let incomplete = self.requests.as_ref()?.incomplete.as_ref()?;
         Some(incomplete.iter().filter(|request| request.request_start_time.is_some()).count() as u64)
     }
 }
 
-/// Parses the one benchmark of the file.
-///
-/// # Errors
-/// [`ParseError`] if there is none, or for anything that GuideLLM does not write.
+/// Parses the only benchmark of the file. Fails unless there is exactly one.
 pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(BENCHMARKS).ok_or_else(|| FILE.no_result(output, "benchmarks of GuideLLM"))?;
     let document: Document = FILE.json(bytes)?;
@@ -73,7 +70,7 @@ pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     })
 }
 
-/// Without an answer it has no summary.
+/// Returns the figures of streams. The summaries are missing if no request was answered.
 fn streams(metrics: &GuideLlmMetrics) -> StreamClaims {
     let of = |times: Option<&Summary>| times.map_or(Vec::new(), |times| times.quantiles(1e6));
     let max = |times: Option<&Summary>| millis(times.and_then(|times| times.max));

@@ -15,7 +15,7 @@ use crate::{
 
 pub(crate) use parse::log_row;
 
-/// h2load with `users` clients that have one request each in flight.
+/// h2load with `users` clients that each have one request in flight.
 pub struct H2load;
 
 const INFO: ToolInfo = ToolInfo {
@@ -39,7 +39,7 @@ impl Tool for H2load {
         locate_program(search_path, NAME, &["--version"])
     }
 
-    /// `-N` is an inactivity timeout, after which the client sends no more in this run.
+    /// `-N` is an inactivity timeout. After it, a client sends no more requests in this run.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let timed = format!("--h1 -t1 -c{} -D{}ms --log-file=samples.tsv", load.users, load.whole_millis());
         let mut invocation = Invocation::new(found, &timed);

@@ -1,5 +1,5 @@
-//! h2load's output: a summary without quantiles, and with `--log-file` a row for each answer, in order of completion and
-//! without a header: start in microseconds since 1970, status, latency in microseconds.
+//! Parser of h2load's output: a summary without quantiles, and with `--log-file` a row for each answer, in order of
+//! completion and without a header. Columns: start in microseconds since 1970, status, latency in microseconds.
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
@@ -14,10 +14,7 @@ pub(super) const SAMPLES: &str = "samples";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 const LOG: OutputReader = STDOUT.file(SAMPLES);
 
-/// Parses the summary and the log. A run that died before its summary still has a log; a run without answers has none.
-///
-/// # Errors
-/// [`ParseError`] if there is neither, or for anything that h2load does not write.
+/// Parses the summary and the log, or either. A run that died has no summary, and a run without answers has no log.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let log = output.file(SAMPLES).map(log).transpose()?;
@@ -60,7 +57,7 @@ fn summary(text: &str, finish: (u64, &str), log: Option<&[ReportedRequest]>) -> 
     Ok(ToolReport { notes, ..ToolReport::from_claims(claims) })
 }
 
-/// `requests: A total, B started, C done, D succeeded, E failed, F errored, G timeout`
+/// Counts of `requests: A total, B started, C done, D succeeded, E failed, F errored, G timeout`.
 struct RequestCounts {
     total: u64,
     started: u64,
@@ -85,7 +82,7 @@ impl RequestCounts {
         })
     }
 
-    /// Requests of a fixed number (`-n`) that were never sent. h2load counts them as errored and failed.
+    /// Returns the number of requests (`-n`) that were never sent. h2load counts them as errored and failed.
     fn never_sent(&self) -> u64 {
         self.total.saturating_sub(self.started)
     }
@@ -99,8 +96,8 @@ impl RequestCounts {
     }
 }
 
-/// `time for request:    50.20ms     57.19ms     51.02ms       900us    88.38%`: the second is the maximum, the third
-/// the mean. `None` if nothing was done.
+/// Parses `time for request:    50.20ms     57.19ms     51.02ms       900us    88.38%`, with the maximum in the second
+/// and the mean in the third place; `None` if no request was done.
 fn mean_and_max(text: &str, done: u64) -> Result<(Option<u64>, Option<u64>), ParseError> {
     let (line, row) = STDOUT.require(None, "time for request", find_labelled(text, "time for request:"))?;
     let cells: Vec<_> = row.split_whitespace().collect();
@@ -112,7 +109,7 @@ fn mean_and_max(text: &str, done: u64) -> Result<(Option<u64>, Option<u64>), Par
     Ok((Some(time(mean)?.0), Some(time(max)?.0)))
 }
 
-/// `6.00s, 97.50 req/s, 11.33KB/s`
+/// Parses `6.00s, 97.50 req/s, 11.33KB/s`.
 fn rate((line, rest): (u64, &str)) -> Result<f64, ParseError> {
     let rate = rest.split(',').find_map(|cell| cell.trim().strip_suffix(" req/s"));
     STDOUT.rate(line, STDOUT.require(line, "rate", rate)?)
@@ -126,7 +123,7 @@ fn log(bytes: &[u8]) -> Result<Vec<ReportedRequest>, ParseError> {
         .collect()
 }
 
-/// A row of the log; `None` if it is none. Status -1 is an HTTP/2 stream that was closed without an answer.
+/// Parses a row of the log; `None` for other text. Status -1 is an HTTP/2 stream that was closed without an answer.
 pub(crate) fn log_row(row: &str) -> Option<ReportedRequest> {
     let mut cells = row.split('\t');
     let (start, status, time) = (cells.next()?, cells.next()?, cells.next()?);

@@ -30,7 +30,7 @@ impl Tool for Hey {
         &INFO
     }
 
-    /// hey has no option that prints its version.
+    /// Reports no version, because hey has no option to print it.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         Ok(InstalledTool { path: search_path.program(NAME)?, version: "unknown".to_owned() })
     }

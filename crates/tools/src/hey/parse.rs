@@ -1,5 +1,5 @@
-//! hey's output: with `-o csv` a row for each answer, in order of completion; otherwise a summary. Times are in seconds
-//! with four decimals.
+//! Parser of hey's output: with `-o csv` a row for each answer, in order of completion, or else a summary. Times are in
+//! seconds.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -11,13 +11,10 @@ use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 pub(super) const NAME: &str = "hey";
 pub(super) const TESTED: &str = "0.1.4";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
-/// hey keeps no more results.
+/// Maximum number of results that hey keeps.
 const MAX_RESULTS: usize = 1_000_000;
 
-/// Parses either.
-///
-/// # Errors
-/// [`ParseError`] for anything that hey does not write.
+/// Parses the table or the summary.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     if text.starts_with("response-time,") {
@@ -29,7 +26,6 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     }
 }
 
-/// The columns that are used.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "response-time")]
@@ -39,7 +35,7 @@ struct Row {
     offset: f64,
 }
 
-/// Requests without an answer have no row, so nothing is known of them.
+/// Parses the table, which has no rows for requests without an answer.
 fn csv(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let rows = STDOUT.table::<Row>(bytes, b',')?;
     let requests = rows.iter().map(|(line, row)| STDOUT.require(*line, "two times of 0 s or more", request(row)));
@@ -64,7 +60,7 @@ fn request(row: &Row) -> Option<ReportedRequest> {
 fn summary(text: &str) -> Result<ToolReport, ParseError> {
     let answers = STDOUT.bracketed(text, "Status code distribution:")?.ok_or_else(cut_off)?;
     let failures = STDOUT.bracketed(text, "Error distribution:")?;
-    // The template ends with two more line ends, and the errors, where there are any, come between them.
+    // The template ends with two blank lines. Errors, if any, come between them.
     if !text.ends_with(if failures.is_some() { "\n\n" } else { "\n\n\n\n" }) {
         return Err(cut_off());
     }
@@ -90,7 +86,7 @@ fn cut_off() -> ParseError {
     STDOUT.error(None, "the summary stops before the end of its last section; it was cut off")
 }
 
-/// A time of the summary; `None` if nothing was measured, for which hey prints NaN or 0.
+/// Parses a time of the summary; `None` if nothing was measured. hey then prints NaN or 0.
 fn time(text: &str, label: &str, measured: u64) -> Result<Option<u64>, ParseError> {
     let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     if measured == 0 {
@@ -105,7 +101,7 @@ fn rate(text: &str) -> Result<f64, ParseError> {
     STDOUT.rate(line, value)
 }
 
-/// `50% in 0.0106 secs`; since 0.1.5 with two per cent signs.
+/// Parses lines such as `50% in 0.0106 secs`, or since 0.1.5 with two per cent signs.
 fn quantiles(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let lines = numbered_lines(text).filter_map(|(line, content)| Some((line, content.trim().split_once("% in ")?)));
     let quantile = |(line, (percent, value)): (u64, (&str, &str))| {

@@ -15,7 +15,7 @@ use crate::{
 
 pub(crate) use parse::result_file;
 
-/// Hyperfoil with sessions that arrive at `rate`, evenly, over `connections` connections and as many sessions.
+/// Hyperfoil with sessions that arrive evenly at `rate`, limited to `connections` connections and sessions.
 pub struct Hyperfoil;
 
 const INFO: ToolInfo = ToolInfo {
@@ -50,8 +50,8 @@ impl Tool for Hyperfoil {
     }
 }
 
-/// The benchmark file. Without `variance: false` arrivals would be a Poisson process. Without `CONTINUE` a session beyond
-/// the limit would end the run.
+/// Returns the benchmark file. Without `variance: false`, arrivals would be a Poisson process. Without `CONTINUE`, a
+/// session beyond the limit would end the run.
 fn benchmark(load: &LoadSpec) -> Result<String, CommandError> {
     let (host, path) = host_and_path(&load.url)?;
     let (rate, millis, connections) = (load.rate.as_per_second(), load.whole_millis(), load.connections);

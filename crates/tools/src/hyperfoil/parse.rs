@@ -1,4 +1,4 @@
-//! Hyperfoil's counters and histogram, which our own `RunBenchmark.java` writes at the end.
+//! Parser of Hyperfoil's counters and histogram, which our own `RunBenchmark.java` writes at the end.
 
 use serde::Deserialize;
 use truetail_model::record::Histogram;
@@ -27,23 +27,17 @@ struct Counts {
     internal_errors: u64,
     blocked_ns: u64,
     mean_ns: u64,
-    /// The highest value and the count of each bucket, ascending.
+    /// Highest value and count of each bucket, ascending.
     buckets_ns: Vec<(u64, u64)>,
 }
 
-/// Parses the result. Hyperfoil does not keep single requests, so the report has none.
-///
-/// # Errors
-/// [`ParseError`] if there is no result, or for another format.
+/// Parses the result, which has no single requests. Fails if it is missing or has another format.
 pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
     let bytes = output.file(RESULT).ok_or_else(|| LOG_FILE.no_result(output, "result of Hyperfoil"))?;
     result_file(bytes, Some(load))
 }
 
-/// Parses the result file. Without the load that it was asked for, nothing is said of requests that were due and not sent.
-///
-/// # Errors
-/// [`ParseError`] for another format.
+/// Parses the result file. Without the requested `load`, it makes no note about requests that were due and not sent.
 pub(crate) fn result_file(bytes: &[u8], load: Option<&LoadSpec>) -> Result<ToolReport, ParseError> {
     let counts: Counts = LOG_FILE.json(bytes)?;
     if counts.format != FORMAT {

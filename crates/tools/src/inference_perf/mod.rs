@@ -28,11 +28,10 @@ const INFO: ToolInfo = ToolInfo {
 };
 
 const CONFIG: &str = "config.yml";
-/// The folder for its reports.
 const REPORTS: &str = "reports";
-/// Tokens of a prompt, each one a word.
+/// Tokens of a prompt, one per word.
 const PROMPT_TOKENS: u64 = 8;
-/// Tokens of an answer where the load does not say.
+/// Tokens of an answer if the load does not say.
 const ANSWER_TOKENS: u64 = 30;
 
 impl Tool for InferencePerf {
@@ -44,7 +43,7 @@ impl Tool for InferencePerf {
         true
     }
 
-    /// It does not print its version; the Python beside the program knows it.
+    /// Asks the Python next to the program for the version, because the program does not print it.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         let path = search_path.program(NAME)?;
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -66,7 +65,7 @@ impl Tool for InferencePerf {
     }
 }
 
-/// Its configuration; JSON is YAML too. Prompts are random words of a tokenizer that knows nine.
+/// Returns the configuration in JSON, which is also YAML. Prompts are random words of a tokenizer that knows nine.
 fn config(load: &LoadSpec) -> Value {
     let count = prompts(load);
     let fixed = |tokens: u64| json!({ "type": "fixed", "min": tokens, "max": tokens, "mean": tokens, "std_dev": 0, "total_count": count });

@@ -1,4 +1,4 @@
-//! inference-perf's `summary_lifecycle_metrics.json`.
+//! Parser of inference-perf's `summary_lifecycle_metrics.json`.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) const TESTED: &str = "0.7.0";
 pub(super) const SUMMARY: &str = "summary_lifecycle_metrics.json";
 const FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(SUMMARY);
 
-/// Its names of percentiles, and the quantiles.
+/// inference-perf's names of percentiles, and the quantiles.
 const PERCENTILES: [(&str, f64); 4] = [("median", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
 #[derive(Deserialize)]
@@ -57,10 +57,7 @@ struct Latency {
 /// Seconds by the name of the statistic.
 type Times = BTreeMap<String, f64>;
 
-/// Parses the summary.
-///
-/// # Errors
-/// [`ParseError`] if there is none, or for anything that inference-perf does not write.
+/// Parses the summary. Fails if it is missing, or if inference-perf did not write it.
 pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(SUMMARY).ok_or_else(|| FILE.no_result(output, "summary of inference-perf"))?;
     let document: Document = FILE.json(bytes)?;
@@ -68,7 +65,7 @@ pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     Ok(ToolReport { streams, notes: notes(&document), ..ToolReport::from_claims(claims(&document)) })
 }
 
-/// Its times are over requests that succeeded.
+/// Returns the figures. Times cover only successful requests.
 fn claims(document: &Document) -> Claims {
     let times = document.successes.latency.as_ref().and_then(|latency| latency.request_latency.as_ref());
     Claims {
@@ -83,7 +80,8 @@ fn claims(document: &Document) -> Claims {
     }
 }
 
-/// An answer that came in one piece succeeded and is in no time to the first token, and the summary does not say how many did.
+/// Returns the figures of streams. Answers in one piece succeed without a time to first token, and the summary does not
+/// say how many there were.
 fn streams(successes: &Successes) -> StreamClaims {
     let latency = successes.latency.as_ref();
     let first = latency.and_then(|latency| latency.time_to_first_token.as_ref());

@@ -69,8 +69,8 @@ impl Tool for JMeter {
     }
 }
 
-/// Heap and garbage collector are those of JMeter's start script. The timestamp is set to be a sample's start, because the
-/// file does not tell start from end. Port 0 keeps JMeter from listening for shutdown messages by UDP.
+/// Heap and garbage collector are as in JMeter's start script. The timestamp is set to a sample's start, because the
+/// file does not distinguish start from end. Port 0 prevents JMeter from listening for shutdown messages by UDP.
 fn invocation(found: &InstalledTool, plan: String) -> Invocation {
     let java = java("-Xms1g -Xmx1g -XX:+UseG1GC -XX:MaxGCPauseMillis=100 -jar");
     let jar = found.path.join("bin/ApacheJMeter.jar").display().to_string();

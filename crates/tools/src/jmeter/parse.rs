@@ -1,5 +1,5 @@
-//! JMeter's output: a row for each sample, failed ones included, in order of completion and in whole milliseconds; and a
-//! line `summary =` at the end of standard output.
+//! Parser of JMeter's output: a row for each sample, including failed ones, in order of completion and in whole
+//! milliseconds, and a line `summary =` at the end of standard output.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -14,10 +14,7 @@ pub(super) const TESTED: &str = "5.6.3";
 pub(super) const SAMPLES: &str = "samples.csv";
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// Parses the rows of `tool`, and its summary where there is one.
-///
-/// # Errors
-/// [`ParseError`] if there are no rows, if the summary counts other samples, or for anything that JMeter does not write.
+/// Parses the rows of `tool`, and its summary if present. Fails without rows, or if the summary counts other samples.
 pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let stdout = OutputReader::stdout(tool, TESTED);
     let table = output.file(SAMPLES).filter(|bytes| !bytes.is_empty());
@@ -62,7 +59,7 @@ fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError>
     Ok(ToolReport { notes: failures.notes(), ..ToolReport::from_requests(LatencyFrom::Send, requests, failed) })
 }
 
-/// Without an answer the code is the name of a Java exception.
+/// Converts a row. Without an answer, the code is the name of a Java exception.
 fn request(row: &Row, failures: &mut FailureClassifier) -> Option<ReportedRequest> {
     let outcome = match row.code.parse() {
         Ok(status) => Outcome::Response { status },
@@ -73,8 +70,8 @@ fn request(row: &Row, failures: &mut FailureClassifier) -> Option<ReportedReques
     Some(ReportedRequest { start_ns: Some(start_ns), latency, outcome })
 }
 
-/// The last `summary =    617 in 00:00:06 =  101.6/s Avg:    11 Min:     0 Max:    71 Err:    82 (13.29%)`; `None` if
-/// there is none.
+/// Parses the last `summary =    617 in 00:00:06 =  101.6/s Avg:    11 Min:     0 Max:    71 Err:    82 (13.29%)`;
+/// `None` without a summary.
 fn summary(reader: OutputReader, text: &str) -> Result<Option<Claims>, ParseError> {
     let Some((line, sums)) =
         numbered_lines(text).filter_map(|(line, text)| Some((line, text.strip_prefix("summary =")?))).last()

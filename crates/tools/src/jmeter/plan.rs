@@ -1,18 +1,18 @@
-//! The test plan that JMeter runs.
+//! Test plans for JMeter.
 
 use crate::LoadSpec;
 
-/// `users` threads in a closed loop.
+/// Returns a plan of `users` threads in a closed loop.
 pub(super) fn thread_group(load: &LoadSpec) -> String {
     plan(load, load.users, "")
 }
 
-/// `connections` threads that a timer starts at `rate`.
+/// Returns a plan of `connections` threads that a timer starts at `rate`.
 pub(super) fn precise_throughput(load: &LoadSpec) -> String {
     plan(load, load.connections, &timer(load))
 }
 
-/// A plan is a tree of pairs: an element, then a `hashTree` with its children.
+/// Returns a plan, a tree of pairs: an element, then a `hashTree` with its children.
 fn plan(load: &LoadSpec, threads: u32, timer: &str) -> String {
     let seconds = load.whole_seconds();
     let sampler = sampler(load);
@@ -42,7 +42,7 @@ fn plan(load: &LoadSpec, threads: u32, timer: &str) -> String {
     )
 }
 
-/// A timeout of 0 means none.
+/// Returns the sampler. A timeout of 0 means no timeout.
 fn sampler(load: &LoadSpec) -> String {
     let (url, timeout) = (xml_escaped(&load.url), load.timeout_millis().unwrap_or(0));
     format!(
@@ -62,7 +62,7 @@ fn sampler(load: &LoadSpec) -> String {
     )
 }
 
-/// The seed is fixed, so that two runs have the same schedule.
+/// Returns the timer. Its seed is fixed, so that all runs have the same schedule.
 fn timer(load: &LoadSpec) -> String {
     let (rate, seconds) = (load.rate.as_per_second(), load.whole_seconds());
     format!(

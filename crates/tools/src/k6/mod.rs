@@ -1,4 +1,4 @@
-//! k6, by Grafana Labs: as virtual users in a closed loop, or as arrivals at a constant rate.
+//! k6, by Grafana Labs: virtual users in a closed loop, or arrivals at a constant rate.
 
 mod model;
 mod parse;
@@ -22,8 +22,8 @@ pub(crate) use parse::summary_file;
 pub enum K6 {
     /// `users` virtual users, each in a closed loop.
     ConstantVus,
-    /// Iterations that start at `rate`, each on a free virtual user. 1 500 users are created beforehand, and up to 5 000 when
-    /// those do not suffice. An iteration without a free user is dropped.
+    /// Iterations that start at `rate`, each on a free virtual user. 1,500 users are created in advance, and up to
+    /// 5,000 if necessary. An iteration without a free user is dropped.
     ConstantArrivalRate,
 }
 
@@ -74,7 +74,7 @@ impl Tool for K6 {
     }
 }
 
-/// `unix_nano`, because timestamps are in whole seconds by default. The empty address keeps k6 from opening a port.
+/// `unix_nano`, because timestamps are in whole seconds by default. The empty address prevents k6 from opening a port.
 fn invocation(found: &InstalledTool, script: String) -> Invocation {
     let quiet = Invocation::new(found, "run --no-usage-report --no-color --quiet --address").arg("");
     Invocation {

@@ -1,4 +1,4 @@
-//! k6 against a language model, as people use it without an extension: the answer is read whole.
+//! k6 against a language model, without an extension: it reads each answer as a whole.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{
     ToolOutput, ToolReport, units,
 };
 
-/// k6 with arrivals at a constant rate, which post a request for a stream.
+/// k6 with arrivals at a constant rate that post a request for a stream.
 pub struct K6Model;
 
 const NAME: &str = "k6-llm";
@@ -65,7 +65,7 @@ struct Sample {
     metric_value: f64,
 }
 
-/// The times to the first byte, nanoseconds.
+/// Returns the times to the first byte in nanoseconds.
 fn waits(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
     let file = OutputReader::stdout(NAME, TESTED).file(SAMPLES);
     let mut waits = Vec::new();

@@ -1,4 +1,4 @@
-//! k6's output: about ten rows of samples for each request, one for each metric, and a summary.
+//! Parser of k6's output: about ten rows of samples for each request, one for each metric, and a summary.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,7 @@ pub(super) const TESTED: &str = "1.8.1";
 pub(super) const SAMPLES: &str = "samples.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 
-/// Parses the samples and the summary of `tool`, whichever exist.
-///
-/// # Errors
-/// [`ParseError`] if there is neither, if they count different requests, or for anything that k6 does not write.
+/// Parses the samples and the summary of `tool`, or either. Fails if they count different requests.
 pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let stdout = OutputReader::stdout(tool, TESTED);
     let samples = output.file(SAMPLES).map(|bytes| samples(stdout.file(SAMPLES), bytes)).transpose()?;
@@ -72,7 +69,7 @@ fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError>
     Ok(ToolReport { requests, notes: failures.notes(), ..ToolReport::from_claims(claims) })
 }
 
-/// The rows of a request follow each other: `http_reqs` first, then `http_req_duration`.
+/// The samples of a run. The rows of a request are adjacent: `http_reqs` first, then `http_req_duration`.
 #[derive(Default)]
 struct Samples {
     requests: Vec<ReportedRequest>,
@@ -100,7 +97,7 @@ impl Samples {
         Ok(())
     }
 
-    /// k6's timestamp is the end of a request; its duration begins once the connection is open.
+    /// Converts a request. k6's timestamp is the end of the request, and its duration starts after the connect.
     fn request(
         &mut self,
         reader: OutputReader,
@@ -114,7 +111,7 @@ impl Samples {
         Ok(ReportedRequest { start_ns, latency, outcome: self.outcome(row) })
     }
 
-    /// Error codes are listed in k6's documentation.
+    /// Returns the outcome. Error codes are listed in k6's documentation.
     fn outcome(&mut self, row: &Row) -> Outcome {
         match (row.status.unwrap_or(0), row.error_code.unwrap_or(0)) {
             (status @ 1.., _) => Outcome::Response { status },
@@ -128,7 +125,8 @@ impl Samples {
     }
 }
 
-/// A time since 1970, whose number of digits tells its unit: seconds (too coarse: `None`), milli-, micro- or nanoseconds.
+/// Parses a time since 1970. Its digits determine the unit: seconds (too coarse: `None`), milli-, micro- or
+/// nanoseconds.
 fn epoch_ns(reader: OutputReader, line: u64, text: &str) -> Result<Option<u64>, ParseError> {
     let per_unit = match text.len() {
         10 => return reader.number::<u64>(line, text).map(|_| None),
@@ -150,7 +148,8 @@ struct Summary {
 }
 
 impl Summary {
-    /// The figures of a metric: in the data of `handleSummary` they are under `values`, in `--summary-export` they are not.
+    /// Returns the figures of a metric. The data of `handleSummary` has them under `values`; `--summary-export` does
+    /// not.
     fn metric(&self, metric: &str) -> Option<&Map<String, Value>> {
         let metric = self.metrics.get(metric)?;
         metric.get("values").unwrap_or(metric).as_object()
@@ -173,16 +172,13 @@ fn summary(reader: OutputReader, bytes: &[u8]) -> Result<Claims, ParseError> {
     Ok(claims(&reader.json(bytes)?))
 }
 
-/// The figures of a summary, and the most virtual users that there were.
-///
-/// # Errors
-/// [`ParseError`] for anything that k6 does not write.
+/// Parses a summary. Returns its figures and the maximum number of virtual users.
 pub(crate) fn summary_file(bytes: &[u8]) -> Result<(Claims, Option<u64>), ParseError> {
     let summary: Summary = OutputReader::stdout("k6", TESTED).file(SUMMARY).json(bytes)?;
     Ok((claims(&summary), summary.count("vus_max", "max")))
 }
 
-/// `http_req_failed` is a rate metric: its `passes` are the requests that failed.
+/// Returns the figures. `http_req_failed` is a rate metric: its `passes` are the failed requests.
 fn claims(summary: &Summary) -> Claims {
     let requests = summary.count("http_reqs", "count").unwrap_or(0);
     let some = |key| summary.nanos(key).map(|time| time.0).filter(|_| requests > 0);
@@ -199,7 +195,7 @@ fn claims(summary: &Summary) -> Claims {
     }
 }
 
-/// `med`, and `p(99.9)`.
+/// Returns the quantiles, such as `med` and `p(99.9)`.
 fn quantiles(summary: &Summary) -> Vec<ClaimedQuantile> {
     let keys = summary.metric("http_req_duration").into_iter().flat_map(Map::keys);
     let claimed = keys.filter_map(|key| {

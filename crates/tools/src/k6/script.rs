@@ -1,4 +1,4 @@
-//! The script that k6 runs.
+//! Scripts for k6.
 
 use serde_json::{Value, json};
 
@@ -6,19 +6,16 @@ use crate::{CommandError, LoadSpec, model};
 
 /// Virtual users created before the run.
 const INITIAL_VUS: u32 = 1_500;
-/// Virtual users at most.
+/// Maximum number of virtual users.
 const MAX_VUS: u32 = 5_000;
 
-/// `users` virtual users in a closed loop.
+/// Returns a script with `users` virtual users in a closed loop.
 pub(super) fn constant_vus(load: &LoadSpec) -> String {
     let users = json!({ "executor": "constant-vus", "vus": load.users, "duration": millis(load.whole_millis()) });
     script(&users, &get(load))
 }
 
-/// Iterations at `rate` that post a request for a stream.
-///
-/// # Errors
-/// As [`constant_arrival_rate`].
+/// Returns a script whose iterations post a request for a stream at `rate`. Fails like [`constant_arrival_rate`].
 pub(super) fn model(load: &LoadSpec, tool: &'static str) -> Result<String, CommandError> {
     let body = json!(model::body(load).to_string());
     let mut params = params(load);
@@ -27,10 +24,7 @@ pub(super) fn model(load: &LoadSpec, tool: &'static str) -> Result<String, Comma
     Ok(script(&arrivals(load, tool)?, &post))
 }
 
-/// Iterations at `rate`.
-///
-/// # Errors
-/// [`CommandError`] of `tool` for a rate that is not a whole number a second, a minute or an hour.
+/// Returns a script with iterations at `rate`. Fails for a rate that is not a whole number per second, minute or hour.
 pub(super) fn constant_arrival_rate(load: &LoadSpec, tool: &'static str) -> Result<String, CommandError> {
     Ok(script(&arrivals(load, tool)?, &get(load)))
 }
@@ -55,9 +49,9 @@ fn params(load: &LoadSpec) -> Value {
     load.timeout_millis().map_or_else(|| json!({}), |timeout| json!({ "timeout": millis(timeout) }))
 }
 
-/// `call` is what an iteration does.
+/// Returns a script whose iterations make `call`.
 fn script(scenario: &Value, call: &str) -> String {
-    // Each request has about ten rows of samples, which further tags would make longer.
+    // Each request has about ten rows of samples, so omit other tags.
     let statistics = ["avg", "min", "med", "max", "p(90)", "p(99)", "p(99.9)", "p(99.99)", "count"];
     let options = json!({
         "discardResponseBodies": true,

@@ -17,8 +17,8 @@ use crate::{
 pub use model::LocustModel;
 pub(crate) use parse::statistics;
 
-/// Locust with `users` users that do not wait between requests. It can also limit the rate of each user, which by its
-/// documentation is still a closed loop and never catches up.
+/// Locust with `users` users that do not wait between requests. A limit on the rate of each user would, by its
+/// documentation, still be a closed loop that never catches up.
 pub struct Locust;
 
 const INFO: ToolInfo = ToolInfo {
@@ -40,7 +40,7 @@ impl Tool for Locust {
         locate_program(search_path, NAME, &["--version"])
     }
 
-    /// Without `--exit-code-on-error 0` a single failed request would make the exit code 1.
+    /// Without `--exit-code-on-error 0`, a single failed request would change the exit code to 1.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (users, seconds) = (load.users, load.whole_seconds());
         let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s");
@@ -56,8 +56,8 @@ impl Tool for Locust {
     }
 }
 
-/// A user, and a listener that writes each request, of which Locust itself keeps only sums. The user has the faster of
-/// Locust's clients: with the other one, ten users of a 10 ms service keep a core busy and delay each other.
+/// Returns a user, and a listener that writes each request, because Locust keeps only sums. The user has the faster of
+/// Locust's two clients. With the slower one, ten users of a 10 ms service would keep a core busy and delay each other.
 fn locustfile(load: &LoadSpec) -> String {
     let url = serde_json::json!(load.url);
     let timeouts = load.timeout.map_or_else(String::new, |timeout| {

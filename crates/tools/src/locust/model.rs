@@ -1,4 +1,4 @@
-//! Locust against a language model, as people use it: users who read the lines of a stream and fire events of their own.
+//! Locust against a language model, with the usual script: users read the lines of a stream and fire custom events.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{
     ToolInfo, ToolNotFound, ToolOutput, ToolReport, units,
 };
 
-/// Locust with users at a constant throughput each, of which there are enough for the rate while nothing stalls.
+/// Locust with users at a constant throughput each. They are enough for the rate while no request stalls.
 pub struct LocustModel;
 
 const NAME: &str = "locust-llm";
@@ -102,7 +102,7 @@ struct Gap {
     gap_ms: f64,
 }
 
-/// The start of a user is staggered, as that of a schedule is.
+/// Returns the script. Users start staggered, like the arrivals of a schedule.
 fn locustfile(load: &LoadSpec, users: u32) -> String {
     let (url, body) = (serde_json::json!(load.url), body(load));
     let timeout = load.timeout.map_or_else(|| "None".to_owned(), |timeout| timeout.as_secs_f64().to_string());

@@ -1,5 +1,5 @@
-//! Locust's output: its statistics, with a histogram of rounded latencies, and a row for each request, which our own
-//! listener writes.
+//! Parser of Locust's output: its statistics, with a histogram of rounded latencies, and a row for each request, which
+//! our own listener writes.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,8 @@ pub(super) const RESULT: &str = "result.json";
 const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).file(SAMPLES);
 const STATISTICS: OutputReader = ROWS.file(RESULT);
 
-/// Parses both. The quantiles are those of Locust's own histogram.
-///
-/// # Errors
-/// [`ParseError`] if there are no statistics, if the rows are not as many, or for anything that Locust does not write.
+/// Parses statistics and rows. The quantiles are from Locust's own histogram. Fails if the statistics are missing, or
+/// if the numbers of requests differ.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(RESULT).ok_or_else(|| STATISTICS.no_result(output, "statistics of Locust"))?;
     let claims = statistics(bytes)?;
@@ -67,7 +65,7 @@ fn samples(bytes: &[u8]) -> Result<(Vec<ReportedRequest>, Vec<String>), ParseErr
     Ok((requests, failures.notes()))
 }
 
-/// The statistics of one request name.
+/// Statistics of one request name.
 #[derive(Deserialize)]
 struct RequestStats {
     num_requests: u64,
@@ -78,10 +76,7 @@ struct RequestStats {
     response_times: BTreeMap<String, u64>,
 }
 
-/// The figures of the statistics as JSON.
-///
-/// # Errors
-/// [`ParseError`] for anything that Locust does not write.
+/// Parses the statistics in JSON.
 pub(crate) fn statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
     let entries: Vec<RequestStats> = STATISTICS.json(bytes)?;
     let sum = |of: fn(&RequestStats) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
@@ -112,7 +107,7 @@ fn quantiles(entries: &[RequestStats]) -> Result<Vec<ClaimedQuantile>, ParseErro
     Ok([0.5, 0.9, 0.99, 0.999, 0.9999].into_iter().filter_map(claimed).collect())
 }
 
-/// The smallest value whose cumulative count reaches `rank`.
+/// Returns the smallest value whose cumulative count reaches `rank`.
 fn at_rank(counts: &BTreeMap<u64, u64>, rank: u64) -> Option<u64> {
     let mut cumulative = 0u64;
     let mut reaches = |count: u64| {

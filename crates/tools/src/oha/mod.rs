@@ -15,8 +15,8 @@ use crate::{
 
 pub(crate) use parse::{Correction, parse as parse_output};
 
-/// oha with `rate`, at most `connections` connections, and its latency correction, as its documentation advises for a
-/// rate. It writes one format a run; CSV is the one with single requests.
+/// oha with `rate`, at most `connections` connections, and its latency correction, which its documentation recommends
+/// for a rate. It writes one format per run; only CSV has single requests.
 pub struct Oha;
 
 const INFO: ToolInfo = ToolInfo {
@@ -37,7 +37,8 @@ impl Tool for Oha {
         locate_program(search_path, NAME, &["--version"])
     }
 
-    /// `-w` waits for requests in flight at the end, which would be aborted otherwise. The backlog is lost either way.
+    /// `-w` waits for requests in flight at the end. They would be aborted otherwise. The backlog is lost in both
+    /// cases.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (rate, connections) = (load.rate.as_per_second(), load.connections);
         let timed = format!("--no-tui -w -z {}ms -q {rate} -c {connections}", load.whole_millis());
@@ -52,7 +53,7 @@ impl Tool for Oha {
         parse::parse(output, parse::Correction::Unknown)
     }
 
-    /// Without a rate oha ignores the correction.
+    /// Without a rate, oha ignores the correction.
     fn parse_with_args(
         &self,
         argv: &[String],
@@ -64,7 +65,7 @@ impl Tool for Oha {
     }
 }
 
-/// Whether the command sets a rate; bursts count as one, and `-q 0` does not.
+/// Returns true if the command sets a rate. Bursts count as a rate; `-q 0` does not.
 fn has_rate(argv: &[String]) -> bool {
     let is_none = |rate: &str| rate.parse() == Ok(0.0);
     let next = argv.iter().skip(1).map(String::as_str).chain([""]);

@@ -1,4 +1,4 @@
-//! oha's output, in one of three formats: a CSV row for each answer, JSON, or text.
+//! Parser of oha's output in one of three formats: a CSV row for each answer, JSON, or text.
 
 mod common;
 mod csv;
@@ -12,24 +12,21 @@ use crate::{ParseError, ToolOutput, ToolReport};
 
 pub(super) use self::common::{NAME, TESTED};
 
-/// Whether `--latency-correction` was on.
+/// Presence of `--latency-correction`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Correction {
     /// The command line has it.
     On,
     /// The command line does not have it.
     Off,
-    /// The command line is unknown, but likely one of the laboratory's.
+    /// The command line is unknown, but probably the laboratory's.
     Unknown,
-    /// The command line is unknown, and may be anybody's.
+    /// The command line is unknown and could be any.
     Unstated,
 }
 
-/// Parses any of the three formats. None of them says whether `--latency-correction` was on. If the command line is
-/// unknown, CSV is taken for the laboratory's, which has it on; JSON and text for oha's default, which has it off.
-///
-/// # Errors
-/// [`ParseError`] for anything that oha does not write.
+/// Parses any of the three formats. No format says whether `--latency-correction` was on. For an unknown command line,
+/// CSV is taken for the laboratory's with correction, and JSON and text for oha's default without it.
 pub fn parse(output: &ToolOutput, correction: Correction) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let (mut report, usual) = match text.trim_start() {

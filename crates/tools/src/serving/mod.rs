@@ -1,4 +1,4 @@
-//! The clients that come with servers of language models: `vllm bench serve`, and sglang's `bench_serving`.
+//! The clients of language model servers: `vllm bench serve`, and sglang's `bench_serving`.
 
 mod parse;
 mod sglang;
@@ -7,5 +7,5 @@ mod vllm;
 pub use sglang::Sglang;
 pub use vllm::Vllm;
 
-/// Tokens of an answer where the load does not say.
+/// Tokens of an answer if the load does not say.
 const ANSWER_TOKENS: u64 = 30;

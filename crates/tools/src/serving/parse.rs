@@ -1,5 +1,6 @@
-//! The result that `vllm bench serve` and sglang's `bench_serving` add to a file: a line of JSON with a summary and, where asked for,
-//! with single values. They are of one descent, and differ in the names of the times of whole answers.
+//! Parser of the result that `vllm bench serve` and sglang's `bench_serving` append to a file: a line of JSON with a
+//! summary and, if requested, single values. The tools share an origin, but have different names for the times of whole
+//! answers.
 
 use serde::Deserialize;
 use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
@@ -9,7 +10,7 @@ use crate::output_reader::OutputReader;
 use crate::python::without_python_numbers;
 use crate::{ParseError, ToolOutput, ToolReport, units};
 
-/// Its summary is over requests that succeeded. Single values are those of all, in the order of sending.
+/// A result. The summary covers successful requests. Single values cover all requests, in order of sending.
 #[derive(Deserialize)]
 struct Document {
     completed: u64,
@@ -18,7 +19,7 @@ struct Document {
     whole: WholeAnswers,
     #[serde(flatten)]
     streams: Streams,
-    /// Empty where a request succeeded.
+    /// Error of each request; empty if it succeeded.
     errors: Option<Vec<String>>,
 }
 
@@ -41,18 +42,15 @@ struct Streams {
     median_itl_ms: Option<f64>,
     p95_itl_ms: Option<f64>,
     p99_itl_ms: Option<f64>,
-    /// In seconds; 0 where there was none.
+    /// Seconds; 0 without a first token.
     #[serde(default)]
     ttfts: Vec<f64>,
-    /// In seconds.
+    /// Seconds.
     #[serde(default)]
     itls: Vec<Vec<f64>>,
 }
 
-/// Parses the last result in `results`, which `file` reads.
-///
-/// # Errors
-/// [`ParseError`] if there is none, or for anything that these tools do not write.
+/// Parses the last result in `results` with the reader `file`. Fails if the result is missing.
 pub(super) fn parse(output: &ToolOutput, file: OutputReader, results: &str) -> Result<ToolReport, ParseError> {
     let bytes = output.file(results).ok_or_else(|| file.no_result(output, "result of the benchmark"))?;
     let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -97,7 +95,7 @@ fn quantiles(stated: &[(f64, Option<f64>)]) -> Vec<ClaimedQuantile> {
     stated.iter().filter_map(|(q, value)| printed(*q, *value, 1e6)).collect()
 }
 
-/// The largest of these seconds, in nanoseconds; `None` without any.
+/// Returns the largest of these times, in nanoseconds; `None` without any.
 fn largest<'a>(seconds: impl Iterator<Item = &'a f64>) -> Option<u64> {
     seconds.filter_map(|seconds| units::nanos(*seconds, 1e9)).map(|time| time.0).max().filter(|most| *most > 0)
 }

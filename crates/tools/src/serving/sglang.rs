@@ -31,7 +31,7 @@ const INFO: ToolInfo = ToolInfo {
     tested_version: TESTED,
 };
 
-/// The program that the installation makes: `python -m sglang.bench_serving`.
+/// Program that the installation creates: `python -m sglang.bench_serving`.
 const PROGRAM: &str = "sglang-bench-serving";
 const PROMPTS: &str = "prompts.jsonl";
 
@@ -44,7 +44,7 @@ impl Tool for Sglang {
         true
     }
 
-    /// It does not print its version; the Python beside the program knows it.
+    /// Asks the Python next to the program for the version, because the program does not print it.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         let path = search_path.program(PROGRAM)?;
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -55,7 +55,7 @@ impl Tool for Sglang {
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let rate = load.rate.as_per_second();
-        // It ends after so many, and not after a time.
+        // The tool ends after a number of requests, not after a time.
         let planned = (rate * load.duration.as_secs_f64()).ceil() as u64;
         let tokens = load.answer_tokens.unwrap_or(super::ANSWER_TOKENS);
         let invocation = Invocation::new(found, "--backend vllm --base-url").arg(load.origin()).words(&format!(
@@ -63,7 +63,7 @@ impl Tool for Sglang {
              --sharegpt-output-len {tokens} --num-prompts {planned} --request-rate {rate} --warmup-requests 0 \
              --output-file {RESULTS} --output-details --disable-tqdm"
         ));
-        // Of a conversation it asks the first turn; the second has to be there.
+        // The tool sends the first turn of a conversation, but requires a second one.
         let row = json!({ "conversations": [{ "content": PROMPT }, { "content": PROMPT }] });
         let prompts = format!("{row}\n").repeat(planned as usize);
         Ok(Invocation {

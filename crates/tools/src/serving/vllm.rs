@@ -16,9 +16,9 @@ use crate::{
 
 /// `vllm bench serve` with a request rate.
 pub enum Vllm {
-    /// Without a limit on requests under way, which is its default.
+    /// Without a limit on requests in flight, which is the default.
     Unlimited,
-    /// With a limit that its load does not need while nothing stalls: the places of [`half_rate_users`].
+    /// With a limit of [`half_rate_users`] requests in flight, which is not reached while no request stalls.
     Limited,
 }
 
@@ -59,7 +59,7 @@ impl Tool for Vllm {
         true
     }
 
-    /// Its own `--version` takes many seconds; the Python beside the program knows it.
+    /// Asks the Python next to the program for the version, because `--version` takes many seconds.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         let path = search_path.program("vllm")?;
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -70,7 +70,7 @@ impl Tool for Vllm {
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let rate = load.rate.as_per_second();
-        // It ends after so many, and not after a time.
+        // The tool ends after a number of requests, not after a time.
         let planned = (rate * load.duration.as_secs_f64()).ceil() as u64;
         let tokens = load.answer_tokens.unwrap_or(super::ANSWER_TOKENS);
         let invocation =

@@ -1,4 +1,5 @@
-//! truetail itself, as an open and as a closed loop and against a language model: judged from its output, like all others.
+//! truetail as an open loop, as a closed loop, and against a language model. Like all tools, it is judged by its
+//! output.
 
 mod parse;
 mod streams;
@@ -14,20 +15,19 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport, model,
 };
 
-/// truetail in one of its modes.
+/// truetail in one mode.
 pub enum Truetail {
     /// An open loop, on a schedule.
     Open,
-    /// A closed loop of users who wait for their answers.
+    /// A closed loop of users that wait for their answers.
     Closed,
     /// An open loop against a language model, whose answers are streams.
     Model,
 }
 
 const PROGRAM: &str = "truetail";
-/// The run folder.
 const RUN: &str = "run";
-/// Drain limit beside 1.5 times the duration, because the backlog of a saturated service may take that long.
+/// Minimum drain limit; otherwise it is 1.5 times the duration, which the backlog of a saturated service may need.
 const MIN_DRAIN: Nanos = Nanos::from_secs(30);
 
 const OPEN: ToolInfo = ToolInfo {
@@ -97,7 +97,7 @@ impl Tool for Truetail {
     }
 }
 
-/// This very program if it is truetail (Python, which may run this code, is not); otherwise the one on the path.
+/// Locates the current program if it is truetail, or else the one on the path. Python may run this code too.
 fn locate(search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
     let is_it = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == PROGRAM);
     let path = match std::env::current_exe().ok().filter(is_it) {

@@ -1,4 +1,4 @@
-//! truetail's output: run.json on standard output, and samples.csv.
+//! Parser of truetail's output: run.json on standard output, and samples.csv.
 
 use serde::Deserialize;
 use truetail_model::record::{Cause, Outcome};
@@ -10,7 +10,7 @@ use super::streams;
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
 
 pub(super) const TESTED: &str = env!("CARGO_PKG_VERSION");
-/// The file with single requests.
+/// File with single requests.
 pub(super) const SAMPLES: &str = "samples.csv";
 
 /// Parses an open-loop run.
@@ -47,7 +47,7 @@ fn report(tool: &'static str, output: &ToolOutput, latency_from: LatencyFrom) ->
     Ok(report)
 }
 
-/// The figures that it states. A lower bound is not one.
+/// Returns the stated figures. A lower bound is not a figure.
 fn claims(run: &RunFile, latency_from: LatencyFrom) -> Claims {
     let stated = run.response_time.quantiles.iter().filter(|quantile| quantile.q < 1.0 && quantile.supported);
     let number = |at_least: bool, value: Option<u64>| value.filter(|_| !at_least);
@@ -70,7 +70,6 @@ fn claims(run: &RunFile, latency_from: LatencyFrom) -> Claims {
     }
 }
 
-/// The columns that are used.
 #[derive(Deserialize)]
 struct Row<'a> {
     kept: &'a str,
@@ -81,7 +80,7 @@ struct Row<'a> {
     cause: Option<Cause>,
 }
 
-/// The single requests if the file has all of them; otherwise none, because a sample is not the distribution.
+/// Parses the single requests if the file has all of them. A mere sample is not the distribution, so it counts as none.
 fn requests(bytes: &[u8]) -> Result<Vec<ReportedRequest>, (Option<u64>, String)> {
     let mut reader = csv::Reader::from_reader(bytes);
     let of_csv = |error: csv::Error| (error.position().map(csv::Position::line), error.to_string());

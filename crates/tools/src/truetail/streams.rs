@@ -1,9 +1,9 @@
-//! What run.json says of the answers of a language model.
+//! Figures about the answers of a language model in run.json.
 
 use truetail_run::wire::v1::RunFile;
 use truetail_run::{ClaimedQuantile, Distribution, GapOf, StreamClaims};
 
-/// `None` where the run did not ask a language model.
+/// Returns the figures; `None` if the run did not query a language model.
 pub(super) fn claims(run: &RunFile) -> Option<StreamClaims> {
     let llm = run.stream.as_ref()?.times.llm.as_ref()?;
     let (first, gap) = (&llm.first_content_time, &llm.content_gap);
@@ -17,7 +17,7 @@ pub(super) fn claims(run: &RunFile) -> Option<StreamClaims> {
     })
 }
 
-/// A lower bound is no figure.
+/// Returns the quantiles without lower bounds, which are not figures.
 fn quantiles(times: &Distribution) -> Vec<ClaimedQuantile> {
     let stated = times.quantiles.iter().filter(|quantile| quantile.q < 1.0 && quantile.supported && !quantile.at_least);
     let claimed = stated.filter_map(|one| Some(ClaimedQuantile { q: one.q, value_ns: one.value_ns?, printed: true }));

@@ -1,4 +1,4 @@
-//! Vegeta, by Tomás Senart: a constant rate over as many workers as it takes.
+//! Vegeta, by Tomás Senart: a constant rate, with as many workers as necessary.
 
 mod parse;
 
@@ -38,7 +38,7 @@ impl Tool for Vegeta {
         &INFO
     }
 
-    /// Only a build by its release script, or with the version set, knows its version.
+    /// The version is known only in a build by its release script, or with the version set.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         let path = search_path.program(NAME)?;
         let said = printed_by(&path, &["-version"]);

@@ -1,5 +1,5 @@
-//! Vegeta's output, decoded by Vegeta: a row for each request, failed ones included, in order of completion; and its
-//! report, whose quantiles come from a sketch, which interpolates between measured values.
+//! Parser of Vegeta's output, decoded by Vegeta: a row for each request, including failed ones, in order of completion,
+//! and its report. The quantiles of the report come from a sketch, which interpolates between measured values.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -17,14 +17,11 @@ pub(super) const REPORT: &str = "report.json";
 const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULTS);
 const SUMMARY: OutputReader = ROWS.file(REPORT);
 
-/// The columns: start in nanoseconds since 1970, status or 0, latency in nanoseconds, bytes out and in, error, body, attack,
-/// sequence number, method, URL, headers.
+/// Columns: start in nanoseconds since 1970, status or 0, latency in nanoseconds, bytes out and in, error, body,
+/// attack, sequence number, method, URL, headers.
 type Row = (u64, u16, u64, u64, u64, String, String, String, u64, String, String, String);
 
-/// Parses the rows, and the report where there is one.
-///
-/// # Errors
-/// [`ParseError`] if there are no rows, if the report counts others, or for anything that Vegeta does not write.
+/// Parses the rows, and the report if present. Fails if there are no rows, or if the report counts other requests.
 pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
     let rows = output.file(RESULTS).filter(|bytes| !bytes.is_empty());
     let mut report = results(rows.ok_or_else(|| ROWS.no_result(output, "results of vegeta"))?)?;
@@ -50,20 +47,17 @@ fn results(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     Ok(ToolReport { notes: failures.notes(), ..ToolReport::from_requests(LatencyFrom::Send, requests, failed) })
 }
 
-/// As Vegeta defines success.
+/// Returns true if the request succeeded by Vegeta's definition.
 fn succeeded(request: &ReportedRequest) -> bool {
     matches!(request.outcome, Outcome::Response { status: 200..=399 })
 }
 
-/// The figures of `vegeta report -type=json`.
-///
-/// # Errors
-/// [`ParseError`] for anything that Vegeta does not write.
+/// Parses the output of `vegeta report -type=json`.
 pub(crate) fn report_file(bytes: &[u8]) -> Result<Claims, ParseError> {
     Ok(claims(&SUMMARY.json(bytes)?))
 }
 
-/// The fields of `vegeta report -type=json` that are used.
+/// The output of `vegeta report -type=json`.
 #[derive(Deserialize)]
 struct Summary {
     latencies: Latencies,
@@ -72,7 +66,7 @@ struct Summary {
     success: f64,
 }
 
-/// In nanoseconds.
+/// Latencies in nanoseconds.
 #[derive(Deserialize)]
 struct Latencies {
     mean: u64,

@@ -1,4 +1,4 @@
-//! wrk, by Will Glozer: a closed loop whose histogram is filled up afterwards.
+//! wrk, by Will Glozer: a closed loop with a histogram that is back-filled afterwards.
 
 mod parse;
 
@@ -36,7 +36,7 @@ impl Tool for Wrk {
         locate_program(search_path, NAME, &["-v"])
     }
 
-    /// Its own timeout is 2 s and takes whole seconds.
+    /// The default timeout is 2 s, and the option takes whole seconds.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (threads, users) = (threads(load.users), load.users);
         let timed = format!("-t{threads} -c{users} -d{}s --latency", load.whole_seconds());
@@ -52,7 +52,7 @@ impl Tool for Wrk {
     }
 }
 
-/// Two threads if they can share the connections evenly: wrk silently does not open a remainder.
+/// Returns two threads if they can share the connections evenly. wrk would silently not open a remainder.
 pub(crate) const fn threads(connections: u32) -> u32 {
     if connections > 0 && connections.is_multiple_of(2) { 2 } else { 1 }
 }

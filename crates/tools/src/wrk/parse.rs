@@ -1,5 +1,5 @@
-//! wrk's output: a text report with four quantiles of its histogram. wrk2, a fork, prints the same [`WrkReport`] around
-//! other distributions.
+//! Parser of wrk's output: a text report with four quantiles of its histogram. wrk2, a fork, prints the same
+//! [`WrkReport`] with other distributions.
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
@@ -10,10 +10,7 @@ pub(super) const NAME: &str = "wrk";
 pub(super) const TESTED: &str = "4.1.0";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
-/// Parses the report.
-///
-/// # Errors
-/// [`ParseError`] if there is no report, if it is wrk2's, or for anything that wrk does not write.
+/// Parses the report. Fails if it is missing, or if it is wrk2's.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let frame = WrkReport::read(STDOUT, output, &text)?;
@@ -38,16 +35,16 @@ pub(crate) struct WrkReport {
     pub mean_and_max_ns: Option<(u64, u64)>,
     /// Connect, read and write errors.
     pub broken: u64,
-    /// Timeouts by its own count.
+    /// Timeouts, as wrk counts them.
     pub timeouts: u64,
     /// Answers with a status other than 2xx and 3xx.
     pub error_statuses: u64,
-    /// Requests a second.
+    /// Requests per second.
     pub rate: f64,
 }
 
 impl WrkReport {
-    /// Parses it; the last line of a whole report is the transfer rate.
+    /// Parses the shared part. The last line of a complete report is the transfer rate.
     pub fn read(reader: OutputReader, output: &ToolOutput, text: &str) -> Result<WrkReport, ParseError> {
         if !text.lines().any(|line| line.starts_with("Running ") && line.contains(" test @ ")) {
             return Err(reader.no_result(output, &format!("report of {}", reader.tool)));
@@ -67,7 +64,7 @@ impl WrkReport {
         Ok(WrkReport { requests, mean_and_max_ns, broken, timeouts, error_statuses, rate })
     }
 
-    /// Its figures. `timeouts` of its timeouts count as failed requests.
+    /// Returns the figures. The given number of `timeouts` counts as failed requests.
     pub fn claims(&self, latency_from: LatencyFrom, timeouts: u64) -> Claims {
         Claims {
             mean_ns: self.mean_and_max_ns.map(|(mean, _)| mean),
@@ -80,7 +77,7 @@ impl WrkReport {
     }
 }
 
-/// `  714 requests in 6.00s, 82.97KB read`
+/// Parses `  714 requests in 6.00s, 82.97KB read`.
 fn requests(text: &str) -> Option<(u64, &str)> {
     numbered_lines(text).find_map(|(line, content)| {
         let (count, rest) = content.split_once(" requests in ")?;
@@ -88,8 +85,8 @@ fn requests(text: &str) -> Option<(u64, &str)> {
     })
 }
 
-/// `    Latency    50.42ms  138.34us  51.40ms   88.24%`: mean, standard deviation, maximum. If nothing was measured the
-/// maximum is 0, and the mean is 0 or not a number.
+/// Parses `    Latency    50.42ms  138.34us  51.40ms   88.24%`: mean, standard deviation, maximum. If nothing was
+/// measured, the maximum is 0, and the mean is 0 or not a number.
 fn mean_and_max(reader: OutputReader, text: &str) -> Result<Option<(u64, u64)>, ParseError> {
     let (at, _) = reader.require(None, "Thread Stats", find_labelled(text, "Thread Stats"))?;
     let (line, row) = reader.require(at, "line", numbered_lines(text).nth(at as usize))?;
@@ -107,7 +104,7 @@ fn time(reader: OutputReader, line: u64, text: &str) -> Result<u64, ParseError> 
     Ok(reader.require(line, format_args!("time in '{text}'"), units::duration(text))?.0)
 }
 
-/// `  Socket errors: connect 0, read 54, write 0, timeout 0`, printed only if there were some.
+/// Parses `  Socket errors: connect 0, read 54, write 0, timeout 0`, which is printed only if errors occurred.
 fn socket_errors(reader: OutputReader, text: &str) -> Result<[u64; 4], ParseError> {
     let Some((line, rest)) = find_labelled(text, "Socket errors:") else { return Ok([0; 4]) };
     let cells: Vec<_> = rest.split(',').collect();
@@ -126,7 +123,7 @@ fn error_statuses(reader: OutputReader, text: &str) -> Result<u64, ParseError> {
     find_labelled(text, "Non-2xx or 3xx responses:").map_or(Ok(0), |(line, count)| reader.number(line, count))
 }
 
-/// The rows ` 50.000%   11.14ms` below a heading, up to the first other line. 100 % is left out: it is the maximum.
+/// Parses the rows ` 50.000%   11.14ms` below a heading, up to the first other line. Omits 100 %, which is the maximum.
 pub(crate) fn quantiles(reader: OutputReader, text: &str, heading: u64) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let rows = numbered_lines(text).skip(heading as usize).map_while(|(line, row)| Some((line, row.split_once('%')?)));
     let rows = rows.filter(|(_, (percent, _))| percent.trim() != "100.000");

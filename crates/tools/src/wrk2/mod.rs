@@ -1,4 +1,4 @@
-//! wrk2, by Gil Tene: a constant rate, and the latency counted from when a request should have been sent.
+//! wrk2, by Gil Tene: a constant rate, with latency counted from the intended start.
 
 mod parse;
 
@@ -19,8 +19,9 @@ pub(crate) use parse::parse as parse_output;
 /// wrk2 with `rate` over at most `connections` connections.
 pub struct Wrk2;
 
-/// Connections at most, as in its own example. Each has a schedule of its own, the rate divided by their number, and all are
-/// in phase: 1 500 at 1 000/s would send in bursts 1.5 s apart. What is due while all are busy counts from when it was due.
+/// Maximum number of connections, as in wrk2's own example. Each connection has its own schedule, at its share of the
+/// rate, and all are in phase: 1,500 connections at 1,000/s would send in bursts 1.5 s apart. Requests that are due
+/// while all connections are busy count from their intended start.
 const MAX_CONNECTIONS: u32 = 100;
 
 const INFO: ToolInfo = ToolInfo {
@@ -43,7 +44,7 @@ impl Tool for Wrk2 {
         &INFO
     }
 
-    /// Under the name `wrk2`: its own build names the program `wrk`, like the other tool.
+    /// Searches for the name `wrk2`, although wrk2's own build names the program `wrk`.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         locate_program(search_path, NAME, &["-v"])
     }
@@ -65,7 +66,7 @@ impl Tool for Wrk2 {
     }
 }
 
-/// The rate, which must be a whole number.
+/// Returns the rate, which must be a whole number.
 fn whole_rate(load: &LoadSpec) -> Result<u64, CommandError> {
     let rate = load.rate.as_per_second();
     let fits = rate.fract() == 0.0 && rate < u64::MAX as f64;

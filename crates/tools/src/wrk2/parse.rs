@@ -1,4 +1,4 @@
-//! wrk2's output: wrk's report; with `--latency` also a distribution with more quantiles, and below it the whole spectrum,
+//! Parser of wrk2's output: wrk's report, and with `--latency` a distribution with more quantiles and its spectrum,
 //! which is a cumulative histogram.
 
 use truetail_model::record::Histogram;
@@ -13,14 +13,11 @@ pub(super) const NAME: &str = "wrk2";
 pub(super) const TESTED: &str = "4.0.0";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
-/// Parses the report. Of the two distributions that `-U` prints it takes the one from the intended start.
-///
-/// # Errors
-/// [`ParseError`] if there is no report, or for anything that wrk2 does not write.
+/// Parses the report. Of the two distributions that `-U` prints, takes the one from the intended start.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let frame = WrkReport::read(STDOUT, output, &text)?;
-    // It counts a hung connection as a timeout again at each check.
+    // wrk2 counts a hung connection as a timeout again at each check.
     let mut report = ToolReport::from_claims(frame.claims(LatencyFrom::Intended, 0));
     report.notes = notes(&frame, &text);
     if let Some((heading, _)) = find_labelled(&text, "Latency Distribution (HdrHistogram - Recorded Latency)") {
@@ -69,7 +66,7 @@ struct Footer {
 }
 
 impl Footer {
-    /// `#[Mean    =       11.219, StdDeviation   =        0.354]` and
+    /// Parses `#[Mean    =       11.219, StdDeviation   =        0.354]` and
     /// `#[Max     =       12.136, Total count    =          600]`, in milliseconds.
     fn read(text: &str, heading: u64) -> Result<Footer, ParseError> {
         let (line, mean) = STDOUT.require(heading, "mean", find(text, heading, "#[Mean"))?;
@@ -96,7 +93,7 @@ fn find<'a>(text: &'a str, below: u64, label: &str) -> Option<(u64, &'a str)> {
     numbered_lines(text).skip(below as usize).find_map(|(line, content)| Some((line, strip_label(content, label)?)))
 }
 
-/// The rows between two lines: value in ms, percentile, cumulative count, and 1/(1-percentile).
+/// Parses the rows between two lines: value in ms, percentile, cumulative count, and 1/(1-percentile).
 fn spectrum(text: &str, below: u64, above: u64) -> Result<Histogram, ParseError> {
     let mut histogram = Histogram::new();
     let mut last = (Nanos::ZERO, 0u64);

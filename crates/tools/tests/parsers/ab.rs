@@ -1,4 +1,4 @@
-//! ab.
+//! The parser of ab.
 
 use crate::support::{Case, PLAIN, check};
 

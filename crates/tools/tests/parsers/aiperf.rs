@@ -1,4 +1,4 @@
-//! AIPerf.
+//! The parser of AIPerf.
 
 use truetail_tools::ToolOutput;
 

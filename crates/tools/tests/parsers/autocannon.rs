@@ -1,4 +1,4 @@
-//! autocannon.
+//! The parser of autocannon.
 
 use crate::support::{Case, PLAIN, check};
 

@@ -13,7 +13,7 @@ pub(crate) fn command(tool: &str, load: &LoadSpec) -> Result<Invocation, String>
     tool.command(&found, load, Path::new(".")).map_err(|error| error.to_string())
 }
 
-/// 1000 requests a second, 10 users or 99 connections, for 2.5 s with a timeout of 1.5 s.
+/// Returns a load of 1,000 requests a second, 10 users or 99 connections, for 2.5 s with a timeout of 1.5 s.
 pub(crate) fn busy() -> LoadSpec {
     LoadSpec {
         rate: Rate::per_second(1000.0).expect("a rate"),
@@ -59,7 +59,7 @@ fn wrk2_takes_whole_rates_only() {
     assert_eq!(error, "wrk2 cannot offer this: its -R takes a whole number of requests per second, not 12.5");
 }
 
-/// An input file of a tool.
+/// Returns an input file of a tool.
 fn input(invocation: &Invocation, name: &str) -> String {
     let found = invocation.inputs.iter().find(|(path, _)| path == name);
     found.unwrap_or_else(|| panic!("no {name} in {:?}", invocation.inputs)).1.clone()
@@ -80,7 +80,7 @@ fn vegeta_takes_its_target_from_standard_input_and_is_decoded_by_itself() {
     assert_eq!(after, decoders);
 }
 
-/// Pieces of an input file of a tool, and the piece that is missing without a timeout.
+/// Parts of an input file of a tool, and the part that is missing without a timeout.
 const INPUTS: [(&str, &str, &[&str], &str); 6] = [
     ("k6-constant-vus", "load.js", &["\"constant-vus\"", "\"vus\": 10", "\"2500ms\""], "{\"timeout\":\"1500ms\"}"),
     (
@@ -118,7 +118,7 @@ fn plans_and_scripts_have_the_load() {
     }
 }
 
-/// The tools of language models get the rate, the length of answers and the prompts, as they take them.
+/// The tools of language models get the rate, the length of answers and the prompts in their own formats.
 #[test]
 fn tools_of_models_ask_for_streams_at_a_constant_rate() {
     let load = LoadSpec {
@@ -180,7 +180,7 @@ fn an_address_cannot_break_out_of_a_plan_or_a_script() {
 }
 
 #[test]
-fn some_tools_need_a_whole_rate_a_second_a_minute_or_an_hour() {
+fn some_tools_need_a_whole_rate_per_second_minute_or_hour() {
     let load = LoadSpec { rate: Rate::per_second(1.0 / 7.0).expect("a rate"), ..busy() };
     for tool in ["vegeta", "k6-constant-arrival-rate"] {
         let error = command(tool, &load).expect_err("a seventh of a request");

@@ -9,12 +9,12 @@ use crate::support::{by_sorting, fixtures, parse};
 /// A file with single requests.
 struct Column {
     tool: &'static str,
-    /// The file below `testdata/tools/<tool>`.
+    /// Path below `testdata/tools/<tool>`.
     file: &'static str,
-    /// Its key; `None` for standard output.
+    /// Key of the file; `None` for standard output.
     key: Option<&'static str>,
     delimiter: char,
-    /// The column of the latency, and its unit.
+    /// Index of the latency column, and its unit.
     place: usize,
     unit_ns: f64,
     has_header: bool,

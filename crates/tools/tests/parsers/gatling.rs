@@ -1,4 +1,4 @@
-//! Gatling, with binary and text logs.
+//! The parser of Gatling, with binary and text logs.
 
 use crate::support::{Case, PLAIN, check};
 

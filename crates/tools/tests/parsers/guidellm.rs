@@ -1,4 +1,4 @@
-//! GuideLLM.
+//! The parser of GuideLLM.
 
 use truetail_tools::{ToolOutput, ToolReport};
 
@@ -32,7 +32,7 @@ pub(crate) const CASES: [Case; 2] = [
     },
 ];
 
-/// A result with these totals, and these requests after them.
+/// Returns a result with these totals, followed by these requests.
 fn result(totals: &str, requests: &str) -> ToolReport {
     let text = format!(
         r#"{{"metadata": {{"guidellm_version": "0.8.1"}}, "benchmarks": [{{"metrics": {{"request_totals": {totals}}}{requests}}}]}}"#
@@ -42,7 +42,7 @@ fn result(totals: &str, requests: &str) -> ToolReport {
     parse("guidellm", &output).expect("a result")
 }
 
-/// Of three that it cancelled, one began inside the measured range, one behind it, and one not at all.
+/// Three requests were cancelled: one began inside the measured range, one after it, and one not at all.
 #[test]
 fn what_it_cancelled_has_not_failed() {
     let totals = r#"{"successful": 7, "errored": 2, "incomplete": 1, "total": 10}"#;

@@ -1,4 +1,4 @@
-//! h2load.
+//! The parser of h2load.
 
 use crate::support::{Case, PLAIN, check};
 

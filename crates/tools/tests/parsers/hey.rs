@@ -1,4 +1,4 @@
-//! hey.
+//! The parser of hey.
 
 use crate::support::{Case, PLAIN, check};
 

@@ -1,4 +1,4 @@
-//! Hyperfoil.
+//! The parser of Hyperfoil.
 
 use crate::support::{Case, PLAIN, check};
 

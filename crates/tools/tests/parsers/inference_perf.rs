@@ -1,4 +1,4 @@
-//! inference-perf.
+//! The parser of inference-perf.
 
 use crate::support::{Case, PLAIN, check};
 

@@ -1,4 +1,4 @@
-//! JMeter, in both modes.
+//! The parser of JMeter, in both modes.
 
 use crate::support::{Case, PLAIN, check};
 

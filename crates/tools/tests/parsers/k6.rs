@@ -1,4 +1,4 @@
-//! k6, in both modes.
+//! The parser of k6, in both modes.
 
 use crate::support::{Case, PLAIN, check};
 

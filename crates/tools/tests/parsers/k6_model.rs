@@ -1,4 +1,4 @@
-//! k6 against a language model.
+//! The parser of k6 against a language model.
 
 use crate::support::{Case, PLAIN, check};
 

@@ -1,4 +1,4 @@
-//! Locust.
+//! The parser of Locust.
 
 use crate::support::{Case, PLAIN, check};
 

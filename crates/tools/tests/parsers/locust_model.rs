@@ -1,4 +1,4 @@
-//! Locust against a language model.
+//! The parser of Locust against a language model.
 
 use crate::support::{Case, PLAIN, check};
 

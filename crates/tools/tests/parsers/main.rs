@@ -1,4 +1,4 @@
-//! Command lines, and the parsers on stored outputs: every figure is the one in the file.
+//! Command lines, and parsers on stored outputs: every parsed figure equals the one in the file.
 
 mod ab;
 mod aiperf;
@@ -27,8 +27,8 @@ mod wrk2;
 
 use support::Case;
 
-/// The stored outputs of each tool. A new tool adds its module above and a line here; its command line is tested in its
-/// own module.
+/// The stored outputs of each tool. A new tool needs a module, with a test of its command line, and a line in this
+/// table.
 const SUITES: &[(&str, &[Case])] = &[
     ("ab", &ab::CASES),
     ("aiperf", &aiperf::CASES),

@@ -1,4 +1,4 @@
-//! oha.
+//! The parser of oha.
 
 use crate::support::{Case, PLAIN, check};
 

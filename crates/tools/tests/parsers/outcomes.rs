@@ -7,7 +7,7 @@ use truetail_model::record::Outcome;
 use crate::support::{Case, parse};
 use crate::{gatling, jmeter, k6, locust, vegeta};
 
-/// A tool, its cases, the folder of one of them, and the count of each outcome, with the cause of failures.
+/// A tool, its cases, the folder of one case, and the count of each outcome, with the cause of failures.
 type Expected = (&'static str, &'static [Case], &'static str, &'static str);
 
 const EXPECTED: [Expected; 21] = [

@@ -1,4 +1,4 @@
-//! Properties for any bytes: no parser panics, and a shorter file never reports more.
+//! Properties for arbitrary bytes: no parser panics, and a shorter file never reports more.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,19 @@ use truetail_tools::{InstalledTool, Tool, ToolOutput, ToolReport, all, by_name};
 use crate::SUITES;
 use crate::support::{Case, load, parse};
 
-/// Every stored output of every tool.
+/// Returns every stored output of every tool.
 fn every_case() -> Vec<(&'static str, &'static Case)> {
     SUITES.iter().flat_map(|(tool, cases)| cases.iter().map(move |case| (*tool, case))).collect()
 }
 
-/// The files that the parser of a tool wants, by their keys.
+/// Returns the keys of the files that the parser of a tool wants.
 fn wanted_files(tool: &dyn Tool) -> Vec<&'static str> {
     let found = InstalledTool { path: PathBuf::from("tool"), version: tool.info().tested_version.to_owned() };
     let invocation = tool.command(&found, &load(), Path::new(".")).expect("a command line");
     invocation.outputs.iter().map(|(key, _)| *key).collect()
 }
 
-/// One part of an output: 0 is standard output, the others are files.
+/// Returns one part of an output: standard output, or one of the files.
 fn part(output: &mut ToolOutput, part: prop::sample::Index) -> &mut Vec<u8> {
     match part.index(1 + output.files.len()) {
         0 => &mut output.stdout,
@@ -28,7 +28,7 @@ fn part(output: &mut ToolOutput, part: prop::sample::Index) -> &mut Vec<u8> {
     }
 }
 
-/// How many requests a report has, by each of its counts.
+/// Returns the number of requests of a report, by each of its counts.
 fn requests(report: &ToolReport) -> [u64; 4] {
     let claims = &report.claims;
     let counted = report.histogram.as_ref().map_or(0, |histogram| histogram.count());

@@ -51,7 +51,7 @@ pub(crate) const VLLM: [Case; 2] = [
     },
 ];
 
-/// Its times are those behind the limit.
+/// Times start after the wait for the limit.
 pub(crate) const VLLM_LIMITED: [Case; 1] = [Case {
     folder: "0.32.0/stall",
     stdout: "",
@@ -68,7 +68,7 @@ fn what_it_does_not_say_is_absent() {
         let files = [("results.jsonl".to_owned(), text.as_bytes().to_vec())].into();
         parse("sglang", &ToolOutput { stdout: Vec::new(), stderr: Vec::new(), exit_code: Some(0), files })
     };
-    // Results are added to the file: the last one is that of this run. Without details nobody knows how many failed.
+    // Results are appended, so the last one is that of this run. Without details, the number of failures is unknown.
     let summary = report("{\"completed\": 1}\n{\"completed\": 3, \"p99_ttft_ms\": 2.5}\n").expect("a result");
     let (claims, streams) = (summary.claims, summary.streams.expect("of streams"));
     assert_eq!((claims.measured, claims.requests, claims.failed), (Some(3), None, None));

@@ -8,25 +8,24 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_run::{ClaimedQuantile, StreamClaims};
 use truetail_tools::{LoadSpec, ParseError, ToolOutput, ToolReport, by_name};
 
-/// One stored output: where it is, which of its files are what, and what its report says.
+/// One stored output: its files, and the expected report.
 pub(crate) struct Case {
-    /// Below `testdata/tools/<tool>`, such as `2.3/healthy`.
+    /// Path below `testdata/tools/<tool>`, such as `2.3/healthy`.
     pub(crate) folder: &'static str,
-    /// The file with standard output; empty if there was none.
+    /// File with standard output; empty without one.
     pub(crate) stdout: &'static str,
-    /// The file with standard error, if it is stored.
+    /// File with standard error, if it is stored.
     pub(crate) stderr: Option<&'static str>,
     /// Other files: (key, file).
     pub(crate) files: &'static [(&'static str, &'static str)],
-    /// Exit code.
     pub(crate) exit: i32,
-    /// The report as [`said`] prints it; or `error: ` with file, line and problem.
+    /// The report as [`said`] prints it, or `error: ` with file, line and problem.
     pub(crate) says: &'static str,
     /// A part of each note, in order.
     pub(crate) notes: &'static [&'static str],
 }
 
-/// Defaults for all fields but the folder and the report.
+/// Defaults for all fields except the folder and the report.
 pub(crate) const PLAIN: Case =
     Case { folder: "", stdout: "stdout.txt", stderr: None, files: &[], exit: 0, says: "", notes: &[] };
 
@@ -52,7 +51,7 @@ impl Case {
     }
 }
 
-/// Checks every case and reports all that differ.
+/// Checks every case and reports all differences.
 pub(crate) fn check(tool: &str, cases: &[Case]) {
     let differ = cases.iter().filter_map(|case| {
         let report = parse(tool, &case.output(tool));
@@ -68,7 +67,7 @@ pub(crate) fn check(tool: &str, cases: &[Case]) {
     assert!(differ.is_empty(), "{tool} is read differently:\n{}", differ.join("\n"));
 }
 
-/// The place and the problem of an error, without the tool and the tested version.
+/// Returns the place and the problem of an error, without the tool and the tested version.
 fn complaint(error: &ParseError) -> String {
     let text = format!("error: {error}").replacen(&format!("{}: ", error.tool), "", 1);
     let tested = format!(" (this parser was tested with {} {})", error.tool, error.tested);
@@ -91,8 +90,9 @@ pub(crate) fn load() -> LoadSpec {
     }
 }
 
-/// A report in one line, with times in milliseconds: claims (`-`: none), single requests and error statuses among them, the
-/// count of the histogram, and quantiles (`*`: computed, not printed by the tool); then the same of streams.
+/// Formats a report in one line, with times in milliseconds: claims (`-` if missing), single requests and their error
+/// statuses, the count of the histogram, quantiles (`*` if computed, not printed by the tool), and the figures of
+/// streams.
 pub(crate) fn said(report: &ToolReport) -> String {
     let claims = &report.claims;
     let count = |n: Option<u64>| n.map_or("-".to_owned(), |n| n.to_string());
@@ -141,7 +141,7 @@ fn streams(said: &StreamClaims) -> String {
     )
 }
 
-/// Quantile `q` of plain numbers by sorting, for comparison with computed quantiles.
+/// Returns quantile `q` of plain numbers by sorting, for comparison with computed quantiles.
 pub(crate) fn by_sorting(mut values: Vec<f64>, q: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values[rank_of(q, values.len() as u64) as usize - 1]

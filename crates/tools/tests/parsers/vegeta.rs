@@ -1,4 +1,4 @@
-//! Vegeta.
+//! The parser of Vegeta.
 
 use crate::support::{Case, PLAIN, check};
 

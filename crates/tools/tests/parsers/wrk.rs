@@ -1,4 +1,4 @@
-//! wrk.
+//! The parser of wrk.
 
 use crate::support::{Case, PLAIN, check};
 

@@ -1,4 +1,4 @@
-//! wrk2.
+//! The parser of wrk2.
 
 use crate::support::{Case, PLAIN, check};
 

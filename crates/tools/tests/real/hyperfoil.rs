@@ -1,4 +1,4 @@
-//! Hyperfoil, which has counters and a histogram, and waits for the last answer.
+//! Hyperfoil, which reports counters and a histogram, and waits for the last answer.
 
 use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::Nanos;
@@ -8,7 +8,7 @@ use crate::support::{Observation, RATE, run, run_alone};
 const NAME: &str = "hyperfoil";
 const BASELINE: Nanos = Nanos::from_millis(10);
 
-/// Every tenth answer is a 503; apart from that the service is healthy.
+/// Every tenth answer is a 503. Otherwise the service is healthy.
 #[test]
 #[ignore = "needs other people's load tools: make test-tools"]
 fn counts_the_answers_of_the_server() {
@@ -25,12 +25,12 @@ fn counts_the_answers_of_the_server() {
         (Some(admitted), admitted, Some(gave))
     );
     assert!(histogram.min().expect("a minimum") >= BASELINE, "{:?}", histogram.min());
-    // After a stall of the machine some arrivals find no free session. A closed loop would make ten times what is due.
+    // After a stall of the machine, some arrivals find no free session. A closed loop would make ten times as many.
     let due = 2.0 * RATE;
     assert!((0.5 * due..=1.5 * due).contains(&(admitted as f64)), "{admitted} of {due}");
 }
 
-/// It does not start; its counters are empty.
+/// Without a server, Hyperfoil does not start and its counters are empty.
 #[test]
 #[ignore = "needs other people's load tools: make test-tools"]
 fn makes_no_request_where_nobody_listens() {

@@ -11,14 +11,14 @@ use crate::support::{CONNECTIONS, Observation, RATE, USERS, run, run_alone};
 
 const BASELINE: Nanos = Nanos::from_millis(10);
 
-/// What is expected of a tool.
+/// Expectations of a tool.
 struct Expected {
     name: &'static str,
     /// Its count of answers.
     answers: fn(&ToolReport) -> Option<u64>,
     /// Its count of answers with an error status.
     error_answers: fn(&ToolReport) -> Option<u64>,
-    /// How many requests the server may have seen that the tool does not mention: those in flight at its end.
+    /// Maximum number of requests that the server saw and the tool does not mention: requests in flight at its end.
     unmentioned: u64,
 }
 
@@ -26,12 +26,12 @@ const CLOSED: Expected =
     Expected { name: "", answers: measured, error_answers: error_statuses, unmentioned: USERS as u64 };
 const AB: Expected = Expected { name: "ab", error_answers: failed, ..CLOSED };
 const HEY: Expected = Expected { name: "hey", ..CLOSED };
-/// It does not say how many requests are in its back-filled histogram.
+/// wrk does not report the number of requests in its back-filled histogram.
 const WRK: Expected = Expected { name: "wrk", answers: requests, error_answers: failed, ..CLOSED };
-/// Its latencies lack one or two of the requests that it counts.
+/// The latencies of wrk2 lack one or two of the requests that it counts.
 const WRK2: Expected = Expected { name: "wrk2", unmentioned: CONNECTIONS as u64, ..WRK };
 const H2LOAD: Expected = Expected { name: "h2load", ..CLOSED };
-/// It waits for requests in flight, because of `-w`.
+/// oha waits for requests in flight, because of `-w`.
 const OHA: Expected = Expected { name: "oha", unmentioned: 0, ..CLOSED };
 const AUTOCANNON: Expected = Expected { name: "autocannon", error_answers: failed, ..CLOSED };
 
@@ -52,7 +52,7 @@ fn error_statuses(report: &ToolReport) -> Option<u64> {
     Some(report.requests.iter().filter(|request| is_error(request.outcome)).count() as u64)
 }
 
-/// Healthy service: the tool counts as many answers as the server, and the median is no shorter than the service time.
+/// Tests a healthy service: tool and server count the same answers, and the median is at least the service time.
 fn healthy(expected: &Expected) {
     let Some(Observation { report, truth }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2))
     else {
@@ -69,8 +69,8 @@ fn healthy(expected: &Expected) {
     assert_eq!(report.snapshot().tally.check(), Ok(()));
 }
 
-/// Every tenth answer is a 503, and the tool counts as many as the server gave. There are more than a tool may leave
-/// unmentioned, so that one that counts none fails.
+/// Tests a service whose every tenth answer is a 503: the tool and the server count the same. There are more errors
+/// than a tool may leave unmentioned, so a tool that counts none fails.
 fn failing(expected: &Expected) {
     let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
@@ -93,11 +93,11 @@ fn is_near(expected: &Expected, what: &str, tool: u64, server: u64) {
     );
 }
 
-/// Nobody listens: it says so, or reports no answer.
+/// Tests an address without a server: the tool fails, or reports no answer.
 fn alone(expected: &Expected) {
     match run_alone(expected.name, Nanos::from_secs(1)) {
         Some(Ok(report)) => {
-            // ab counts its failures among what it measured.
+            // ab includes its failures in the measured requests.
             let (measured, failed) = (report.claims.measured, report.claims.failed);
             assert!(measured.unwrap_or_default() <= failed.unwrap_or_default(), "{:?}", report.claims);
             assert!(report.requests.is_empty() && report.histogram.is_none(), "{:?}", report.claims);
@@ -141,7 +141,7 @@ tools! {
     autocannon: AUTOCANNON;
 }
 
-/// Its timestamps are on this machine's clock.
+/// h2load's timestamps are on this machine's clock.
 #[test]
 #[ignore = "needs other people's load tools: make test-tools"]
 fn h2load_stamps_the_starts() {

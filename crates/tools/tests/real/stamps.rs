@@ -1,5 +1,5 @@
-//! Tools that report start and latency of every request on this machine's clock, and that wait for the last answer: Vegeta,
-//! k6, JMeter, Gatling; and Locust, which does not wait.
+//! Tools that report start and latency of every request on this machine's clock. Vegeta, k6, JMeter and Gatling wait
+//! for the last answer; Locust does not.
 
 use truetail_model::record::Outcome;
 use truetail_model::service::{Fault, Selector, Service};
@@ -10,37 +10,37 @@ use truetail_tools::ToolReport;
 use crate::support::{Observation, RATE, USERS, run, run_alone};
 
 const BASELINE: Nanos = Nanos::from_millis(10);
-/// Locust has used up some of it before its first request.
+/// Duration of a run. Locust uses up a part of it before its first request.
 const DURATION: Nanos = Nanos::from_secs(4);
 
 /// Some timestamps are in whole milliseconds, and JMeter adjusts its clock every five seconds. Half the baseline still
-/// catches an end that is taken for a start.
+/// reveals an end that is taken for a start.
 const TOLERANCE_NS: u64 = BASELINE.0 / 2;
 
-/// What is expected of a tool.
+/// Expectations of a tool.
 struct Expected {
     name: &'static str,
-    /// For an open tool, the least and the most requests that it makes, as shares of those due. A closed loop would make
+    /// Smallest and largest number of requests of an open tool, as shares of the due requests. A closed loop would make
     /// ten times as many.
     open: Option<(f64, f64)>,
-    /// How many requests the server may have seen that the tool does not mention: those in flight at its end.
+    /// Maximum number of requests that the server saw and the tool does not mention: requests in flight at its end.
     unmentioned: u64,
 }
 
-/// It catches up after a stall of the machine, unless its time is over.
+/// Vegeta catches up after a stall of the machine, unless its time is over.
 const VEGETA: Expected = Expected { name: "vegeta", open: Some((0.5, 1.0)), unmentioned: 0 };
-/// It may make one more than is due, and goes on beyond its time after a stall of the machine: 4.32 s in place of 4 were seen. Its
-/// users without a schedule would make several times as many.
+/// k6 may make one more request than is due. After a stall of the machine it continues beyond its time: 4.32 s instead
+/// of 4 were seen. Its users without a schedule would make several times as many.
 const K6_RATE: Expected = Expected { name: "k6-constant-arrival-rate", open: Some((0.5, 1.5)), ..VEGETA };
 const K6_VUS: Expected = Expected { name: "k6-constant-vus", open: None, ..VEGETA };
-/// Its arrivals are a Poisson process, and its schedule starts before its threads, so what was due until then is added.
+/// JMeter's arrivals are a Poisson process. Its schedule starts before its threads, which then catch up.
 const JMETER_RATE: Expected = Expected { name: "jmeter-precise-throughput", open: Some((0.5, 3.0)), ..VEGETA };
 const JMETER_THREADS: Expected = Expected { name: "jmeter-thread-group", open: None, ..VEGETA };
 const LOCUST: Expected = Expected { name: "locust", open: None, unmentioned: USERS as u64 };
-/// It makes all that are due, however late.
+/// Gatling makes all due requests, even late.
 const GATLING: Expected = Expected { name: "gatling", open: Some((1.0, 1.0)), ..VEGETA };
 
-/// Every tenth answer is a 503; apart from that the service is healthy.
+/// Tests a service whose every tenth answer is a 503, and which is healthy otherwise.
 fn answered(expected: &Expected) {
     let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
@@ -72,7 +72,7 @@ fn offers_its_rate(expected: &Expected, rows: u64) {
     }
 }
 
-/// Compares sorted times, so that requests need not be matched: if each begins before its own arrival, the n-th begins
+/// Compares sorted times, so that requests need not be matched. If each begins before its own arrival, the n-th begins
 /// before the n-th arrival. Requests that the tool does not mention shift the index.
 pub(crate) fn begins_and_ends_around_the_server(report: &ToolReport, truth: &ServerTruth) {
     let begin = truth.clock_starts_unix_ns.last().expect("a clock that was started");
@@ -101,7 +101,7 @@ fn sorted(times: impl Iterator<Item = u64>) -> Vec<u64> {
     times
 }
 
-/// Nobody listens: every reported request was refused.
+/// Tests an address without a server: every reported request was refused.
 fn alone(expected: &Expected) {
     let Some(report) = run_alone(expected.name, DURATION) else { return };
     let report = report.expect("a report");

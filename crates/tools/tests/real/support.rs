@@ -17,29 +17,29 @@ use truetail_tools::{
 
 use crate::missing::{missing, missing_everywhere};
 
-/// Long enough that only a tool that hangs exceeds it.
+/// Time limit that only a hanging tool exceeds.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Users of a closed tool, connections of an open one.
+/// Users of a closed tool.
 pub(crate) const USERS: u32 = 4;
 pub(crate) const CONNECTIONS: u32 = 10;
-/// Requests a second of an open tool.
+/// Requests per second of an open tool.
 pub(crate) const RATE: f64 = 100.0;
 
-/// What a tool reported of a run, and what the server saw.
+/// The report of a tool, and the server's truth.
 pub(crate) struct Observation {
     pub(crate) report: ToolReport,
     pub(crate) truth: ServerTruth,
 }
 
-/// The tool, if it is on this machine.
+/// Locates the tool, if it is installed.
 pub(crate) fn locate(name: &str) -> Option<(&'static dyn Tool, InstalledTool)> {
     let tool = by_name(name).unwrap_or_else(|| panic!("no tool {name}"));
     match tool.locate(&SearchPath::from_env()) {
         Ok(found) => Some((tool, found)),
         Err(_) => {
             let hint = &tool.info().install;
-            // Vegeta and wrk2 have to be built from source.
+            // Vegeta and wrk2 must be built from source.
             let say = if hint.origin == "source" { missing_everywhere } else { missing };
             say(name, hint.debian);
             None
@@ -57,7 +57,7 @@ pub(crate) fn run(name: &str, service: Service, duration: Nanos) -> Option<Obser
     Some(Observation { report, truth: server.stop() })
 }
 
-/// Runs the tool against an address where nobody listens; `None` if it is not installed.
+/// Runs the tool against an address without a server; `None` if it is not installed.
 pub(crate) fn run_alone(name: &str, duration: Nanos) -> Option<Result<ToolReport, ParseError>> {
     let (tool, found) = locate(name)?;
     let taken = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
@@ -79,7 +79,7 @@ fn load(address: SocketAddr, duration: Nanos) -> LoadSpec {
     }
 }
 
-/// Runs the tool in a folder of its own and collects its output.
+/// Runs the tool in a temporary folder and collects its output.
 fn leave(tool: &dyn Tool, found: &InstalledTool, load: &LoadSpec) -> ToolOutput {
     let folder = tempfile::tempdir().expect("a folder");
     let invocation = tool.command(found, load, folder.path()).expect("a command line");
@@ -111,7 +111,7 @@ fn also(command: &[String], folder: &Path, stdout: Stdio) -> ExitStatus {
     also.status().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// A relative path in which a component `*` is the only folder there.
+/// Resolves a relative path. A component `*` matches the only folder in its place.
 fn place(folder: &Path, path: &str) -> Option<PathBuf> {
     let only = |folder: &Path| Some(fs::read_dir(folder).ok()?.next()?.ok()?.path());
     let step = |place: PathBuf, part| if part == "*" { only(&place) } else { Some(place.join(part)) };

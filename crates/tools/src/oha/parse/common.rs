@@ -1,4 +1,4 @@
-//! What the three formats have in common.
+//! Shared parts of the three formats.
 
 use crate::output_reader::OutputReader;
 
@@ -11,7 +11,7 @@ const ABORTED: &str = "aborted due to deadline";
 /// Counts of requests without an answer.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Errors {
-    /// In flight at the end.
+    /// Requests in flight at the end.
     pub aborted: u64,
     /// All other errors.
     pub failed: u64,

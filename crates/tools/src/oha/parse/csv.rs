@@ -1,5 +1,5 @@
-//! oha's `--output-format csv`: seconds since the start of the run. With the correction, start and duration count from when
-//! the request was due.
+//! Parser of oha's `--output-format csv`, with times in seconds since the start of the run. With the correction, start
+//! and duration count from the intended start.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -8,7 +8,6 @@ use truetail_run::{Claims, LatencyFrom};
 use super::common::STDOUT;
 use crate::{ParseError, ReportedRequest, ToolReport, units};
 
-/// The columns that are used.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "request-start")]

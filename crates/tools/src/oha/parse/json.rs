@@ -1,4 +1,4 @@
-//! oha's `--output-format json`: times in seconds, null where nothing is known.
+//! Parser of oha's `--output-format json`: times in seconds, null if unknown.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,6 @@ use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 use super::common::{Errors, STDOUT};
 use crate::{ParseError, ToolReport, units};
 
-/// The fields that are used.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {
@@ -44,7 +43,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     Ok(ToolReport { notes: errors.notes(), ..ToolReport::from_claims(claims) })
 }
 
-/// `"p99.9": 0.022350986`, null where nothing was measured.
+/// Parses entries such as `"p99.9": 0.022350986`; null if nothing was measured.
 fn quantiles(named: &BTreeMap<String, Option<f64>>) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let known = named.iter().filter_map(|(name, value)| Some((name, (*value)?)));
     let quantile = |(name, value): (&String, f64)| {

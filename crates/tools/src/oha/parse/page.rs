@@ -1,4 +1,4 @@
-//! oha's text output. The unit of a time depends on its size: `10.7964 ms`, `1.0075 sec`.
+//! Parser of oha's text output. The unit of a time depends on its size: `10.7964 ms`, `1.0075 sec`.
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
@@ -29,13 +29,13 @@ pub(super) fn parse(text: &str) -> Result<ToolReport, ParseError> {
     Ok(ToolReport { notes: errors.notes(), ..ToolReport::from_claims(claims) })
 }
 
-/// `None` if nothing was measured: oha prints NaN or infinity there.
+/// Parses a figure; `None` if nothing was measured. oha then prints NaN or infinity.
 fn figure(text: &str, label: &str, measured: u64) -> Result<Option<u64>, ParseError> {
     let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     if measured == 0 { Ok(None) } else { time(line, value).map(Some) }
 }
 
-/// `50.00% in 10.5236 ms`
+/// Parses lines such as `50.00% in 10.5236 ms`.
 fn quantiles(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let lines = numbered_lines(text).filter_map(|(line, content)| Some((line, content.split_once("% in ")?)));
     let quantile = |(line, (percent, value)): (u64, (&str, &str))| {
