@@ -42,7 +42,7 @@ impl Gating {
         Ok(Gating { gates: args.gates(), allow_errors: false, junit: args.junit, markdown: args.markdown, github })
     }
 
-    /// Refuses gates that this load cannot decide, whatever the service does.
+    /// Refuses gates that no behaviour of the service can decide with this load.
     ///
     /// # Errors
     /// The first such gate, with help.

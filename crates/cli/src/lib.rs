@@ -1,4 +1,4 @@
-//! The command `truetail`: arguments → run → report → exit code. Only here is text printed or the environment read.
+//! Command `truetail`: arguments → run → report → exit code. Only this crate prints, exits or reads the environment.
 //!
 //! | module | content |
 //! |---|---|

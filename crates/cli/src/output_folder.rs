@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_not_used_is_gone_and_one_that_was_there_stays() {
+    fn unused_folders_are_removed_unless_they_existed_before() {
         let root = tempfile::tempdir().unwrap();
         let there = root.path().join("there");
         fs::create_dir(&there).unwrap();

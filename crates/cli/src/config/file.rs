@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_chosen_by_name_by_default_or_because_it_is_the_only_one() {
+    fn a_run_is_named_or_the_default_or_the_only_one() {
         let several = ConfigFile::parse("[run.a]\n[run.b]\n", "f").unwrap();
         assert_eq!(several.run(None).unwrap_err(), "f names several runs; choose one of a, b, or set default");
         assert_eq!(several.run(Some("b")).unwrap().0, "b");

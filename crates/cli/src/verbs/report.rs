@@ -14,7 +14,7 @@ use crate::output;
 use crate::page;
 use crate::vllm;
 
-/// Prints a saved run. Computes its findings again, and judges the gates of the command line or else those of the run.
+/// Prints a saved run. Computes its findings again, and judges the gates of the command line or else the saved ones.
 ///
 /// # Errors
 /// If the folder is no run, or something cannot be written.

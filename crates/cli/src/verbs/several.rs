@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_exit_code_is_that_of_a_single_run_with_all_that_happened() {
+    fn several_exit_codes_make_the_worst_one() {
         use ExitCode::{Error, GateFailed, Open, Signal, Success};
         for (codes, is) in [
             (&[][..], Success),

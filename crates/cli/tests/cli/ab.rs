@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::raw_server::ClosedPort;
 use super::support::{ServeProcess, TestDir, TestProcess, assert_complete};
 
-/// Two servers, and the folder to run in.
+/// Starts two servers. Returns their folders first; the test runs in the first folder.
 fn servers() -> (TestDir, TestDir, ServeProcess, ServeProcess) {
     let (dir, other) = (TestDir::new(), TestDir::new());
     let (a, b) = (ServeProcess::start(&dir, "01"), ServeProcess::start(&other, "01"));
@@ -17,8 +17,8 @@ fn started(dir: &TestDir, name: &str) -> u64 {
     assert_complete(&dir.path().join("out").join(name))["started_at_unix_ns"].as_u64().expect("a time")
 }
 
-/// The exit code that the conditions make. With `--anyway` a comparison is made of runs, whatever speaks against it: a machine that
-/// stands still makes a run INVALID, so that `comparable` is false here now and then.
+/// Returns the exit code that the conditions determine. With `--anyway`, `comparable` does not matter: on a machine
+/// that stalls, a run may be INVALID.
 fn code_of(json: &Value) -> i32 {
     let states: Vec<_> = json["gates"].as_array().expect("gates").iter().map(|gate| &gate["state"]).collect();
     match () {

@@ -18,9 +18,9 @@ fn codes(json: &Value) -> Vec<&str> {
     evidence.iter().map(|one| one["code"].as_str().expect("a code")).collect()
 }
 
-/// 5 or 6 users who wait, a service of 10 or 50 ms, and a stall of 1 s in 6 s.
+/// 5 or 6 users who wait, a service time of 10 or 50 ms, and a stall of 1 s in 6 s.
 #[test]
-fn a_stall_that_a_closed_loop_hides_is_found_in_each_tools_own_file() {
+fn a_stall_hidden_by_a_closed_loop_is_found_in_each_file() {
     let dir = TestDir::new();
     for file in [
         "ab/2.3/stall/samples.tsv",
@@ -50,7 +50,7 @@ fn a_stall_that_a_closed_loop_hides_is_found_in_each_tools_own_file() {
     }
 }
 
-/// vLLM's client with `--max-concurrency 5`, at 20/s and with a stall: its file has how long requests waited in it.
+/// vLLM's client with `--max-concurrency 5`, at 20/s, with a stall. Its file has the waiting time in the client.
 #[test]
 fn what_waited_behind_a_limit_of_the_client_is_found() {
     let dir = TestDir::new();
@@ -102,7 +102,7 @@ fn what_a_file_cannot_tell_is_said() {
     );
 }
 
-/// The worst of several files decides; a file that cannot be read does not keep the others from being audited.
+/// The worst file decides. A file that cannot be read does not stop the audit of the next ones.
 #[test]
 fn several_files_become_an_array() {
     let dir = TestDir::new();
@@ -182,7 +182,7 @@ fn where_nothing_is_corrected_no_column_is_empty() {
     assert!(heads(&some).ends_with("bounds"), "{some}");
 }
 
-/// A run of 10 s whose only slow request starts at 5 s, from single requests; and the log of a run of truetail.
+/// Single requests of a run of 10 s whose only slow request starts at 5 s, and the log of a truetail run.
 #[test]
 fn a_correction_is_told_by_interval() {
     let dir = TestDir::new();
@@ -233,7 +233,7 @@ fn what_counts_from_intended_starts_is_corrected_only_anyway() {
     assert_eq!(dir.truetail(&["correct", &wrk2]).code, Some(2), "the interval is required");
 }
 
-/// A correction says what of the file it could not use, and both verbs leave out what the file does not say.
+/// A correction reports rows that it could not use. Both verbs omit figures that the file does not have.
 #[test]
 fn what_a_file_lacks_is_said_and_not_made_up() {
     let dir = TestDir::new();

@@ -1,11 +1,11 @@
-//! What bad input gets: one line, the right exit code, and no load.
+//! Bad input gets one line, the right exit code, and no load.
 
 use std::net::TcpListener;
 
 use super::raw_server::{ClosedPort, RawServer};
 use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess};
 
-/// Nobody needs to listen there: these are refused before anything is sent.
+/// Needs no server, because these commands are refused before anything is sent.
 const URL: &str = "http://127.0.0.1:9/api";
 
 fn assert_refused(output: &CommandOutput, code: i32, parts: &[&str], what: &str) {
@@ -321,7 +321,7 @@ fn a_refused_run_sends_nothing() {
     dir.file("occupied", "");
     std::fs::create_dir(dir.path().join("folder")).expect("a folder");
     dir.file("folder/thesis.tex", "years of work");
-    // Who would see the request before the load, too, which the server's log leaves out.
+    // The listener would also see the preflight, which the server's log leaves out.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("a listener");
     let unasked = format!("http://{}/", listener.local_addr().expect("an address"));

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess};
 
-/// Five at a time, 10 ms each: 500/s and no more.
+/// Five at a time, 10 ms each: at most 500/s.
 const POOL: &str = "name = \"pool\"\nabout = \"five at a time\"\n\n[service]\nbaseline = \"10ms\"\nconcurrency = 5\n\n\
                     [workload]\nrate = \"100/s\"\nduration = \"10s\"\n";
 
@@ -13,13 +13,13 @@ fn pool(dir: &TestDir) -> ServeProcess {
     ServeProcess::start(dir, dir.file("pool.toml", POOL))
 }
 
-/// A search that needs seconds: half of the requests may be slow, and the ends may differ by a factor of two.
+/// A search of seconds: half of the requests may be slow, and the ends may differ by a factor of two.
 fn arguments<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let search = ["capacity", url, "--slo", "p50 < 40ms", "--resolution", "100%", "--max-time", "40s", "--json"];
     [&search[..], more].concat()
 }
 
-/// A noisy machine may leave the answer open, and the exit code says so.
+/// Checks the exit code against the state. On a noisy machine the answer may stay open.
 fn assert_code(output: &CommandOutput) -> Value {
     let result = output.json();
     assert_eq!(result["schema"], "truetail.capacity/1");
@@ -56,7 +56,7 @@ fn a_search_ends_with_rates_and_a_run_for_each_probe() {
         let bounds = ["low_ns", "value_ns", "high_ns"].map(|name| probe[name].as_f64());
         assert!(bounds.iter().flatten().is_sorted(), "{probe}");
     }
-    // More than 500/s is never proven: nobody answers them.
+    // More than 500/s cannot be proven, because the service does not answer more.
     assert!(result["met_rate"].as_f64().is_none_or(|rate| rate < 800.0), "{result}");
     let foreign = dir.truetail(&arguments(&served.api(), &["--out", "."]));
     assert!(foreign.code == Some(1) && foreign.stderr.contains("holds something else than a search"), "{foreign:?}");
@@ -138,7 +138,7 @@ fn the_time_of_a_search_leaves_the_timeout_of_its_requests() {
 }
 
 #[test]
-fn a_time_that_is_too_short_for_a_probe_does_not_say_go_on() {
+fn a_time_too_short_for_a_probe_does_not_suggest_going_on() {
     let dir = TestDir::new();
     let served = pool(&dir);
     let url = served.api();

@@ -1,4 +1,4 @@
-//! `--check`: what is counted, what is kept, and the exit code.
+//! `--check`: counts, kept answers, and the exit code.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
-/// Answers the nth request, counted from 0 without the one before the load; `None` closes the connection.
+/// Answers the nth request, counted from 0 without the preflight; `None` closes the connection.
 type Answers = Arc<dyn Fn(u64) -> Option<Vec<u8>> + Send + Sync>;
 
-/// A server of HTTP/1.1 that keeps its connections; its URL.
+/// Starts an HTTP/1.1 server that keeps connections open, and returns its URL.
 fn serve(answers: impl Fn(u64) -> Option<Vec<u8>> + Send + Sync + 'static) -> String {
     let (answers, count): (Answers, _) = (Arc::new(answers), Arc::new(AtomicU64::new(0)));
     listen(move |socket| {
@@ -50,7 +50,7 @@ fn json(body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}").into()
 }
 
-/// The same in chunks of three bytes.
+/// Returns the answer of [`json`] in chunks of three bytes.
 fn chunked(body: &str) -> Vec<u8> {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
     let chunks = body
@@ -81,7 +81,7 @@ fn run(dir: &TestDir, url: &str, more: &[&str]) -> (CommandOutput, Value) {
     (output, run)
 }
 
-/// A machine that stands still may make a measurement INVALID, which without a failed check is 4.
+/// Checks the exit code. On a machine that stalls, a run without a failed check may be INVALID, which is 4.
 fn assert_code(output: &CommandOutput, run: &Value, code: i32) {
     let invalid = run["verdict"]["state"] == "INVALID";
     assert!(output.code == Some(code) || (invalid && output.code == Some(4)), "{output:?}");
@@ -165,7 +165,7 @@ fn what_has_no_answer_is_neither_passed_nor_failed() {
 
 #[test]
 fn the_warm_up_is_not_counted_whenever_it_is_cut() {
-    // On one connection the server is asked in the order of the arrivals.
+    // With one connection, the server gets the requests in the order of the arrivals.
     for (warmup, more) in [("100ms", &["-c", "1"][..]), ("auto", &["--http2"])] {
         let first_are_bad = |nth| Some(json(if nth < 3 { BAD } else { GOOD }));
         let url = if warmup == "auto" { serve_http2() } else { serve(first_are_bad) };
@@ -177,8 +177,8 @@ fn the_warm_up_is_not_counted_whenever_it_is_cut() {
     }
 }
 
-/// A server of HTTP/2 that answers with the body `ok` and a content type, which after the first answer on a connection is
-/// only an index into the table.
+/// Starts an HTTP/2 server that answers with the body `ok` and a content type. After the first answer on a connection,
+/// the content type is only an index into the table.
 fn serve_http2() -> String {
     listen(|socket| {
         thread::spawn(move || answer_all_in_http2(socket));

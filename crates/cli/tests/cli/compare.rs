@@ -2,7 +2,7 @@
 
 use super::support::TestDir;
 
-/// An M/M/1 queue of this service time and seed, saved as `name`.
+/// Saves an M/M/1 queue with this service time and seed as `name`.
 fn save(dir: &TestDir, name: &str, baseline: &str, seed: u64) {
     save_at(dir, name, baseline, seed, "200/s");
 }

@@ -1,4 +1,4 @@
-//! `truetail.toml`: runs by name, their baseline, and the pipelines that call them.
+//! `truetail.toml`: named runs, their baselines, and pipelines that use them.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -17,7 +17,7 @@ fn page() -> String {
     fs::read_to_string(root().join("docs/truetail-toml.md")).expect("a page")
 }
 
-/// A folder with a server, and this `truetail.toml`, whose URLs lead to it.
+/// Prepares a folder with a server and this `truetail.toml`, with URLs of that server.
 fn stage(text: &str) -> (TestDir, ServeProcess) {
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
@@ -29,7 +29,7 @@ fn api(more: &str) -> String {
     format!("[run.api]\nurl = \"{ORIGIN}/api\"\nrate = 200\nduration = \"300ms\"\nquiet = true\n{more}")
 }
 
-/// The names in the headings `[KIND.NAME]`.
+/// Returns the names in the headings `[KIND.NAME]`.
 fn names<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
     let name = |line: &'a str| line.strip_prefix(&format!("[{kind}."))?.strip_suffix(']');
     text.lines().filter_map(name).collect()
@@ -45,7 +45,7 @@ fn every_example_of_the_page_runs() {
     let page = page();
     let examples: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(examples.len() >= 4);
-    // The gates of the page would be refused for so short a run.
+    // A run this short would be refused with the gates of the page.
     let short = ["-d", "300ms", "--quiet", "--no-save", "--slo", "max < 100s"];
     for example in examples {
         let (dir, _server) = stage(example);
@@ -189,7 +189,7 @@ fn a_run_is_compared_with_its_baseline_where_there_is_one() {
     assert!(told.stdout.contains("A: old\nB: this run\n"), "{}", told.stdout);
 }
 
-/// Neither this load nor a baseline is long enough: both are said before anything is sent.
+/// Neither this load nor the baseline is long enough. Both are reported before anything is sent.
 #[test]
 fn a_comparison_that_cannot_be_decided_is_refused_before_the_load() {
     let condition = |text: &str| api(&format!("baseline = \"old\"\nbaseline-fail-if = \"{text} worse than 5%\"\n"));
@@ -222,7 +222,7 @@ fn a_baseline_with_another_load_leaves_its_conditions_open() {
     assert_eq!((file.code, file.stderr.lines().count()), (Some(1), 1), "{file:?}");
 }
 
-/// The shell lines of a pipeline: of each step of GitHub Actions, or of a job of GitLab as one script.
+/// Returns the shell lines of a pipeline: one script per step of GitHub Actions, or per job of GitLab.
 fn scripts(text: &str) -> Vec<String> {
     let documents = Yaml::load_from_str(text).expect("YAML");
     let top = documents[0].as_mapping().expect("a mapping");
@@ -249,7 +249,7 @@ fn the_command_line_of_a_search_goes_before_its_file() {
     let dir = TestDir::new();
     let search = "[capacity.api]\nurl = \"http://127.0.0.1:9/\"\nslo = \"p99 < 50ms\"\nconnections = 5\n";
     dir.file("truetail.toml", search);
-    // Nobody listens there: what is refused before that was read wrongly.
+    // No server listens on this port. Any earlier error means that the arguments were misread.
     let output = dir.truetail(&["capacity", "api", "--", "-c", "10"]);
     assert!(output.code == Some(1) && output.stderr.contains("is the server running?"), "{output:?}");
     let rate = dir.truetail(&["capacity", "api", "--", "-r", "10"]);
@@ -273,7 +273,7 @@ fn a_run_is_not_saved_twice_in_one_folder() {
 fn the_pipelines_in_the_examples_work() {
     let example = |name: &str| fs::read_to_string(root().join("examples/ci").join(name)).expect("an example");
     for (pipeline, summary) in [("github-actions.yml", "page.md"), ("gitlab-ci.yml", "truetail.md")] {
-        // As short as the gates allow.
+        // The shortest runs that the gates allow.
         let (dir, server) = stage(&example("truetail.toml").replace("30s", "2s"));
         dir.file("start-service", "#!/bin/sh\n");
         make_executable(&dir.path().join("start-service"));
@@ -291,7 +291,7 @@ fn the_pipelines_in_the_examples_work() {
             ended.push(output.code);
         }
         assert_complete(&dir.path().join("truetail-run"));
-        // On a busy machine the gates may fail; then there is no baseline.
+        // On a busy machine the gates may fail, and then no baseline is saved.
         if ended.iter().all(|code| *code == Some(0)) {
             assert_complete(&dir.path().join("truetail-baseline"));
         }

@@ -10,7 +10,7 @@ const ANSWER: &str = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnecti
 /// `me:se%cret` percent-encoded, and its header.
 const IN_URL: &str = "me:se%25cret";
 const HEADER: &str = "Authorization: Basic bWU6c2UlY3JldA==\r\n";
-/// What gives the password away.
+/// Texts that reveal the password.
 const SECRETS: [&str; 3] = ["se%cret", "se%25cret", "bWU6c2UlY3JldA"];
 
 fn assert_nothing_told(output: &CommandOutput, folder: &Path) {
@@ -49,7 +49,7 @@ fn a_password_reaches_the_server_and_nobody_else() {
         };
         let load = ["-r", "100", "-n", "3"];
         let output = dir.truetail(&[&["run"], &source[..], &load].concat());
-        // The trial request, and three more.
+        // The preflight, and three more.
         for _ in 0..4 {
             let request = server.asked.recv().expect("a request");
             assert!(request.contains(HEADER) && request.starts_with("GET /api "), "{give}: {request}");

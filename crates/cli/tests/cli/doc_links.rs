@@ -1,11 +1,11 @@
-//! The links of the documents: each leads to a file and a heading that are there, and every page can be found.
+//! Links in the documents: each leads to an existing file and heading, and the table of contents lists every page.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::documented::{pages, root};
 
-/// The page without its code, where brackets are no links.
+/// Returns the page without code, whose brackets are no links.
 fn prose(page: &str) -> String {
     let mut fenced = false;
     let mut kept = String::new();
@@ -20,14 +20,14 @@ fn prose(page: &str) -> String {
     kept
 }
 
-/// The targets of the links that stay in the repository.
+/// Returns the targets of links inside the repository.
 fn links(page: &str) -> Vec<String> {
     let prose = prose(page);
     let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
     targets.filter(|target| !target.contains("://")).map(str::to_owned).collect()
 }
 
-/// The names by which the headings of a page are linked to: lower case, blanks as '-', without punctuation.
+/// Returns the anchors of a page's headings: lower case, '-' for blanks, no punctuation.
 fn headings(page: &str) -> BTreeSet<String> {
     let mut fenced = false;
     let mut names = BTreeSet::new();
@@ -42,7 +42,7 @@ fn headings(page: &str) -> BTreeSet<String> {
     names
 }
 
-/// The path of a link's target, from the root of the repository.
+/// Returns the path of a link's target, from the root of the repository.
 fn resolved(page: &Path, target: &str) -> PathBuf {
     let mut path = page.parent().expect("a folder").to_owned();
     for part in target.split('/') {

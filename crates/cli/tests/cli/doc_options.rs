@@ -1,4 +1,4 @@
-//! The options in the documents: the page of a command names each option that it has, and no page names one that it lacks.
+//! Options in the documents: the page of a command names exactly the options that the command has.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::documented::{pages, root};
 use super::support::TestDir;
 
-/// The verbs, as `truetail --help` lists them.
+/// Returns the verbs that `truetail --help` lists.
 fn verbs(dir: &TestDir) -> Vec<String> {
     let help = dir.truetail(&["--help"]).stdout;
     let list = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
@@ -14,7 +14,7 @@ fn verbs(dir: &TestDir) -> Vec<String> {
     names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
-/// `-r` and `--rate` of every option of a command.
+/// Returns `-r` and `--rate` of every option of a command.
 fn options(dir: &TestDir, command: &[&str]) -> BTreeSet<String> {
     let help = dir.truetail(&[command, &["--help"]].concat());
     assert_eq!(help.code, Some(0), "{command:?}: {help:?}");
@@ -26,7 +26,7 @@ fn options(dir: &TestDir, command: &[&str]) -> BTreeSet<String> {
     names.map(bare).collect()
 }
 
-/// The options of a verb and of the verbs inside it.
+/// Returns the options of a verb and of its subcommands.
 fn options_of(dir: &TestDir, verb: &str) -> BTreeSet<String> {
     match verb {
         "lab" => ["tools", "run"].iter().flat_map(|inner| options(dir, &["lab", inner])).collect(),
@@ -39,7 +39,7 @@ fn options_of(dir: &TestDir, verb: &str) -> BTreeSet<String> {
     }
 }
 
-/// What looks like an option.
+/// Returns all words that look like options.
 fn mentioned(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     let is_option = |word: &&str| {
@@ -64,7 +64,7 @@ fn the_page_of_each_command_names_its_options_and_no_others() {
         for option in &options {
             assert!(named.contains(option), "docs/verbs/{verb}.md does not name {option}");
         }
-        // What stands in an example may belong to another program.
+        // An example may contain options of another program.
         let tables: String = page.lines().filter(|line| line.starts_with('|')).collect();
         for name in mentioned(&tables).iter().filter(|name| name.starts_with("--")) {
             assert!(options.contains(name), "docs/verbs/{verb}.md names {name}, which truetail {verb} does not have");
@@ -72,7 +72,7 @@ fn the_page_of_each_command_names_its_options_and_no_others() {
     }
 }
 
-/// The page of another tool.
+/// Returns true for the page of another tool.
 fn is_translation(path: &Path) -> bool {
     path.parent() == Some(&root().join("docs/moving")) && !path.ends_with("README.md")
 }

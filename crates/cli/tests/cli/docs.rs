@@ -1,4 +1,4 @@
-//! The documents name what there is.
+//! The documents explain all reasons, fields, files and flags.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn each_reason_for_a_verdict_is_explained() {
     }
 }
 
-/// `code` of a line `pattern => "code",`.
+/// Returns `code` of a line `pattern => "code",`.
 fn quoted_result(line: &str) -> Option<&str> {
     line.split_once("=> \"")?.1.split_once('"').map(|(code, _)| code)
 }

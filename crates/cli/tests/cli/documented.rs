@@ -1,5 +1,4 @@
-//! The commands in the documents work: those that offer load run for a moment against a server of this test, and the
-//! command line understands the others.
+//! Commands in the documents: each runs briefly against a server of this test, or is at least a valid command line.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +12,7 @@ pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The Markdown files below these, or these themselves.
+/// Returns the Markdown files of the documents, with their text.
 pub(super) fn pages() -> Vec<(PathBuf, String)> {
     let mut found: Vec<_> = ["README.md", "GLOSSARY.md", "docs", "scenarios", "examples", "bindings/python/README.md"]
         .iter()
@@ -30,8 +29,7 @@ fn below(path: &Path) -> Vec<PathBuf> {
     entries.flat_map(|entry| below(&entry.expect("an entry").path())).collect()
 }
 
-/// The lines of a page that stand in blocks, indented or fenced, without the indentation. A line that ends with a backslash
-/// goes on in the next one.
+/// Returns the lines of indented or fenced blocks of a page, without indentation. A trailing backslash joins lines.
 fn blocks(page: &str) -> Vec<String> {
     let (mut fenced, mut goes_on) = (false, false);
     let mut lines: Vec<String> = Vec::new();
@@ -48,8 +46,7 @@ fn blocks(page: &str) -> Vec<String> {
     lines
 }
 
-/// What follows `program` in the lines that begin with it, without the remark beside it and the rest of a pipeline. A line
-/// with `…` is no command.
+/// Returns the arguments of `program` in these lines, without remarks and pipelines. Lines with `…` are left out.
 fn commands<'a>(blocks: &'a [String], program: &str) -> Vec<&'a str> {
     let arguments = |line: &'a String| {
         let line = line.trim_start_matches("$ ").trim_start_matches("target/release/");
@@ -60,7 +57,7 @@ fn commands<'a>(blocks: &'a [String], program: &str) -> Vec<&'a str> {
     blocks.iter().filter_map(arguments).collect()
 }
 
-/// A remark follows two blanks or a '#', and the rest of a pipeline is another command; quotes hide all of them.
+/// Returns the end of a command: two blanks or a '#' start a remark, and a pipe another command, unless quoted.
 fn end_of_command(text: &str) -> usize {
     let marks = ["  ", " #", " | ", " > ", " && "];
     let places = marks.iter().flat_map(|mark| text.match_indices(mark)).map(|(place, _)| place);
@@ -68,13 +65,13 @@ fn end_of_command(text: &str) -> usize {
     places.filter(|place| !is_quoted(place)).min().unwrap_or(text.len())
 }
 
-/// Runs `truetail ARGUMENTS` by a shell, which reads its quotes.
+/// Runs `truetail ARGUMENTS` through a shell, which parses the quotes.
 fn run(dir: &TestDir, arguments: &str) -> CommandOutput {
     let script = format!("exec \"$0\" {arguments}");
     TestProcess::start(dir.command_by(&["sh", "-c", &script], &[])).end()
 }
 
-/// The command with `more` arguments, which come before a `--`.
+/// Returns the command with `more` arguments, inserted before a `--`.
 fn with(arguments: &str, more: &str) -> String {
     match arguments.split_once(" -- ") {
         Some((before, after)) => format!("{before} {more} -- {after}"),
@@ -82,9 +79,9 @@ fn with(arguments: &str, more: &str) -> String {
     }
 }
 
-/// The command without these options and their values.
+/// Returns the command without these options and their values.
 fn without(arguments: &str, options: &[&str]) -> String {
-    // What belongs to curl is curl's.
+    // Arguments of curl stay as they are.
     let end = [" -- ", " --curl "].iter().filter_map(|mark| arguments.find(mark)).min();
     let (own, rest) = arguments.split_at(end.unwrap_or(arguments.len()));
     let mut words = Vec::new();
@@ -98,7 +95,7 @@ fn without(arguments: &str, options: &[&str]) -> String {
     words.join(" ") + rest
 }
 
-/// The command with `origin` in place of the one that its URLs name, which must begin with `scheme`.
+/// Returns the command with `origin` in place of the origin of its URLs, which must start with `scheme`.
 fn at(arguments: &str, scheme: &str, origin: &str) -> String {
     let Some(start) = arguments.find(scheme) else { return arguments.to_owned() };
     let host = start + scheme.len();
@@ -106,7 +103,7 @@ fn at(arguments: &str, scheme: &str, origin: &str) -> String {
     format!("{}{origin}{}", &arguments[..start], &arguments[end..])
 }
 
-/// Servers of every kind that the documents' commands ask, and the files that they name.
+/// Servers of every kind that the commands need, and the files that they name.
 struct Stage {
     dir: TestDir,
     plain: ServeProcess,
@@ -149,9 +146,9 @@ impl Stage {
         Stage { dir, plain, tls: origin(tls), http2: origin(http2::serve(100)) }
     }
 
-    /// The command as a short run against a server of this stage; `None` where there is none for it.
+    /// Returns the command as a short run against one of these servers; `None` if no server fits.
     fn shortened(&self, arguments: &str) -> Option<String> {
-        // A gate may be refused for so few requests.
+        // Gates may need more requests.
         let gates = ["--fail-if", "--slo", "--until"];
         let elsewhere = [
             "--unix-socket",
@@ -179,12 +176,12 @@ impl Stage {
                 let trusts = line.contains("--ca") || line.contains("--insecure") || line.contains(" -k");
                 Some(if trusts { line } else { with(&line, "--insecure") })
             }
-            // There is no server for HTTP/2 over TLS here.
+            // This test has no server for HTTP/2 over TLS.
             (true, true) => None,
         }
     }
 
-    /// Runs the command, or a shorter one, or asks it for help only, and says which.
+    /// Runs the command, a shorter variant, or its `--help`. Returns false for `--help`, with the line and the output.
     fn try_out(&self, arguments: &str) -> (bool, String, CommandOutput) {
         for scenario in arguments.split(' ').filter(|word| word.ends_with(".toml") && !word.ends_with("truetail.toml"))
         {
@@ -201,7 +198,7 @@ impl Stage {
     }
 }
 
-/// Every command of the pages, once, and the page that it is on.
+/// Returns every command of the pages once, with its page.
 fn all_commands() -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     for (path, page) in pages() {
@@ -212,7 +209,7 @@ fn all_commands() -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// Whether the command ran, rather than asking for help.
+/// Returns true if the command itself ran, and false if only its `--help` did.
 fn works(stage: &Stage, arguments: &str, page: &Path) -> bool {
     let (runs, line, output) = stage.try_out(arguments);
     // A gate may fail, and a busy machine may leave the question open.
@@ -221,7 +218,7 @@ fn works(stage: &Stage, arguments: &str, page: &Path) -> bool {
     runs
 }
 
-/// Several at a time, because most of them wait.
+/// Runs several commands at a time, because most of them wait.
 #[test]
 fn the_commands_in_the_documents_work() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! `truetail explore`, asked as a browser asks it.
+//! `truetail explore`, used like a browser does.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use super::support::TestDir;
 
-/// The settings of 02, as they stand in a link.
+/// The settings of scenario 02, in a link's syntax.
 const SETTINGS: &str = "rate=1000&spacing=even&duration=60&users=10&closed-end=duration&baseline=10&variation=constant\
     &stall-at=30&stall-for=1000&stall-gate=answers&timeout=30&drain=30";
-/// A short load that is easy on the machine.
+/// A short, light load.
 const SHORT: &str =
     "rate=50&spacing=even&duration=2&users=1&closed-end=duration&baseline=10&variation=constant&timeout=30&drain=30";
-/// A run takes a few seconds; a busy machine takes longer.
+/// Time limit for a run, which takes a few seconds, or more on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 struct Explore {
@@ -40,7 +40,7 @@ impl Explore {
         explore
     }
 
-    /// The status and the body of an answer.
+    /// Returns the status and the body of an answer.
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         self.ask_with(&format!("X-Truetail-Token: {}\r\n", self.token), method, path, body)
     }
@@ -64,7 +64,7 @@ impl Explore {
         serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
     }
 
-    /// The state of the run on real sockets, once it is none of `states` any more.
+    /// Waits until the run on real sockets leaves `states`, and returns its new state.
     fn state_after(&self, states: &[&str]) -> Value {
         let began = Instant::now();
         loop {
@@ -77,7 +77,7 @@ impl Explore {
         }
     }
 
-    /// Ends it by a signal. Gives its exit code, and how long that took.
+    /// Ends the process with a signal. Returns its exit code and the time that it took.
     fn end(mut self, signal: Signal) -> (Option<i32>, Duration) {
         let began = Instant::now();
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("it is still there");
@@ -165,7 +165,7 @@ fn a_run_is_cancelled_and_ctrl_c_does_not_wait_for_one() {
     let cancelled = explore.json("/real/cancel", "");
     assert_eq!(cancelled["state"], "cancelled");
     let began = Instant::now();
-    // It may take a moment until the next one can begin.
+    // The next run can start only after the cancelled one has ended.
     while explore.ask("POST", "/real", &long).0 != 200 {
         assert!(began.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(20));

@@ -33,7 +33,7 @@ fn a_run_becomes_pictures_csv_and_hgrm() {
     assert!(text(&dir, "out/run.hgrm").contains("#[Max     =     1010.000"));
 }
 
-/// Alone, a form is all there is on standard output.
+/// A form without a file replaces the report on standard output.
 #[test]
 fn a_form_without_a_place_is_printed() {
     let dir = TestDir::new();

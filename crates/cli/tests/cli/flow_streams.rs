@@ -1,4 +1,4 @@
-//! `--stream` and `--llm` beside `--flow`: steps whose answers are streams.
+//! `--stream` and `--llm` with `--flow`: steps whose answers are streams.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
-/// A server with a login, of which every fourth fails, and chats: `/chat` has two events with content and its end mark, every
-/// fifth `/short` has no end mark, and `/idle` stands still after its first event. Its URL.
+/// Starts a server and returns its URL. Every fourth `/login` fails. `/chat` sends two content events and an end mark,
+/// every fifth `/short` has no end mark, and `/idle` stalls after its first event.
 fn serve() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -77,7 +77,7 @@ fn run(dir: &TestDir, flow: &str, url: &str, more: &str) -> CommandOutput {
     dir.truetail(&line.split_whitespace().collect::<Vec<_>>())
 }
 
-/// A run whose folder is whole.
+/// Makes a run, and checks that its folder is complete.
 fn measured(dir: &TestDir, flow: &str, url: &str, more: &str) -> (CommandOutput, Value) {
     let output = run(dir, flow, url, &format!("{more} --out here"));
     let run_file = assert_complete(&dir.path().join("here"));
@@ -90,18 +90,18 @@ fn streams_of_steps_have_books_with_what_was_not_reached() {
     let (url, dir) = (serve(), TestDir::new());
     let (output, run_file) =
         measured(&dir, CHAT, &url, "-r 100 -d 400ms --llm openai-chat --slo e2e<60s --vllm-json v.json");
-    // Of 40 sessions, 10 end at their login; of 30 second chats, 6 have no end.
+    // Of 40 sessions, 10 end at their login. Of 30 second chats, 6 have no end.
     let streams = &run_file["stream"];
     let tally = json!({"planned": 80, "complete": 54, "unfinished": 6, "cut": 0, "idle": 0, "timed_out": 0,
         "in_flight_at_end": 0, "not_a_stream": 0, "failed": 0, "never_issued": 0, "not_reached": 20});
     assert_eq!((&streams["tally"], &streams["of_steps"]), (&tally, &json!(["first", "second"])), "{output:?}");
     assert_eq!((&run_file["sessions"]["tally"]["completed"], &run_file["tally"]["planned"]), (&30.into(), &100.into()));
     assert_eq!((&streams["llm"]["content_events"], &streams["llm"]["slo"]["met"]), (&120.into(), &54.into()));
-    // A step that is not reached met nothing: 54 of 80.
+    // A step that is not reached misses the objective: 54 of 80.
     assert_eq!(streams["goodput"]["share"], json!(0.675));
     let per_second = streams["goodput"]["per_second"].as_f64().unwrap();
     assert!((per_second - 54.0 / 0.4).abs() < 1e-6, "54 in 0.4 s: {per_second}");
-    // Of 100 requests in 0.4 s, 80 were to be streams.
+    // Of 100 requests in 0.4 s, 80 were planned as streams.
     let v: Value = serde_json::from_str(&fs::read_to_string(dir.path().join("v.json")).unwrap()).unwrap();
     assert_eq!((&v["num_prompts"], &v["request_rate"]), (&80.into(), &json!(200.0)));
     let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -127,7 +127,7 @@ fn stripes_of_streams_of_steps_are_merged() {
     assert_eq!(whole["stream"]["of_steps"], json!(["first", "second"]));
 }
 
-/// The first step of a session has an intended start, whether it is issued or not, and stays in the books with it.
+/// The first step of a session has an intended start even if it is not issued, and stays in the books.
 #[test]
 fn a_session_that_never_began_leaves_its_first_stream_in_the_books() {
     let (url, dir) = (serve(), TestDir::new());
@@ -151,7 +151,7 @@ fn a_stream_that_stands_still_ends_its_session() {
     assert_eq!(sessions["steps"][1]["ended_here"], json!({"timed_out": 6}), "{sessions}");
 }
 
-/// Streams count by their own due times, and those that were not reached by the arrivals of their sessions.
+/// Streams count by their own due times. Streams not reached count by the arrivals of their sessions.
 #[test]
 fn repeated_streams_and_a_warm_up_have_books_that_balance() {
     let (url, dir) = (serve(), TestDir::new());
@@ -159,7 +159,7 @@ fn repeated_streams_and_a_warm_up_have_books_that_balance() {
         "GET {{host}}/login\nHTTP 200\n\n# truetail: stream\nGET {{host}}/chat\n[Options]\nrepeat: 3\nHTTP 200\n";
     let (_, run_file) = measured(&dir, flow, &url, "-r 100 -d 400ms --warmup 105ms --llm openai-chat");
     let (tally, step) = (&run_file["stream"]["tally"], &run_file["sessions"]["steps"][1]);
-    // Of the 29 measured sessions, some end at their login; what those of the warm-up still ask for counts as well.
+    // Some of the 29 measured sessions end at their login. Later requests of warm-up sessions count as well.
     let of = |name: &str| tally[name].as_u64().unwrap_or(0);
     assert_eq!(step["reached"].as_u64().unwrap() + of("not_reached"), 29 * 3, "{step}");
     assert!(of("not_reached") >= 21 && of("planned") >= 29 * 3 && of("complete") + of("not_reached") == of("planned"));
@@ -177,7 +177,7 @@ fn streams_of_steps_are_read_in_http2_too() {
     assert_eq!((&streams["tally"]["planned"], &run_file["tally"]["planned"]), (&20.into(), &40.into()));
 }
 
-/// Chats that were not reached because their login failed are lost for certain.
+/// A chat that was not reached because its login failed is certainly lost.
 #[test]
 fn a_gate_knows_which_streams_were_lost() {
     let (url, dir) = (serve(), TestDir::new());

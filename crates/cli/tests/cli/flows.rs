@@ -1,4 +1,4 @@
-//! `--flow`: sessions and their books, as users meet them.
+//! `--flow`: sessions and their books, as users see them.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
-/// A server with a login, which gives a token, and a list, which wants it. Every fourth list fails. Its URL.
+/// Starts a server and returns its URL. `/login` gives a token that the list requires, and every fourth list fails.
 fn serve() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -26,7 +26,7 @@ fn serve() -> String {
     url
 }
 
-/// How often `/again` was asked for.
+/// Number of requests for `/again`.
 static LOGINS: AtomicU64 = AtomicU64::new(0);
 
 fn answer_all(mut socket: TcpStream, count: &AtomicU64) -> Option<()> {
@@ -68,7 +68,7 @@ fn a_flow_is_run_and_its_books_balance() {
     let failing = ["--fail-if", "incomplete-sessions > 1%", "--variable", "password=hunter2"];
     let output =
         run(&dir, &[&["--variable", &host, "--json", "--quiet", "--out", "here"], &gates[..], &failing].concat());
-    // A machine that stood still leaves gates open.
+    // A machine that stalls leaves gates open.
     assert!(matches!(output.code, Some(3 | 4)), "{output:?}");
     let run = output.json();
     assert_balanced(&run);
@@ -94,7 +94,7 @@ fn a_flow_is_run_and_its_books_balance() {
     }
 }
 
-/// What a folder has of single sessions.
+/// Returns the single sessions of a run folder.
 fn sessions_of(folder: &Path) -> Value {
     serde_json::from_slice(&fs::read(folder.join("sessions.json")).expect("a file of sessions")).expect("JSON")
 }
@@ -131,7 +131,7 @@ fn single_sessions_are_saved_drawn_and_merged() {
     assert!(without.code != Some(1) && without.stdout.contains("30 of 40 completed"), "{without:?}");
 }
 
-/// Three in four sessions look, and the others log in and look; every fourth of those looks fails.
+/// Three in four sessions only look. The rest log in and request the list, and every fourth list fails.
 fn run_two(dir: &TestDir, host: &str, more: &[&str]) -> CommandOutput {
     dir.file("shop.hurl", FLOW);
     dir.file("look.hurl", "# truetail: weight 3\nGET {{host}}/login\nUser: {{user}}\nHTTP 200\n");
@@ -176,7 +176,7 @@ fn each_session_follows_one_of_two_flows_on_however_many_machines() {
     }
     assert!(fs::read_to_string(dir.path().join("page.html")).expect("a page").contains("The sessions of each flow"));
 
-    // A server that has counted nothing yet.
+    // A new server, whose count starts at 0.
     let host = format!("host={}", serve());
     for stripe in ["1/2", "2/2"] {
         run_two(&dir, &host, &["--stripe", stripe, "--out", &format!("part{}", &stripe[..1])]);
@@ -190,7 +190,7 @@ fn each_session_follows_one_of_two_flows_on_however_many_machines() {
 }
 
 #[test]
-fn a_setup_is_done_once_and_what_it_captures_is_set_for_every_session() {
+fn a_setup_runs_once_and_its_captures_reach_every_session() {
     let (host, dir) = (format!("host={}", serve()), TestDir::new());
     dir.file(
         "setup.hurl",
@@ -208,7 +208,7 @@ fn a_setup_is_done_once_and_what_it_captures_is_set_for_every_session() {
     assert_balanced(&one);
     let (tally, sessions) = (&one["tally"]["responses"], &one["sessions"]["tally"]);
     assert_eq!((tally, &sessions["planned"], &sessions["completed"]), (&40.into(), &40.into(), &40.into()));
-    // The two had another value in their requests, and are the same load.
+    // The two runs sent different values, and are the same load.
     assert_eq!(one["scenario"], other["scenario"]);
     assert_eq!(one["sessions"]["steps"][0]["name"], "GET /list?{{nth}}&key={{token}}");
     assert!(LOGINS.load(Ordering::Relaxed) >= 2 && !first.stdout.contains("t0"), "{first:?}");
@@ -235,7 +235,7 @@ fn a_setup_is_done_once_and_what_it_captures_is_set_for_every_session() {
     dir.file("elsewhere.hurl", "GET https://localhost:9/\nHTTP 200\n[Captures]\ntoken: header \"X-Token\"\n");
     let elsewhere = [&with_nth[..], &["--setup", "elsewhere.hurl"]].concat();
     refused(&elsewhere, 1, "--setup elsewhere.hurl: it ended at GET /: could not connect");
-    // Options may be for one of the two, and are refused where they are for none.
+    // An option may be meant for only one of flow and setup. It is refused if it is meant for neither.
     let with = |more: &[&'static str]| [&elsewhere[..], more].concat();
     let for_setup = with(&["--insecure", "--resolve", "localhost:9:127.0.0.1"]);
     refused(&for_setup, 1, "--setup elsewhere.hurl: it ended at GET /: could not connect");
@@ -244,7 +244,7 @@ fn a_setup_is_done_once_and_what_it_captures_is_set_for_every_session() {
     refused(&insecure, 2, "--insecure and http://");
     let nobody = ["--flow", "list.hurl", "--setup", "setup.hurl", "--variable", "host=http://127.0.0.1:9"];
     refused(&nobody, 1, "--setup setup.hurl: it ended at GET /again: could not connect");
-    // What is wrong elsewhere is said before anything is sent.
+    // Other mistakes are reported before anything is sent.
     let before = LOGINS.load(Ordering::Relaxed);
     refused(&[&flow[..], &["--setup", "setup.hurl", "--fail-if", "p99{x} > 1s"]].concat(), 2, "there is no target 'x'");
     assert_eq!(LOGINS.load(Ordering::Relaxed), before);
@@ -275,12 +275,12 @@ fn a_flow_may_go_to_several_servers() {
         assert_eq!(run["sessions"]["steps"][nth]["name"], **name);
         assert_eq!(run["targets"][nth]["tally"]["responses"], 40);
     }
-    // Of the second server's answers each fourth is an error, and it alone counted 80.
+    // Every fourth list of the second server is an error. Only these lists counted, 80 in all.
     let errors = |nth: usize| run["by_target"][nth]["statuses"]["500"].as_u64().unwrap_or(0);
     assert_eq!(errors(1) + errors(2), 20);
 }
 
-/// Buyers alone meet the stall, and the refused payments.
+/// Only buyers meet the slow route and the refused payments.
 #[test]
 fn a_gate_on_a_flow_is_about_its_sessions_alone() {
     let dir = TestDir::new();
@@ -394,7 +394,7 @@ fn what_contradicts_a_flow_is_refused_in_one_line() {
     assert_eq!(missing, 1);
 }
 
-/// The sample flow of the scenario that it is for.
+/// The sample flow of its scenario.
 const SHOP: &str = include_str!("../../../../scenarios/07-login-that-stalls/shop.hurl");
 
 fn simulate(dir: &TestDir, scenario: &str, more: &[&str]) -> CommandOutput {

@@ -1,18 +1,18 @@
-//! Text of servers, files and folders on its way to a person.
+//! Text from servers, files and folders, as shown to the user.
 
 use std::fs;
 
 use super::raw_server::RawServer;
 use super::support::TestDir;
 
-/// A title for the terminal, a colour, a colour by one character, a text that runs the other way, a character without width.
+/// A terminal title, a colour, a colour by a single character, right-to-left text, and a character without width.
 const HOSTILE: &str = "\x1b]0;OWNED\x07\x1b[31mred\u{9b}32m\u{202e}gnp.exe\u{2066}\u{200b}\x08";
 const ANSWER: &str = concat!(
     "HTTP/1.1 200 OK\r\nConnection: close\r\nX-A: \u{9b}31m\u{202e}\r\nContent-Length: 40\r\n\r\n",
     "\x1b]0;OWNED\x07\x1b[31mred\u{9b}32m\u{202e}gnp.exe\u{2066}\u{200b}\x08"
 );
 
-/// No character that a terminal obeys, or that turns or hides what follows.
+/// Returns true if the text has no character that a terminal obeys, or that reverses or hides text.
 fn is_harmless(text: &str) -> bool {
     let acts = |c: char| {
         (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}')

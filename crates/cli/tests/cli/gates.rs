@@ -1,5 +1,4 @@
-//! Gates, exit codes, and the files that say what became of a run. What is asserted here holds on a machine that stands
-//! still for half a second.
+//! Gates, exit codes, and files for build servers. The assertions hold even if the machine stalls for half a second.
 
 use std::net::TcpListener;
 
@@ -13,7 +12,7 @@ fn run(dir: &TestDir, url: &str, more: &[&str]) -> CommandOutput {
     dir.truetail(&[&arguments[..], more].concat())
 }
 
-/// Nobody listens there.
+/// Returns the URL of a closed port.
 fn dead_url() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     format!("http://{}/", listener.local_addr().expect("an address"))
@@ -37,9 +36,9 @@ fn code_0_every_gate_holds() {
     assert!(screen.stdout.contains("PASSED p50 > 1h: measured "), "a gate is printed when it holds: {screen:?}");
 }
 
-/// The trap: a slow service met `p99 < LIMIT` as a condition of failure by being slow.
+/// Used as a condition of failure, `p99 < LIMIT` would pass a service because it is slow.
 #[test]
-fn an_objective_that_is_not_met_fails_the_run_and_so_does_its_report() {
+fn a_missed_objective_fails_the_run_and_its_report() {
     let dir = TestDir::new();
     let served = ServeProcess::start(&dir, "01-healthy");
     let objectives = ["--slo", "p50 < 1us", "--slo", "error-rate <= 1%", "--slo", "throughput > 1/h"];
@@ -60,7 +59,7 @@ fn code_1_it_could_not_be_done() {
 }
 
 #[test]
-fn code_2_a_gate_that_the_load_cannot_decide_is_refused_before_it() {
+fn code_2_an_undecidable_gate_is_refused_before_the_load() {
     let dir = TestDir::new();
     for (arguments, parts) in [
         (["-n", "3000", "--fail-if", "p99.9 > 50ms"], &["needs 3688 measured arrivals", "-n 3688"][..]),
@@ -151,13 +150,13 @@ fn code_4_a_timeout_leaves_open_what_it_hides() {
 #[test]
 fn code_4_an_invalid_measurement_without_a_gate() {
     let dir = TestDir::new();
-    // No arrival falls into a tenth of a second.
+    // No arrival falls into 100 ms.
     let load = ["run", &dead_url(), "-r", "1/h", "--spacing", "poisson", "-d", "100ms", "--no-preflight", "--no-save"];
     let output = dir.truetail(&[&load[..], &["--json", "--quiet"]].concat());
     assert_eq!((output.code, output.json()["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{output:?}");
 }
 
-/// Ended by a signal, with these gates: the exit code, and what was saved.
+/// Ends a run with a signal. Returns the exit code and the saved run.
 fn ended_by(signal: Signal, gates: &[&str]) -> (Option<i32>, Value) {
     let dir = TestDir::new();
     let served = ServeProcess::start(&dir, "01-healthy");
@@ -173,7 +172,7 @@ fn ended_by(signal: Signal, gates: &[&str]) -> (Option<i32>, Value) {
 }
 
 #[test]
-fn codes_130_and_143_a_run_that_a_signal_ended_is_reported_and_saved() {
+fn codes_130_and_143_a_run_ended_by_a_signal_is_saved() {
     assert_eq!(ended_by(Signal::SIGINT, &[]).0, Some(130));
     assert_eq!(ended_by(Signal::SIGTERM, &[]).0, Some(143));
     let (code, run) = ended_by(Signal::SIGTERM, &["--fail-if", "p99.99 > 1h"]);

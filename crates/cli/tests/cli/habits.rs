@@ -1,5 +1,4 @@
-//! What hands expect that know curl, hyperfine and git: short values, `--data` as POST, `help VERB`, completions, and no run
-//! lost to `--out`.
+//! Habits from curl, hyperfine and git: short values, `--data` means POST, `help VERB`, `--out` keeps old runs.
 
 use std::fs;
 
@@ -8,10 +7,10 @@ use super::support::{ServeProcess, TestDir, assert_complete};
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// A load of one request, and nothing before it.
+/// A load of one request, without preflight.
 const ONE: [&str; 8] = ["-r", "1", "-n", "1", "--no-preflight", "--quiet", "--json", "--no-save"];
 
-/// The request that `truetail run URL ARGUMENTS` sends.
+/// Returns the request that `truetail run URL ARGUMENTS` sends.
 fn request_of(arguments: &[&str]) -> String {
     let (server, dir) = (RawServer::start_whole(ANSWER), TestDir::new());
     dir.file("body", "x=1");

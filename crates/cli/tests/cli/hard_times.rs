@@ -1,4 +1,4 @@
-//! What may happen in mid-run, to either side: it changes numbers and verdicts, and nothing else.
+//! Failures during a run, on either side. They change numbers and verdicts, and nothing else.
 
 use super::raw_server::ClosedPort;
 use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced, assert_complete};
@@ -11,7 +11,7 @@ fn a_server_that_is_killed_changes_outcomes_only() {
     let mut running = TestProcess::start(dir.command(&arguments));
     running.wait_for_stderr("in flight");
     let port = served.port();
-    // Dropped, it is killed by SIGKILL; its port must not become that of another test's server.
+    // Dropping the server kills it. Its port must not be reused by another test's server.
     drop(served);
     let _refusing = ClosedPort::take(port);
     let output = running.end();

@@ -1,4 +1,4 @@
-//! `truetail run --http2`, from the flags to what the run says.
+//! `truetail run --http2`, from the flags to the report.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::thread;
 use super::raw_server::RawServer;
 use super::support::{TestDir, assert_balanced};
 
-/// A server that answers every whole request of HTTP/2 with status 200 and allows `streams` at once; its URL.
+/// Starts an HTTP/2 server that answers each request with 200 and allows `streams` at once. Returns its URL.
 pub fn serve(streams: u8) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
@@ -22,7 +22,7 @@ pub fn serve(streams: u8) -> String {
 fn answer_all(mut socket: TcpStream, streams: u8) -> Option<()> {
     socket.set_nodelay(true).ok()?;
     socket.read_exact(&mut [0; 24]).ok()?;
-    // Settings with the third, the most streams at once.
+    // Settings with SETTINGS_MAX_CONCURRENT_STREAMS (3).
     socket.write_all(&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, streams]).ok()?;
     loop {
         let mut head = [0; 9];
@@ -30,7 +30,7 @@ fn answer_all(mut socket: TcpStream, streams: u8) -> Option<()> {
         let [a, b, c, kind, flags, stream @ ..] = head;
         let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
         socket.read_exact(&mut payload).ok()?;
-        // The last frame of a request: its data or its fields.
+        // Last frame of a request: its data or its fields.
         if kind <= 1 && flags & 1 == 1 {
             let answer = [&[0, 0, 1, 1, 4][..], &stream, &[0x88, 0, 0, 2, 0, 1], &stream, b"ok"].concat();
             socket.write_all(&answer).ok()?;
@@ -43,7 +43,7 @@ fn many_requests_on_one_connection_or_as_many_as_asked_for() {
     let (url, dir) = (serve(7), TestDir::new());
     let run = |more: &[&str]| {
         let output = dir.truetail(&[&["run", &url, "-r", "500", "-n", "60", "--http2", "--no-save"], more].concat());
-        // On a machine that stands still the run is INVALID, and its books are as they are.
+        // On a machine that stalls, the run is INVALID, but its books are the same.
         assert!(matches!(output.code, Some(0 | 4)), "{}", output.stderr);
         output
     };
@@ -59,7 +59,7 @@ fn many_requests_on_one_connection_or_as_many_as_asked_for() {
     let three = run(&["--json", "--quiet", "-c", "3", "--max-streams", "2"]).json();
     assert_eq!((&three["statuses"]["200"], &three["generator"]["connections_opened"]), (&60.into(), &3.into()));
     assert_eq!(three["scenario"]["http2"]["max_streams"], 2);
-    // Lines are wrapped where the terminal ends.
+    // Joined, because lines wrap at the width of the terminal.
     let text = run(&["--quiet", "--details"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(", HTTP/2") && text.contains("the server allows 7 per connection"), "{text}");
 }

@@ -9,10 +9,10 @@ use nix::sys::signal::Signal;
 
 use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced, assert_complete};
 
-/// A run that is asked to end while it goes on: saved whole, with balanced books.
+/// Stops a run in progress with a signal, and checks that it was saved whole with balanced books.
 fn stopped_by(signal: Signal, dir: &TestDir, served: &ServeProcess) -> serde_json::Value {
     let arguments = ["run", &served.api(), "-r", "200", "-d", "10m", "--json", "--out", "here"];
-    // Where the tests themselves run under nohup, SIGHUP is ignored; this sees to it that it is not.
+    // If the tests run under nohup, SIGHUP is ignored. This restores the default.
     let mut running = TestProcess::start(dir.command_by(&["env", "--default-signal=HUP,INT"], &arguments));
     running.wait_for_stderr("in flight");
     running.signal(signal);
@@ -58,17 +58,17 @@ fn under_nohup_the_end_of_the_terminal_changes_nothing() {
     assert_eq!((run["interrupted"].as_bool(), run["tally"]["planned"].as_u64()), (Some(false), Some(300)));
 }
 
-/// It had not begun: the process ends as any other, and leaves nothing.
+/// The run had not begun: the process ends like any other, and leaves nothing.
 #[test]
 fn in_the_request_before_the_load_nothing_was_made_yet() {
     let dir = TestDir::new();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
     let running = TestProcess::start(dir.command(&["run", &url, "-r", "10", "-n", "10"]));
-    // It is asked, and does not answer.
+    // Accepts the preflight, and does not answer.
     let (mut stream, _) = listener.accept().expect("it is asked before the load");
     assert!(stream.read(&mut [0; 1]).is_ok_and(|read| read == 1));
-    // Not SIGINT, which whoever is started in the background may have to ignore.
+    // Not SIGINT, which background processes may have to ignore.
     running.signal(Signal::SIGTERM);
     assert_eq!(running.end().code, None);
     assert!(!dir.path().join("truetail-runs").exists());
@@ -82,7 +82,7 @@ fn the_second_stops_at_once() {
     let served = ServeProcess::start(&dir, dir.file("hole.toml", &text));
     let url = served.api();
     let mut arguments = vec!["run", &url, "-r", "200", "-d", "10m", "--json", "--out", "here", "--no-preflight"];
-    // Without the second signal this would take ten minutes more.
+    // Without the second signal, this would take ten minutes more.
     arguments.extend(["--timeout", "none", "--drain", "10m"]);
     let mut running = TestProcess::start(dir.command(&arguments));
     running.wait_for_stderr("in flight");
@@ -100,7 +100,7 @@ fn the_second_stops_at_once() {
     assert_eq!(run["response_time"]["censored"].as_u64(), Some(unanswered), "they stay in the distribution: {run}");
 }
 
-/// Each of 50 million sessions a second that never began has its place in the books, which takes far longer than this.
+/// Each of 50 million sessions a second that never began goes into the books, which takes far longer than 3 s.
 #[test]
 fn after_the_second_the_process_ends_whatever_is_still_to_be_done() {
     let dir = TestDir::new();
@@ -116,7 +116,7 @@ fn after_the_second_the_process_ends_whatever_is_still_to_be_done() {
     assert_eq!(running.end().code, None, "ended by the signal");
 }
 
-/// The duration is not over, and no arrival is to come any more: nothing was left unplanned.
+/// The duration is not over, but no more arrivals will come, so nothing was left unplanned.
 #[test]
 fn after_the_last_arrival_nothing_is_cut_short() {
     let dir = TestDir::new();
@@ -125,7 +125,7 @@ fn after_the_last_arrival_nothing_is_cut_short() {
     let mut arguments = vec!["run", &url, "-r", "1000", "-n", "20", "-d", "10m", "--out", "here", "--no-preflight"];
     arguments.extend(["--timeout", "none", "--drain", "10m"]);
     let mut running = TestProcess::start(dir.command(&arguments));
-    // The first line comes long after the twentieth millisecond, and nobody answers.
+    // The first line comes long after the twentieth millisecond, and nothing is answered.
     running.wait_for_stderr("in flight");
     for _ in 0..2 {
         running.signal(Signal::SIGTERM);
@@ -137,7 +137,7 @@ fn after_the_last_arrival_nothing_is_cut_short() {
     assert!(output.stdout.contains("stopped after the last request was due"), "{output:?}");
 }
 
-/// What was measured is saved, and whoever takes what is printed does not.
+/// The run is saved, and the reader of standard output never reads.
 #[test]
 fn after_the_load_a_signal_ends_the_process() {
     let dir = TestDir::new();
@@ -152,12 +152,12 @@ fn after_the_load_a_signal_ends_the_process() {
     command.stdout(OwnedFd::from(full));
     let running = TestProcess::start(command);
     running.wait_for_file(&dir.path().join("here/run.json"));
-    // Not SIGINT, which whoever is started in the background may have to ignore.
+    // Not SIGINT, which background processes may have to ignore.
     running.signal(Signal::SIGTERM);
     assert_eq!(running.end().code, None);
 }
 
-/// Nothing can be done then any more: what was saved until then is there, and says that it is not all.
+/// A killed process saves nothing more. Its last checkpoint can be read, and says that it is incomplete.
 #[test]
 fn what_a_killed_run_had_saved_can_be_read() {
     let dir = TestDir::new();
@@ -190,7 +190,7 @@ fn what_a_killed_run_had_saved_can_be_read() {
     assert!(of("ended") <= of("due") && of("due") as f64 <= seconds * 200.0 + 1.0, "{json}");
     assert!(of("due") as f64 >= (seconds - 2.0) * 200.0, "the last second may be left out: {json}");
 
-    // The folder is not claimed any more, and holds a run.
+    // The folder is free again, and holds a run.
     let again = ["run", &served.api(), "-n", "2", "-r", "100", "--out", "here"];
     let refused = dir.truetail(&again);
     assert_eq!(refused.code, Some(1), "{refused:?}");
@@ -200,9 +200,9 @@ fn what_a_killed_run_had_saved_can_be_read() {
     assert_complete(&dir.path().join("here"));
 }
 
-/// How long a request had waited that was in flight, and never had an answer, is known at a checkpoint too.
+/// A checkpoint also knows how long requests in flight had waited that were never answered.
 #[test]
-fn what_was_in_flight_in_a_killed_run_stays_in_its_response_times() {
+fn requests_in_flight_in_a_killed_run_keep_their_response_times() {
     let dir = TestDir::new();
     let fault = "[[service.fault]]\nkind = \"black-hole\"\n";
     let text = format!("[workload]\nrate = 200\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n{fault}");

@@ -1,4 +1,4 @@
-//! `truetail lab` and `truetail certify`: load tools in front of the misbehaving server.
+//! `truetail lab` and `truetail certify`: load tools against the misbehaving server.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::support::{CommandOutput, TestDir, TestProcess};
 
-/// `truetail ARGUMENTS` where no tool is installed but those in the folder `bin` of the dir.
+/// Returns `truetail ARGUMENTS` with no tools but the programs in the folder `bin`.
 fn alone(dir: &TestDir, arguments: &[&str]) -> Command {
     let mut command = dir.command(arguments);
     command.env("PATH", dir.path().join("bin")).env("TRUETAIL_TOOLS", dir.path().join("none"));
     command
 }
 
-/// A program of that name on the path of [`alone`].
+/// Writes a program with this name to the path of [`alone`].
 fn program(dir: &TestDir, name: &str, script: &str) {
     let folder = dir.path().join("bin");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -72,10 +72,10 @@ fn what_is_unknown_is_answered_with_what_there_is() {
 const LONG_STALL: &str = "name = \"long-stall\"\nabout = \"stands still for half of its time\"\n[workload]\nrate = 200\n\
     duration = \"4s\"\n[service]\nbaseline = \"10ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"1s\"\nfor = \"2s\"\n";
 
-/// 400 requests are due in the stall of 2 s. A machine that stands still for half a second may take 100 of them from an open
-/// loop; a closed loop has 10 requests to begin there at most.
+/// 400 requests are due in the stall of 2 s. A machine that stalls for half a second may take 100 of them from an open
+/// loop. A closed loop begins at most 10 requests in the stall.
 #[test]
-fn a_closed_loop_is_told_from_an_open_one_and_results_are_kept() {
+fn closed_and_open_loops_are_distinguished_and_results_kept() {
     let dir = TestDir::new();
     let scenario = dir.file("long-stall.toml", LONG_STALL);
     let arguments = ["lab", "run", scenario, "--tools", "truetail-closed,truetail", "--out", "here"];
@@ -83,7 +83,7 @@ fn a_closed_loop_is_told_from_an_open_one_and_results_are_kept() {
     assert_eq!(first.code, Some(0), "{first:?}");
     let league = first.json();
     assert_eq!(league["scenario"], "long-stall");
-    // The quantile that the slowest hundredth lies above: the stall, less 8 arrivals of 5 ms.
+    // The slowest hundredth of requests lies above p99: the stall, less 8 arrivals of 5 ms.
     let p99_ns = league["truth"]["quantiles"][2]["value_ns"].as_u64().expect("a time");
     assert!((1_950_000_000..2_000_000_000).contains(&p99_ns), "{p99_ns}");
     let (open, closed) = (row(&league, "truetail"), row(&league, "truetail-closed"));
@@ -95,7 +95,7 @@ fn a_closed_loop_is_told_from_an_open_one_and_results_are_kept() {
         }
     }
     assert!(closed["observed_model"] == "closed" && open["label_model"] == "open", "{closed}");
-    // Ten more where its end is late by a hair.
+    // Ten more if the end of the stall is slightly late.
     assert!(closed["arrivals_in_fault"].as_u64().is_some_and(|seen| seen <= 20), "{closed}");
     assert!(open["arrivals_in_fault"].as_u64().is_some_and(|seen| seen >= 250), "{open}");
     let folder = dir.path().join("here/long-stall");
@@ -117,7 +117,7 @@ const MODEL: &str = "name = \"model\"\nabout = \"admits nobody for half a second
     prefill = \"1ms\"\nstep = \"10ms\"\nstep-per-stream = \"0ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"1s\"\n\
     for = \"500ms\"\ngate = \"arrivals\"\n";
 
-/// Where answers are streams, the tools that measure them run, and the tables are about first tokens and gaps.
+/// If answers are streams, the tools that measure streams run, and the tables show first tokens and gaps.
 #[test]
 fn tools_that_measure_streams_run_where_answers_are_streams() {
     let dir = TestDir::new();
@@ -128,13 +128,13 @@ fn tools_that_measure_streams_run_where_answers_are_streams() {
     let names: Vec<_> = league["tools"].as_array().expect("rows").iter().map(|row| row["tool"].clone()).collect();
     assert!(names.contains(&"guidellm".into()) && !names.contains(&"ab".into()), "{names:?}");
     let streams = &league["streams"];
-    // 120 requests are due, of which 20 during the stall: p99 is that of one that waits for nearly all of it.
+    // 120 requests are due, of which 20 arrive during the stall. p99 belongs to one that waits for nearly all of it.
     let p99_ns = streams["first_truth"][2]["value_ns"].as_u64().expect("a time");
     assert!((400_000_000..700_000_000).contains(&p99_ns), "{p99_ns}");
     let row = row(streams, "truetail-llm");
     assert_eq!((&row["sent"], &row["left_out"], &row["not_sent"]), (&120.into(), &0.into(), &0.into()), "{row}");
     assert_eq!(row["claims"]["measured"], 120, "{row}");
-    // What it measured is from the intended start, and so no less than what the server took.
+    // The tool measures from intended starts, so its time is no less than the server's.
     let longest = row["claims"]["first_max_ns"].as_u64().expect("a time");
     assert!(longest > 300_000_000, "{row}");
     assert!(row["served_gap_ns"][0].as_u64().is_some_and(|gap| gap > 5_000_000), "{row}");
@@ -144,7 +144,7 @@ fn tools_that_measure_streams_run_where_answers_are_streams() {
     assert!(folder.join("truetail-llm/events.csv").is_file());
 }
 
-/// The table for other programs says what the JSON says, and the server's log holds every request.
+/// Checks that the CSV table agrees with the JSON, and that the server's log holds every request.
 fn assert_rows_agree(folder: &Path, open: &Value) {
     let text = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a file");
     let csv = text("league.csv");
@@ -187,7 +187,7 @@ fn ctrl_c_ends_the_tool_that_runs() {
     );
 }
 
-/// A tool that hears nothing, with a child that hears nothing: what the third Ctrl-C leaves of them is nothing.
+/// A tool and its child ignore signals. The third Ctrl-C ends both.
 #[test]
 fn the_third_ctrl_c_ends_the_tool_and_its_children_without_asking() {
     let dir = TestDir::new();
@@ -209,7 +209,7 @@ fn the_third_ctrl_c_ends_the_tool_and_its_children_without_asking() {
     let group = [number("leader"), number("child")];
     running.signal(Signal::SIGINT);
     running.wait_for_stderr("stopping the tool that is running");
-    // Of signals that come while one of their kind waits, one remains: so more than two more.
+    // Pending signals of one kind merge into one, so this sends more than two.
     for _ in 0..50 {
         running.signal(Signal::SIGINT);
         std::thread::sleep(Duration::from_millis(10));
@@ -222,7 +222,7 @@ fn the_third_ctrl_c_ends_the_tool_and_its_children_without_asking() {
     }
 }
 
-/// Is there a process of this number that still does something?
+/// Returns true if a process with this number exists and is no zombie.
 fn is_alive(pid: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
@@ -241,7 +241,7 @@ fn certify_empties_no_folder_that_is_not_its_own() {
     assert!(["04-gc-pauses", "--out"].iter().all(|word| refused.stderr.contains(word)), "{refused:?}");
     assert_eq!(std::fs::read_to_string(mine.join("thesis.tex")).expect("it is there"), "years of work");
     assert!(!dir.path().join("here/01-healthy").exists(), "nothing was begun");
-    // Its own, and an empty one, are used again.
+    // Folders from an earlier run and empty folders are reused.
     std::fs::remove_file(mine.join("thesis.tex")).expect("it was there");
     for _ in 0..2 {
         let done = certified(&dir, &["--duration", "1s", "--out", "here"], &command);
@@ -250,7 +250,7 @@ fn certify_empties_no_folder_that_is_not_its_own() {
 }
 
 #[test]
-fn no_tool_is_run_where_the_folder_of_one_is_not_its_own() {
+fn no_tool_runs_if_a_folder_holds_foreign_files() {
     let dir = TestDir::new();
     program(&dir, "hey", "exit 0");
     let mine = dir.path().join("here/02-single-hiccup-1s/truetail");
@@ -278,8 +278,8 @@ fn certified(dir: &TestDir, options: &[&str], command: &[&str]) -> CommandOutput
     output(dir.command(&[&head[..], options, &["--"], command].concat()))
 }
 
-/// A busy machine may take a part of its schedule from it; then the certificate must say so. Where the machine stood still
-/// just while the service did, nobody can tell it from a closed loop, but hardly three times in a row.
+/// On a busy machine the generator may miss its schedule, and the certificate must say so. If the machine stalls during
+/// the service's stall, the generator looks like a closed loop. This is unlikely three times in a row.
 #[test]
 fn a_generator_that_keeps_its_schedule_is_certified() {
     let dir = TestDir::new();
@@ -304,7 +304,7 @@ fn a_generator_that_keeps_its_schedule_is_certified() {
     assert!(waits_for_nobody, "{seen:#?}");
 }
 
-/// The kind depends on the machine, as above; that the tokens were looked at does not.
+/// The kind depends on the machine. That tokens were measured does not.
 #[test]
 fn a_load_tool_for_language_models_is_certified_by_its_tokens() {
     let dir = TestDir::new();
@@ -328,7 +328,7 @@ fn a_load_tool_for_language_models_is_certified_by_its_tokens() {
     assert_eq!(sentences("while the service stood still"), 1, "only where it did: {evidence:?}");
 }
 
-/// On a busy machine its arrivals may also come in bursts, which the certificate says first. It never calls them open.
+/// On a busy machine arrivals may also come in bursts, which the certificate names first. It never says open.
 #[test]
 fn a_generator_that_waits_for_answers_is_not() {
     let dir = TestDir::new();

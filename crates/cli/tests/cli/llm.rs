@@ -1,4 +1,4 @@
-//! `--llm`: what is asked of the server, what is on the screen and in the folder, gates, and what is refused.
+//! `--llm`: request bodies, output, files, gates, and refused options.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use crate::raw_server::RawServer;
 use crate::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 use crate::tls;
 
-/// The end of an answer of nine tokens, and of one whose tokens nobody counted.
+/// End of an answer of nine tokens, and of an answer without a count.
 const COUNTED: &str =
     "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n";
 const UNCOUNTED: &str = "data: [DONE]\n\n";
 const BODY: &str = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
 
-/// A model that sends a role, three events with content and this end, each in a write of its own some time after the other.
+/// Starts a model that sends a role, three content events and this end, in separate writes with pauses.
 fn model(end: &'static str) -> String {
     const TOKEN: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n";
     const ROLE: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}\n\n";
@@ -51,7 +51,7 @@ fn a_model_is_measured_shown_saved_and_merged() {
         assert_eq!((&stream["llm"]["api"], &stream["tokens"]), (&"openai-chat".into(), &180.into()));
         assert_eq!((&stream["first_content_time"]["count"], &stream["end_mark"]), (&20.into(), &"[DONE]".into()));
         assert_eq!((&stream["goodput"]["met"], &stream["goodput"]["share"]), (&20.into(), &1.0.into()));
-        // The role comes after the head, and the first token after the role.
+        // The role follows the head, and the first token follows the role.
         let least = 2 * tls::BETWEEN.as_nanos() as u64;
         assert!(stream["first_content_time"]["min_ns"].as_u64() >= Some(least), "{stream}");
         let again = dir.truetail(&["report", folder]);
@@ -84,7 +84,7 @@ fn chunks_are_never_counted_as_tokens() {
     }
 }
 
-/// A tokenizer that takes each letter for a token.
+/// Returns a tokenizer that counts each letter as a token.
 fn letters() -> String {
     root().join("testdata/llm/letters.tokenizer.json").display().to_string()
 }
@@ -103,7 +103,7 @@ fn a_tokenizer_counts_what_the_server_does_not_and_says_so() {
     assert_eq!((&vllm["truetail_output_tokens_by_tokenizer"], vllm.get("total_input_tokens")), (&60.into(), None));
     assert_eq!(vllm["truetail_tokenizer"], "letters.tokenizer.json");
     assert!(text.contains("is by truetail's count, with letters.tokenizer.json"), "{output:?}");
-    // Stripes add up.
+    // The counts of stripes add up.
     run(&dir, &url, &["--out", "b", "--tokenizer", &letters()]);
     let merged = dir.truetail(&["merge", "a", "b", "--out", "whole"]);
     let whole = assert_complete(&dir.path().join("whole"));
@@ -134,7 +134,7 @@ fn the_result_has_the_names_of_vllm() {
     assert_eq!(vllm(&dir), first);
 }
 
-/// The bodies that a server was asked with, in order.
+/// Returns the request bodies that a server got, sorted.
 fn asked(more: &[&str]) -> Vec<String> {
     const ANSWER: &str =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: [DONE]\n\n";
@@ -143,7 +143,7 @@ fn asked(more: &[&str]) -> Vec<String> {
     let arguments = ["run", &server.url, "-r", "20", "-n", "2", "--no-save", "--llm", "openai-chat"];
     let output = dir.truetail(&[&arguments[..], more].concat());
     assert!(output.stdout.contains("2 of 2 complete"), "{output:?}");
-    // The connection that is tried before the load asks nothing.
+    // The connection tried before the load sends no request.
     let mut asked: Vec<String> = server.asked.iter().filter(|asked| !asked.is_empty()).take(2).collect();
     asked.sort();
     assert!(asked.iter().all(|text| text.contains("\r\nContent-Type: application/json\r\n")), "{asked:?}");

@@ -1,9 +1,9 @@
-//! What is sent is what was asked for.
+//! The load that is sent is the load that was asked for.
 
 use super::raw_server::RawServer;
 use super::support::{ServeProcess, TestDir, assert_balanced, assert_complete, feed};
 
-/// Runs against a healthy server, and gives run.json and how many requests the server saw.
+/// Runs against a healthy server. Returns run.json and the number of requests that the server saw.
 fn offered(arguments: &[&str]) -> (serde_json::Value, usize) {
     let dir = TestDir::new();
     offered_from(&dir, arguments)
@@ -39,7 +39,7 @@ fn the_schedule_gives_the_count_and_the_server_saw_it() {
 }
 
 #[test]
-fn a_schedule_of_far_more_than_can_be_sent_is_counted_and_ends() {
+fn a_schedule_far_above_capacity_is_counted_and_ends() {
     let dir = TestDir::new();
     let served = ServeProcess::start(&dir, "01-healthy");
     let ends = ["-d", "1s", "-c", "2", "--drain", "100ms", "--threads", "1", "--json", "--no-save"];
@@ -81,7 +81,7 @@ fn users_and_sessions() {
     assert_eq!((run["scenario"]["model"].as_str(), run["scenario"]["users"].as_u64()), (Some("closed"), Some(3)));
     let (run, seen) = offered(&["--model", "partly-open", "--session-length", "2", "-r", "50", "-d", "400ms"]);
     assert_eq!(run["scenario"]["requests_per_session"], 2);
-    // 20 sessions; a follow-up whose turn comes after the end is not planned any more.
+    // 20 sessions. A follow-up request that would be due after the end is not planned.
     assert!((20..=40).contains(&seen), "{seen}");
     assert_eq!(run["tally"]["planned"].as_u64(), Some(seen as u64));
 }
@@ -95,7 +95,7 @@ fn a_cap_and_a_warm_up_are_in_force() {
     );
     assert_eq!((run["warmup_tally"]["planned"].as_u64(), run["tally"]["planned"].as_u64()), (Some(50), Some(50)));
     assert!(run["generator"]["connections_peak"].as_u64() <= Some(2), "{}", run["generator"]);
-    // A server of 10 ms and two connections do 200/s: the backlog waits for the cap.
+    // A server of 10 ms and two connections handle 200/s, so the backlog waits for a connection.
     assert!(run["connection_wait"]["max_ns"].as_u64() > Some(50_000_000), "{}", run["connection_wait"]);
 }
 
@@ -159,7 +159,7 @@ fn workers_get_real_time_priority_or_the_run_is_refused() {
         "run",
     ]);
     if output.code == Some(1) {
-        // Who may not do it learns what would help, before any load.
+        // A user without the permission learns what would help, before any load.
         assert_eq!(output.stderr.lines().count(), 1, "{output:?}");
         assert!(output.stderr.contains("setcap cap_sys_nice"), "{output:?}");
         return;

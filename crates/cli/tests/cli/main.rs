@@ -1,4 +1,4 @@
-//! The binary as its users meet it: arguments, exit codes, standard output and standard error, files, signals.
+//! The binary as users see it: arguments, exit codes, standard output and standard error, files, signals.
 
 mod ab;
 mod audit;

@@ -1,10 +1,10 @@
-//! The page of a run as its users meet it: where it is written, and what it tells about the command.
+//! Page of a run: its place, and the command that it shows.
 
 use std::fs;
 
 use super::support::{ServeProcess, TestDir, assert_complete};
 
-/// What a browser would show of the page is not looked at here; that it is the page of this run is.
+/// Checks that this is the page of the run. Its look in a browser is not tested here.
 fn assert_page(html: &str, of: &str) {
     assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"), "{of}");
     assert!(html.contains("<section id=\"verdict\"") && html.contains("id=\"data\""), "{of}");

@@ -1,4 +1,4 @@
-//! A listener that says what it is output, and remembers what it was asked; and a port that refuses.
+//! Listener that sends a fixed answer and records its requests, and a port that refuses connections.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,21 +7,20 @@ use std::thread;
 
 use socket2::{Domain, Socket, Type};
 
-/// Answers each connection once, as soon as something was read from it that ends a request.
+/// Answers each connection once, as soon as it has read the end of a request.
 pub struct RawServer {
     pub url: String,
-    /// What was asked, a text a connection.
+    /// Received requests, one text per connection.
     pub asked: Receiver<String>,
 }
 
 impl RawServer {
-    /// Answers with `answer` when a request that ends with `end` has come, and closes the connection; never answers
-    /// where there is none.
+    /// Sends `answer` after a request that ends with `end`, and closes the connection. Without `answer`, never answers.
     pub fn start(answer: Option<&'static str>, end: &'static str) -> RawServer {
         RawServer::start_when(answer, move |asked| asked.ends_with(end.as_bytes()))
     }
 
-    /// Answers each whole request, whatever the length of its body.
+    /// Answers each whole request, with a body of any length.
     pub fn start_whole(answer: &'static str) -> RawServer {
         RawServer::start_when(Some(answer), is_whole)
     }
@@ -30,7 +29,7 @@ impl RawServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}/api", listener.local_addr().expect("an address"));
         let (sender, asked) = channel();
-        // It lives as long as the test process: a listener that waits costs nothing.
+        // The thread lives as long as the test process, because a waiting listener costs nothing.
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let sender = sender.clone();
@@ -41,7 +40,7 @@ impl RawServer {
     }
 }
 
-/// The head has its end, and the body the length that the head says.
+/// Returns true if the head is complete and the body has the length in the head.
 fn is_whole(asked: &[u8]) -> bool {
     let text = String::from_utf8_lossy(asked);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
@@ -65,16 +64,16 @@ fn serve(mut stream: TcpStream, answer: Option<&str>, whole: impl Fn(&[u8]) -> b
     String::from_utf8_lossy(&asked).into_owned()
 }
 
-/// A port that refuses, and that nobody else gets while this is there: it is bound, and nobody listens.
+/// Port that refuses connections and that no other process can take: it is bound, but not listened on.
 pub struct ClosedPort {
     socket: Socket,
 }
 
 impl ClosedPort {
-    /// Takes `port`, or any that is free for 0.
+    /// Takes `port`, or any free port for 0.
     pub fn take(port: u16) -> ClosedPort {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
-        // Connections of whoever listened there before may linger.
+        // Old connections to an earlier listener may linger.
         socket.set_reuse_address(true).expect("an option");
         socket.bind(&SocketAddr::from(([127, 0, 0, 1], port)).into()).expect("the port");
         ClosedPort { socket }

@@ -1,4 +1,4 @@
-//! `--flow` with `location: true`: hops and their books, as users meet them.
+//! `--flow` with `location: true`: hops and their books, as users see them.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::support::{TestDir, assert_balanced, assert_complete};
 
-/// A server of which `/login` leads to `/home`, which wants the cookie that came with it, and `/loop` to itself. Its URL.
+/// Starts a server. `/login` leads to `/home`, which requires the cookie of `/login`; `/loop` leads to itself.
 fn serve() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -41,7 +41,7 @@ const FLOW: &str = "# truetail: name login\nPOST {{host}}/login\n[Options]\nloca
                     GET {{host}}/loop\n[Options]\nlocation: true\nmax-redirs: 3\nHTTP 200\n";
 
 #[test]
-fn hops_are_in_the_books_of_a_run_its_folder_and_its_report() {
+fn hops_are_in_the_books_of_run_folder_and_report() {
     let (dir, host) = (TestDir::new(), format!("host={}", serve()));
     fs::write(dir.path().join("in.hurl"), FLOW).expect("a file");
     let args = ["run", "--flow", "in.hurl", "-r", "50", "-d", "800ms", "--variable", &host, "--json", "--quiet"];
@@ -65,7 +65,7 @@ fn hops_are_in_the_books_of_a_run_its_folder_and_its_report() {
         let saved = assert_complete(&dir.path().join(folder));
         assert_eq!(saved["sessions"]["step_times"], run["sessions"]["step_times"]);
     }
-    // Every session ends in the loop, so the run says nothing of the flow.
+    // Every session ends in the loop, so the run proves nothing about the flow.
     let merged = dir.truetail(&["merge", "a", "b", "--out", "whole"]);
     assert_eq!(merged.code, Some(4), "{merged:?}");
     let report = dir.truetail(&["report", "whole", "-o", "page.html"]);

@@ -1,4 +1,4 @@
-//! What is asked for, as users write it down: targets, curl commands, rows of data, ways to the server.
+//! Requests as users write them: targets, curl commands, rows of data, addresses.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -12,10 +12,10 @@ use super::support::{TestDir, assert_balanced};
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// A load of one request, and nothing before it.
+/// A load of one request, without preflight.
 const ONE: [&str; 8] = ["-r", "1", "-n", "1", "--no-preflight", "--quiet", "--json", "--no-save"];
 
-/// The request that `truetail run ARGUMENTS` sends to `server`.
+/// Returns the request that `truetail run ARGUMENTS` sends to `server`.
 fn asked(server: &RawServer, dir: &TestDir, arguments: &[&str]) -> String {
     let output = dir.truetail(&[&["run"], &ONE[..], arguments].concat());
     assert_eq!(output.stderr, "", "{arguments:?}");
@@ -41,7 +41,7 @@ HEAD {origin}/health
 
 const ROWS: &str = "id,name\n1,one\n2,\"two & a half\"\n3,drei\n4,vier\n";
 
-/// What the file and the rows ask for, by the library, arrival by arrival.
+/// Returns the count of each request that the library chooses for the targets and rows.
 fn as_the_choice_says(text: &str, order: FeedOrder, seed: u64, arrivals: u64) -> BTreeMap<String, u64> {
     let specs = parse_targets(text, "targets", &|_| Err("no file".to_owned())).expect("targets");
     let rows = Rows { format: RowFormat::Csv, file: "rows.csv", bytes: ROWS.as_bytes() };
@@ -122,13 +122,13 @@ fn a_curl_command_is_sent_as_it_stands() {
         request,
         wanted(&format!("Content-Length: 10\r\n{}", form.replacen("\r\n\r\n", &format!("\r\n{agent}\r\n"), 1)))
     );
-    // A header for all goes to targets that have none of it.
+    // A header for all targets is not added to a target that sets it.
     let request = asked(&server, &dir, &["-H", "X-All: 1", "-H", "x-one: 2", "--", "curl", "-HX-One: 1", url]);
     assert!(request.contains("X-One: 1\r\nX-All: 1\r\n\r\n") && !request.contains("x-one"), "{request}");
 }
 
 #[test]
-fn a_name_leads_where_resolve_says_and_host_is_what_the_header_says() {
+fn resolve_sets_the_address_and_the_header_sets_host() {
     let server = RawServer::start_whole(ANSWER);
     let dir = TestDir::new();
     let port = origin(&server).rsplit_once(':').expect("a port").1;
@@ -166,7 +166,7 @@ fn a_redirect_is_an_answer_and_a_cookie_is_not_kept() {
         TestDir::new().truetail(&["run", &server.url, "-r", "200", "-n", "10", "--quiet", "--json", "--no-save"]);
     let run = output.json();
     assert_eq!(run["statuses"]["302"], 10, "{run}");
-    // The request before the load is one more.
+    // 10 requests and the preflight.
     for _ in 0..11 {
         let asked = server.asked.recv().expect("it was asked");
         assert!(asked.starts_with("GET /api ") && !asked.to_lowercase().contains("cookie"), "{asked}");

@@ -1,4 +1,4 @@
-//! Where results go, and that they can be had again.
+//! Results: printed, saved, and read again.
 
 use std::net::TcpListener;
 
@@ -67,7 +67,7 @@ fn runs_merge_without_loss() {
     assert_eq!(assert_complete(&dir.path().join("a")), a, "nothing was overwritten");
 }
 
-/// Nothing was planned, so that nothing can be said.
+/// Nothing was planned, so nothing can be said.
 #[test]
 fn an_invalid_run_is_invalid_again_when_it_is_printed_or_merged() {
     let dir = TestDir::new();

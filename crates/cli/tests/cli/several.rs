@@ -1,4 +1,4 @@
-//! `truetail run --all` and several names: runs of truetail.toml, one after another.
+//! `truetail run --all` and several names: runs of truetail.toml in turn.
 
 use std::fs;
 
@@ -7,8 +7,7 @@ use nix::sys::signal::Signal;
 use super::raw_server::ClosedPort;
 use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess, assert_complete};
 
-/// Three short runs, in an order of their own. A busy machine may leave a measurement INVALID, so each has a gate that is decided
-/// all the same.
+/// Prepares three short runs in a fixed order. Each has a gate that is decided even if a busy machine makes it INVALID.
 fn stage(more: &str) -> (TestDir, ServeProcess) {
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
@@ -20,7 +19,7 @@ fn stage(more: &str) -> (TestDir, ServeProcess) {
     (dir, server)
 }
 
-/// The first words of the lines of the table.
+/// Returns the first two words of each line of the table.
 fn table(output: &CommandOutput) -> Vec<(String, String)> {
     let at = output.stdout.rfind("\nrun ").expect("a table");
     let words = |line: &str| {
@@ -35,7 +34,7 @@ fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn all_runs_are_made_in_the_order_of_the_file_and_reported_together() {
+fn all_runs_are_made_in_file_order_and_reported_together() {
     let (dir, _server) = stage("");
     let files = ["--junit", "all.xml", "--markdown", "all.md", "--out", "kept"];
     let output = dir.truetail(&[&["run", "--all"], &files[..]].concat());
@@ -55,7 +54,7 @@ fn all_runs_are_made_in_the_order_of_the_file_and_reported_together() {
 }
 
 #[test]
-fn some_runs_are_made_as_they_are_named_and_the_exit_code_is_the_worst() {
+fn named_runs_are_made_in_that_order_with_the_worst_code() {
     let (dir, _server) = stage("");
     let gate = ["--fail-if", "throughput < 1000000/s"];
     let output = dir.truetail(&[&["run", "late", "zebra", "--no-save"], &gate[..]].concat());
@@ -71,7 +70,7 @@ fn some_runs_are_made_as_they_are_named_and_the_exit_code_is_the_worst() {
     assert_eq!((&runs["runs"][0]["name"], &runs["runs"][0]["run"]["tally"]["planned"]), (&"late".into(), &30.into()));
 }
 
-/// A server that is not there costs one run its result, and no other.
+/// An unreachable server costs only its own run the result.
 #[test]
 fn a_run_that_cannot_be_made_does_not_keep_the_others() {
     let closed = ClosedPort::take(0);

@@ -51,7 +51,7 @@ fn the_model_that_stalls_has_books_of_its_streams() {
     let simulated = dir.truetail(&["simulate", "06", "--json"]).json();
     let stream = &series(&simulated, "open-loop")["stream"];
     assert_eq!((&stream["tally"]["complete"], &stream["tally"]["planned"]), (&1200.into(), &1200.into()));
-    // Beside 50 events with content, why a stream ends and its end mark.
+    // 50 content events, one event with the finish reason, and the end mark.
     assert_eq!(stream["events"], 1200 * 52);
     for (time, q, ms) in [
         ("first_event_time", 0.5, 45.8),
@@ -79,7 +79,7 @@ fn the_scenarios_are_their_truth() {
         assert_eq!((open["model"].as_str(), open["tally"]["planned"].as_u64()), (Some("open"), Some(60_000)), "{name}");
         assert_balanced(open);
         for (q, ms) in truth {
-            // The table has whole milliseconds; where the service is a ramp, an arrival lies a few µs beside them.
+            // The table has whole milliseconds. On a ramp, an arrival is a few µs off them.
             let value = quantile(open, *q).expect("a value") as f64 / 1e6;
             assert!((value - ms).abs() < 0.01, "{name} q={q}: {value} ms and not {ms}");
         }
@@ -177,7 +177,7 @@ fn the_other_labs_have_their_tables() {
     assert!(output.stdout.contains("backlog grows"), "{}", output.stdout);
 }
 
-/// What holds on any machine: the counts, the books, the pause as a lower bound, and that the truth stands beside.
+/// Checks what holds on any machine: counts, books, the pause as a lower bound, and that the truth is shown.
 #[test]
 fn every_nth_in_real_time() {
     let dir = TestDir::new();
@@ -190,7 +190,7 @@ fn every_nth_in_real_time() {
         let series = series(&measured, name);
         assert_balanced(series);
         assert_eq!(series["tally"]["planned"], 100, "{name}");
-        // Request 40 and 80 of 100 sleep for 100 ms or more.
+        // Requests 40 and 80 of 100 sleep for 100 ms or more.
         assert!(series["response_time"]["max_ns"].as_u64() >= Some(100_000_000), "{name}: {series}");
         assert!(series["slower_than"]["requests"].as_u64() >= Some(2), "{name}: {series}");
         let run = assert_complete(&dir.path().join("here").join(name));
@@ -209,7 +209,7 @@ fn every_nth_in_real_time_ends_at_ctrl_c_with_balanced_books() {
     let dir = TestDir::new();
     let command = ["simulate", "every-nth", "--real-time", "--duration", "10m", "--out", "here"];
     let mut running = TestProcess::start(dir.command(&command));
-    // A line of progress: the closed loop is under way.
+    // After a progress line, the closed loop is running.
     running.wait_for_stderr("requests");
     running.signal(Signal::SIGINT);
     let output = running.end();
@@ -233,7 +233,7 @@ fn help_groups_the_options_by_lab() {
     }
 }
 
-/// (arguments, parts of the one line).
+/// (arguments, parts of the single error line).
 const MISTAKES: [(&[&str], &[&str]); 22] = [
     (&["frezze"], &["frezze", "freeze, every-nth, order-router"]),
     (

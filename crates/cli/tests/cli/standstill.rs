@@ -1,5 +1,4 @@
-//! A process that is stopped for a second and a half in mid-run: the generator, or the server. Whose it was must show,
-//! with the kernel's timestamps and without.
+//! The generator or the server stops for 1.5 s in a run. The report must show which, in both timestamp modes.
 
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,19 +8,19 @@ use serde_json::Value;
 
 use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced};
 
-/// How long it is stopped.
+/// Length of the stop.
 const STOPPED: Duration = Duration::from_millis(1500);
-/// Whoever is billed is billed at least this, and nobody else as much as [`OTHERS_MS`]. Between the two signals lies
-/// [`STOPPED`] or more, however busy the machine is, and what it adds by standing still for half a second may be anybody's.
+/// The stopped side must be billed at least this time, and the other side less than [`OTHERS_MS`]. The signals are at
+/// least [`STOPPED`] apart. A busy machine may stall for half a second more, which may be billed to either side.
 const BILLED_MS: f64 = 1400.0;
 const OTHERS_MS: f64 = 1000.0;
-/// The rate, in requests a second.
+/// Requests per second.
 const RATE: u64 = 500;
 
-/// Both timestamp modes, as arguments.
+/// Arguments of both timestamp modes.
 const MODES: [&[&str]; 2] = [&[], &["--user-timestamps"]];
 
-/// The server, and the generator in mid-run against it.
+/// A server, and a generator running against it.
 struct Pair {
     served: ServeProcess,
     running: TestProcess,
@@ -38,7 +37,7 @@ impl Pair {
     }
 }
 
-/// Stops a process for [`STOPPED`] or longer; an instant at which it stood still, in seconds since 1970.
+/// Stops a process for at least [`STOPPED`]. Returns an instant during the stop, in seconds since 1970.
 fn stop(signal: impl Fn(Signal)) -> f64 {
     signal(Signal::SIGSTOP);
     thread::sleep(STOPPED / 2);
@@ -76,7 +75,7 @@ fn of_the_generator_is_told_and_billed_to_nobody_else() {
     }
 }
 
-/// The longest pause is as long as the stop at least, and `meanwhile_s` lies in it.
+/// Checks that the longest pause is at least as long as the stop, and contains `meanwhile_s`.
 fn assert_when_and_how_long(run: &Value, meanwhile_s: f64) {
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} in {run}"));
     let longest = &run["generator"]["pauses"][0];
@@ -105,8 +104,8 @@ fn of_the_server_is_the_servers() {
     }
 }
 
-/// A run whose server was stopped. A busy machine may stop the generator, too, even for a second: then it is tried again. A
-/// generator that took the second and a half of the server for its own would do so each time.
+/// Makes a run whose server is stopped. A busy machine may also stop the generator, even for a second; then the run is
+/// repeated. A generator that claims the server's 1.5 s would do so every time.
 fn undisturbed(mode: &[&str]) -> (Option<i32>, Value) {
     let attempt = |_| {
         let dir = TestDir::new();

@@ -1,4 +1,4 @@
-//! A generator that must share its one processor with two others who never sleep.
+//! A generator that shares its only processor with two busy loops.
 
 use std::process::{Child, Command, Stdio};
 
@@ -30,7 +30,7 @@ fn p99_ms(run: &Value, metric: &str) -> f64 {
     p99["value_ns"].as_f64().unwrap_or(0.0) / 1e6
 }
 
-/// From the arrival of a request at the server to its answer, at p99, by the server's own log.
+/// Returns p99 of the time from the arrival of a request at the server to its answer, in ms, from the server's log.
 fn servers_p99_ms(rows: &[String]) -> f64 {
     let number = |row: &str, column| row.split(',').nth(column).and_then(|text| text.parse::<f64>().ok());
     let time = |row: &String| Some(number(row, 4)? - number(row, 2)?);
@@ -39,8 +39,8 @@ fn servers_p99_ms(rows: &[String]) -> f64 {
     times[(times.len() * 99).div_ceil(100) - 1] / 1e6
 }
 
-/// Whatever the scheduler makes of it: either p99 is right, or the run does not call itself VALID, and what came between
-/// is named. Right is what the server's own log says and a fifth, which is twice what [`generator_lag`] lets pass as VALID.
+/// p99 is always right, or the run is not VALID and gives a reason. Right means within a fifth of the server's log,
+/// twice what [`generator_lag`] lets pass as VALID.
 ///
 /// [`generator_lag`]: ../../../docs/honesty.md
 #[test]
@@ -64,7 +64,7 @@ fn is_never_valid_with_a_wrong_p99() {
             right || run["verdict"]["state"] != "VALID",
             "{mode:?} p99 {response} ms, truth {truth} ms, lag {lag} ms"
         );
-        // Two spinners and no lag would mean that the test starves nobody.
+        // Two spinners without any lag would mean that the generator was not starved.
         assert!(lag > 0.1, "{mode:?} lag {lag} ms at p99: was it starved?");
     }
 }

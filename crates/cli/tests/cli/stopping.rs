@@ -1,4 +1,4 @@
-//! Runs that end before their time because of what was seen: `--until` and `--stop-when-saturated`.
+//! Runs that end early because of a condition: `--until` and `--stop-when-saturated`.
 
 use super::support::{ServeProcess, TestDir, assert_balanced};
 
@@ -21,8 +21,8 @@ fn a_narrow_quantile_ends_the_run_at_the_first_look() {
     output.assert_code(&run, 0);
     assert_balanced(&run);
     let planned = run["tally"]["planned"].as_u64().expect("a count");
-    // The first look is after 10 s, and a machine that stalls lets looks pass: on one with twelve times the load that it can bear, a
-    // minute. Without the rule it would be ten.
+    // The first look is after 10 s. A machine that stalls skips looks: with twelve times its capacity, for a minute.
+    // Without the rule, the run would take ten minutes.
     assert!((1000..60_000).contains(&planned), "{planned}");
     assert!(notes(&run).contains("--until 'p50 ±50%' reached after "), "{}", notes(&run));
     assert_eq!(run["interrupted"], true);
@@ -42,14 +42,14 @@ fn what_was_not_reached_is_told() {
 }
 
 #[test]
-fn a_saturated_run_says_so_while_it_goes_on_and_stops_if_asked() {
+fn a_saturated_run_reports_it_at_once_and_stops_if_asked() {
     let dir = TestDir::new();
     let served = ServeProcess::start(&dir, dir.file("slow.toml", FIFTY_A_SECOND));
     let arguments = ["run", &served.api(), "-r", "100", "-d", "40s", "--stop-when-saturated", "--json", "--no-save"];
     let output = dir.truetail(&arguments);
     let run = output.json();
     assert_eq!((output.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{output:?}");
-    // As it was seen so far: on a machine that stands still, 99.92/s.
+    // The rate at that moment: on a machine that stalls, 99.92/s.
     let said = output.stderr.split("saturated: ").nth(1).and_then(|rest| rest.split("/s offered, ").next());
     let offered: f64 = said.and_then(|said| said.parse().ok()).unwrap_or_else(|| panic!("{output:?}"));
     assert!((75.0..=125.0).contains(&offered), "{offered}");
@@ -59,8 +59,7 @@ fn a_saturated_run_says_so_while_it_goes_on_and_stops_if_asked() {
     let saturated = &run["verdict"]["reasons"][0];
     assert_eq!(saturated["code"], "saturated", "{}", run["verdict"]);
     let capacity = saturated["capacity_per_second"].as_f64().expect("a rate");
-    // The server answers 50 a second at most; what the machine holds up at one end of the time that is looked at comes within
-    // it. What is offered is twice as much.
+    // The server answers at most 50/s, and the load offers twice as much. A stall inside the window changes the rate.
     assert!((35.0..=65.0).contains(&capacity), "{capacity}");
     assert!(notes(&run).contains("--stop-when-saturated stopped the load after "), "{}", notes(&run));
 }

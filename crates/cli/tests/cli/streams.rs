@@ -1,4 +1,4 @@
-//! `--stream`: what is on the screen and in the folder, gates, and what is refused.
+//! `--stream`: output, files, gates, and refused options.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -21,7 +21,7 @@ fn run(dir: &TestDir, server: &Server, query: &str, more: &[&str]) -> CommandOut
     dir.truetail(&[&["run", &url, "-r", "50", "-n", "20", "--quiet", "--stream", "sse"][..], more].concat())
 }
 
-/// The streams of a run whose books balance.
+/// Returns the streams of a run, after checking that their books balance.
 fn streams(run: &Value) -> &Value {
     let of = |name: &str| run["stream"]["tally"][name].as_u64().expect("a count");
     assert_eq!(run["tally"]["planned"].as_u64(), Some(of("planned")));
@@ -100,7 +100,7 @@ fn what_is_drawn_of_streams_is_saved_and_merged() {
     let damaged = dir.truetail(&["report", "a"]);
     assert!(damaged.code == Some(1) && damaged.stderr.contains("streams.json"), "{damaged:?}");
     fs::remove_file(dir.path().join("a/streams.json")).unwrap();
-    // On a busy machine the run may be INVALID, which has an exit code of its own.
+    // On a busy machine the run may be INVALID, which has a different exit code.
     let without = dir.truetail(&["report", "a"]);
     assert!(without.code != Some(1) && without.stdout.contains("20 of 20 complete"), "{without:?}");
 }
@@ -133,7 +133,7 @@ fn gates_on_streams_decide() {
         let run = output.json();
         assert_balanced(&run);
         assert_eq!(streams(&run)["cut"], 20);
-        // A machine that stands still leaves gates open that would be decided.
+        // A machine that stalls leaves gates open that would otherwise be decided.
         let found = run["gates"][0]["state"].as_str().expect("a state");
         let is_in_doubt = run["verdict"]["state"] != "VALID" && found == "open";
         assert!(found == state || is_in_doubt, "{gate}: {}", run["gates"]);

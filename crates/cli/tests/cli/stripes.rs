@@ -36,7 +36,7 @@ fn stripes_are_merged_into_the_undivided_run() {
     let merged = dir.truetail(&["merge", "part3", "part1", "part2", "--out", "merged"]);
     assert!(merged.stdout.contains("lag p99") && merged.stdout.contains("3/3"), "{merged:?}");
     let (whole, merged) = (run_file(&dir, "whole"), run_file(&dir, "merged"));
-    // The sum over every index and intended start.
+    // This hash is a sum over every index and intended start.
     assert_eq!(merged["schedule_hash"], whole["schedule_hash"]);
     assert_eq!(merged["tally"]["planned"], whole["tally"]["planned"]);
     let planned = |run: &Value| {
@@ -99,7 +99,7 @@ fn stripes_are_merged_into_the_undivided_run() {
     );
 }
 
-/// Each stripe is simulated by itself, on a service with a queue that meets the whole load.
+/// Each stripe is simulated separately, on a service whose queue gets the whole load.
 #[test]
 fn simulated_stripes_are_merged_into_the_undivided_simulation() {
     let dir = TestDir::new();
@@ -130,13 +130,13 @@ fn a_late_machine_leaves_out_what_it_missed() {
     let server = ServeProcess::start(&dir, "01");
     let words =
         format!("run {} -r 100 -d 1h --stripe 1/2 --start-at {} --quiet --out late", server.url, instant(-1_790));
-    // The rest of the hour is not waited for.
+    // Ends by count, to save the rest of the hour.
     let output = dir.truetail(&format!("{words} -n 179500").split_whitespace().collect::<Vec<_>>());
     let late = run_file(&dir, "late");
     let start = &late["start"];
     let (late_ns, missed) = (start["late_ns"].as_u64().unwrap(), start["missed"].as_u64().unwrap());
     assert!(late_ns >= 1_790_000_000_000, "{start}");
-    // Every second arrival of 100/s, from the first on: (late / 20 ms) of them, rounded up.
+    // Every second arrival of 100/s, starting with the first: (late / 20 ms) of them, rounded up.
     assert_eq!(missed.min(89_750), late_ns.div_ceil(20_000_000).min(89_750), "{output:?}");
     let tally = &late["tally"];
     assert_eq!(tally["planned"], 89_750, "the schedule is not shifted");
@@ -161,7 +161,7 @@ fn a_run_begins_when_it_was_told_to() {
     assert_eq!(run["tally"]["planned"], 10);
 }
 
-/// The scripts of examples/, with what they need of a cluster stood in for.
+/// Runs a script of examples/, with replacements for the parts of a cluster that it needs.
 fn script(dir: &TestDir, script: &str, arguments: &[&str], environment: &[(&str, &str)]) -> std::process::Child {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/");
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_truetail")).parent().unwrap();
@@ -183,7 +183,7 @@ fn an_array_of_jobs_has_every_stripe() {
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
     let (out, start) = (dir.path().join("runs").display().to_string(), instant(3));
-    // However late a job is, it has its part.
+    // A job offers its stripe however late it is.
     let load = [server.url.as_str(), "-r", "100", "-n", "50"];
     let jobs = ["1", "2", "3"].map(|task| {
         let environment = [
@@ -206,7 +206,7 @@ fn hosts_of_a_file_share_a_load() {
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
     dir.file("hosts", "one\ntwo\n");
-    // In place of ssh HOST COMMAND: the command, here.
+    // Replaces ssh: runs the command on this machine.
     dir.file("ssh", "#!/bin/sh\nshift\nexec sh -c \"$*\"\n");
     let load = format!("{} -r 100 -n 50", server.url);
     let environment = [("SSH", "sh ./ssh"), ("LEAD", "4")];

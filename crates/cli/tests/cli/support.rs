@@ -1,4 +1,4 @@
-//! TestProcess the binary, with a limit on time, in a folder of its own.
+//! Runs the binary in a temporary folder, with a time limit.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Nothing here takes longer, however busy the machine is.
+/// Time limit, generous for busy machines.
 const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A folder to work in, gone afterwards.
+/// Working folder, removed on drop.
 pub struct TestDir(TempDir);
 
 impl TestDir {
@@ -27,20 +27,20 @@ impl TestDir {
         self.0.path()
     }
 
-    /// Writes a file, and gives its name.
+    /// Writes a file and returns its name.
     pub fn file<'a>(&self, name: &'a str, text: &str) -> &'a str {
         std::fs::write(self.path().join(name), text).expect("a file");
         name
     }
 
-    /// The command `truetail ARGUMENTS` here. Nothing of the environment decides how it looks.
+    /// Returns the command `truetail ARGUMENTS` in this folder, without environment variables that change its output.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.bare(env!("CARGO_BIN_EXE_truetail"));
         command.args(arguments);
         command
     }
 
-    /// The same, by a shell that has run `before` first.
+    /// Returns the command `truetail ARGUMENTS`, run by a shell after `before`.
     pub fn command_after(&self, before: &str, arguments: &[&str]) -> Command {
         let mut command = self.bare("sh");
         let script = format!("{before} && exec \"$@\"");
@@ -48,7 +48,7 @@ impl TestDir {
         command
     }
 
-    /// The same, by a program that ends in executing it.
+    /// Returns the command `truetail ARGUMENTS`, run by a program that executes it at last.
     pub fn command_by(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
         let mut command = self.bare(wrapper[0]);
         command.args(&wrapper[1..]).arg(env!("CARGO_BIN_EXE_truetail")).args(arguments);
@@ -68,37 +68,36 @@ impl TestDir {
         TestProcess::start(self.command(arguments)).end()
     }
 
-    /// Folders of runs under `truetail-runs`.
+    /// Returns the folders of runs under `truetail-runs`.
     pub fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.path().join("truetail-runs")) else { return Vec::new() };
         entries.map(|entry| entry.expect("an entry").path()).collect()
     }
 }
 
-/// What the binary output.
+/// Output and exit code of the binary.
 #[derive(Debug)]
 pub struct CommandOutput {
-    /// The exit code; `None` when a signal ended it.
+    /// Exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl CommandOutput {
-    /// Standard output as JSON; it must be nothing else.
+    /// Parses standard output, which must be a single JSON value.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }
 
-    /// The exit code of a run that is otherwise `code`: a noisy machine makes any measurement INVALID, and that has a
-    /// code of its own. What the run itself says decides which.
+    /// Checks the exit code of a run: `code`, or that of an INVALID run, which any run may be on a noisy machine.
     pub fn assert_code(&self, run: &Value, code: i32) {
         let code = if run["verdict"]["state"] == "INVALID" { 4 } else { code };
         assert_eq!(self.code, Some(code), "{self:?}");
     }
 }
 
-/// The binary at work. Killed when it is dropped.
+/// The running binary, killed on drop.
 pub struct TestProcess {
     child: Child,
     stdout: Option<thread::JoinHandle<String>>,
@@ -134,7 +133,7 @@ impl TestProcess {
         TestProcess { child, stdout: None, stderr, stderr_so_far: String::new() }
     }
 
-    /// Waits for a line on standard error that holds `part`, and gives it.
+    /// Waits for a line on standard error that contains `part`, and returns it.
     pub fn wait_for_stderr(&mut self, part: &str) -> String {
         let until = Instant::now() + TIMEOUT;
         loop {
@@ -152,7 +151,6 @@ impl TestProcess {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("it is still there");
     }
 
-    /// Waits for a file.
     pub fn wait_for_file(&self, file: &Path) {
         let until = Instant::now() + TIMEOUT;
         while !file.exists() {
@@ -184,7 +182,7 @@ impl Drop for TestProcess {
     }
 }
 
-/// `truetail serve`, at work. Killed when it is dropped.
+/// Running `truetail serve`, killed on drop.
 pub struct ServeProcess {
     child: Child,
     /// Such as `http://127.0.0.1:4711`.
@@ -225,7 +223,7 @@ impl ServeProcess {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("it is still there");
     }
 
-    /// Ends it by SIGTERM. Gives its exit code, and the rows of its truth log without the heading.
+    /// Ends the server with SIGTERM. Returns its exit code, and the rows of its truth log without the heading.
     pub fn stop(mut self) -> (Option<i32>, Vec<String>) {
         self.signal(Signal::SIGTERM);
         let status = self.child.wait().expect("it ends");
@@ -242,7 +240,7 @@ impl Drop for ServeProcess {
     }
 }
 
-/// Feeds standard input.
+/// Runs a command with `text` as its standard input.
 pub fn feed(mut command: Command, text: &str) -> CommandOutput {
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the binary starts");
     child.stdin.take().expect("piped").write_all(text.as_bytes()).expect("it reads");
@@ -251,7 +249,7 @@ pub fn feed(mut command: Command, text: &str) -> CommandOutput {
     CommandOutput { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
 }
 
-/// The books of a run: every planned arrival has one outcome.
+/// Checks the books of a run: every planned arrival has one outcome.
 pub fn assert_balanced(run: &Value) {
     let of = |name: &str| run["tally"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {}", run["tally"]));
     let outcomes = ["responses", "connect_failed", "reset", "malformed", "timed_out", "in_flight_at_end"];
@@ -259,7 +257,7 @@ pub fn assert_balanced(run: &Value) {
     assert_eq!(of("issued"), outcomes.iter().map(|name| of(name)).sum::<u64>(), "{}", run["tally"]);
 }
 
-/// All files of a run are there, and its run.json is whole.
+/// Checks that all files of a run exist, and returns its run.json.
 pub fn assert_complete(folder: &Path) -> Value {
     for name in ["histograms.hlog", "timeline.csv", "samples.csv"] {
         assert!(folder.join(name).is_file(), "{name} in {}", folder.display());

@@ -1,4 +1,4 @@
-//! `truetail run https://…`, from the files that the user names to the notes of the run.
+//! `truetail run https://…`, from certificate files to the notes of the run.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,18 +12,18 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::support::{CommandOutput, TestDir, assert_balanced};
 
-/// Between two pieces of an answer.
+/// Time between two pieces of an answer.
 pub const BETWEEN: Duration = Duration::from_millis(60);
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// A server that says 200 to everything; its URL, and its certificate in PEM.
+/// Starts a server that answers every request with 200. Returns its URL, and its certificate in PEM.
 pub fn serve() -> (String, String) {
     let key = KeyPair::generate().expect("a key");
     let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
     serve_with(params.self_signed(&key).expect("a certificate"), &key, &[ANSWER])
 }
 
-/// A server that answers everything in these pieces, [`BETWEEN`] apart; its URL.
+/// Starts a server that sends each answer in these pieces, [`BETWEEN`] apart. Returns its URL.
 pub fn serve_pieces(pieces: &'static [&'static [u8]]) -> String {
     let made = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     serve_with(made.cert, &made.signing_key, pieces).0
@@ -47,7 +47,7 @@ fn serve_with(made: Certificate, key: &KeyPair, pieces: &'static [&'static [u8]]
     (url, pem)
 }
 
-/// A certificate for a client and its key, in PEM.
+/// Returns the certificate of a client and its key, in PEM.
 pub fn client() -> (String, String) {
     let made = generate_simple_self_signed(["client".to_owned()]).expect("a certificate");
     (made.cert.pem(), made.signing_key.serialize_pem())
@@ -68,7 +68,7 @@ fn answer_all(socket: TcpStream, config: Arc<ServerConfig>, pieces: &[&[u8]]) {
     }
 }
 
-/// The only line, of a run that could not be.
+/// Returns the only line of a refused run.
 fn refused(output: &CommandOutput, code: i32) -> &str {
     assert_eq!((output.code, output.stderr.lines().count()), (Some(code), 1), "{output:?}");
     &output.stderr
@@ -115,7 +115,7 @@ fn whom_to_trust() {
     assert!(refused(&output, 1).contains("not TLS") && output.stderr.contains("http://"), "{output:?}");
 }
 
-/// As `openssl req -x509` makes them: self-signed, and marked as an authority's.
+/// Certificates like `openssl req -x509` makes: self-signed, and marked as an authority's.
 #[test]
 fn a_certificate_of_an_authority_is_trusted_where_it_is_named() {
     let key = KeyPair::generate().expect("a key");

@@ -1,4 +1,4 @@
-//! Something cannot be written after the load: the result is shown all the same, and everything else is written.
+//! If something cannot be written after the load, the result is still shown, and everything else is written.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::support::{ServeProcess, TestDir, TestProcess};
 const LOAD: [&str; 4] = ["-r", "100", "-d", "1s"];
 
 #[test]
-fn a_folder_that_is_lost_during_the_run_costs_neither_summary_nor_gates() {
+fn a_folder_lost_during_a_run_keeps_summary_and_gates() {
     let dir = TestDir::new();
     let served = ServeProcess::start(&dir, "01-healthy");
     let files = ["--fail-if", "p50 > 10s", "--out", "here", "--html", "page.html", "--junit", "gates.xml"];
@@ -26,7 +26,7 @@ fn a_folder_that_is_lost_during_the_run_costs_neither_summary_nor_gates() {
     assert!(dir.path().join("page.html").exists() && dir.path().join("gates.xml").exists(), "{output:?}");
 }
 
-/// `/dev/full` is a disk that is full.
+/// `/dev/full` acts like a full disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_cannot_be_written_does_not_stop_the_others() {

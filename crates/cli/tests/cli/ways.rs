@@ -8,7 +8,7 @@ use super::flow_server::{Asked, Server};
 use super::http2;
 use super::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
-/// A server that answers everything with 200, and sets a cookie at `/login`.
+/// Starts a server that answers every request with 200, and sets a cookie at `/login`.
 fn server() -> Server {
     Server::start(|_, asked| {
         let is_login = asked.line.starts_with("POST /login");
@@ -20,7 +20,7 @@ fn url(server: &Server) -> String {
     format!("http://{}", server.address)
 }
 
-/// What was asked for, but for the trial request.
+/// Returns the requests that the server got, without the preflight.
 fn asked(server: &Server) -> Vec<Asked> {
     let all = server.asked.lock().unwrap().clone();
     all.into_iter().filter(|asked| asked.field("truetail-preflight").is_none()).collect()
@@ -38,7 +38,7 @@ fn ok(output: CommandOutput) -> CommandOutput {
     output
 }
 
-/// Thirty lines in two seconds: pages, with a query each, and a form whose body is not in the log.
+/// Thirty lines in two seconds: pages, each with a different query, and a form whose body is not in the log.
 fn access_log() -> String {
     let line = |n: u32| {
         let request = if n % 10 == 3 { "POST /login".to_owned() } else { format!("GET /page-{}/{n}?n={n}", n % 4) };
@@ -101,7 +101,7 @@ fn an_access_log_is_replayed_with_its_own_timing() {
     let half = assert_complete(&dir.path().join("partial"));
     assert_eq!((&half["tally"]["planned"], &half["schedule_hash"]), (&27.into(), &fast["schedule_hash"]));
     let merge = dir.truetail(&["merge", "part1", "part2", "--out", "merged"]);
-    // Beside others on the machine the measurement may be INVALID.
+    // If the machine is busy with other tests, the run may be INVALID.
     assert!(matches!(merge.code, Some(0 | 4)), "{merge:?}");
     let merged = assert_complete(&dir.path().join("merged"));
     assert_eq!((&merged["schedule_hash"], planned(&merged)), (&fast["schedule_hash"], planned(&fast)));
@@ -148,7 +148,7 @@ fn the_result_never_replaces_what_is_read() {
         (["flow", "from-access-log", "a.log", "-o", "./a.log"], "--out ./a.log is the file that is read"),
         (["flow", "from-access-log", "a.log", "-o", "b.log"], "--out b.log is the file that is read"),
         (["flow", "from-har", "a.har", "-o", "a.har"], "--out a.har is the file that is read"),
-        // The place is looked at first: this log does not even exist.
+        // The output file is checked first: this log does not even exist.
         (["flow", "from-access-log", "missing.log", "-o", "no/a.replay"], "there is no folder no"),
     ] {
         let output = dir.truetail(&arguments);
@@ -158,7 +158,7 @@ fn the_result_never_replaces_what_is_read() {
     assert_eq!(std::fs::read_to_string(dir.path().join("a.log")).unwrap(), access_log());
 }
 
-/// What a browser did: a page, a login after two tenths of a second, JSON, and a script that it loaded by itself.
+/// A browser's recording: a page, a login 200 ms later, JSON, and a script that the page loaded.
 fn archive() -> String {
     let entry = |ms: u32, method: &str, path: &str, kind: &str, data: Value| {
         let cookies: &[Value] = if path == "/items" { &[json!({"name": "Cookie", "value": "sid=9"})] } else { &[] };
@@ -202,7 +202,7 @@ fn what_a_browser_recorded_is_run_as_a_flow_in_its_order() {
     let wanted = [
         ("GET /?from=mail HTTP/1.1", "", None),
         ("POST /login HTTP/1.1", "user=ann&note=a%26b", None),
-        // Of the jar, and not of the recording.
+        // From the cookie jar, not from the recording.
         ("PUT /items HTTP/1.1", "{\"n\": [1, 2]}", Some("sid=1")),
     ];
     assert_eq!(shown, wanted);
@@ -272,7 +272,7 @@ fn each_session_has_a_row_and_rows_are_used_again() {
 }
 
 #[test]
-fn a_load_ends_with_the_last_row_that_is_used_once_also_in_stripes() {
+fn a_load_ends_with_its_last_row_also_in_stripes() {
     let (server, dir) = (server(), TestDir::new());
     let run = fed(&dir, &server, &["--feed", "once", "--no-save"]);
     let books = |run: &Value| run["sessions"]["tally"]["completed"].as_u64();
@@ -282,18 +282,18 @@ fn a_load_ends_with_the_last_row_that_is_used_once_also_in_stripes() {
     let parts = ["1/2", "2/2"].map(|stripe| fed(&dir, &server, &["--feed", "once", "--no-save", "--stripe", stripe]));
     assert_eq!(parts.each_ref().map(books), [Some(2), Some(1)]);
     assert!(counts(asked(&server).into_iter().map(|asked| asked.line)).values().all(|count| *count == 1));
-    // The same of plain targets.
+    // Also for plain targets.
     let target = format!("{}/{{{{user}}}}", url(&server));
     let plain =
         ["run", &target, "--data-from", "users.csv", "--feed", "once", "-r", "50", "-d", "200ms", "--json", "--quiet"];
     let plain = dir.truetail(&[&plain[..], &["--no-save"]].concat()).json();
     assert_eq!(plain["tally"]["planned"], 3, "{plain}");
-    // What is tried before the load spends none of them.
+    // The connection tried before the load uses up no row.
     assert_eq!([server.count("GET /007 "), server.count("GET /cy ")], [1, 1]);
 }
 
 #[test]
-fn rows_are_not_used_once_where_each_run_would_begin_with_the_first() {
+fn feed_once_is_refused_for_verbs_with_several_runs() {
     let dir = TestDir::new();
     dir.file("rows.csv", "user,id\na,1\n");
     let (url, once) = ("http://127.0.0.1:9/{{id}}", ["--data-from", "rows.csv", "--feed", "once"]);

@@ -4,10 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// No answer takes longer, however busy the machine is.
+/// Time limit of an answer, generous for busy machines.
 const TIMEOUT: Duration = Duration::from_secs(50);
 
-/// An answer.
 #[derive(Debug)]
 pub struct Answer {
     pub head: String,
@@ -24,7 +23,7 @@ impl Answer {
     }
 }
 
-/// An answer to a GET, with further header lines, each with its line break.
+/// Returns the answer to a GET. `headers` are more header lines, each with its line break.
 pub fn get(address: SocketAddr, path: &str, headers: &str) -> std::io::Result<Answer> {
     let mut stream = connect(address)?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}\r\n")?;
@@ -42,10 +41,10 @@ pub fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// An event: its name and its data.
+/// Name and data of an event.
 pub type Event = (String, String);
 
-/// The events of a stream until it ends.
+/// Returns the events of a stream until it ends.
 pub fn events(address: SocketAddr) -> impl Iterator<Item = Event> {
     let mut stream = connect(address).expect("a connection");
     write!(stream, "GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("it reads");
@@ -66,7 +65,7 @@ pub fn events(address: SocketAddr) -> impl Iterator<Item = Event> {
     })
 }
 
-/// The value of a sample in Prometheus' text format, by its name and labels.
+/// Returns the value of a sample in Prometheus' text format, by its name and labels.
 pub fn sample(text: &str, name: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     Some(line.parse().unwrap_or_else(|error| panic!("{line}: {error}")))

@@ -1,4 +1,4 @@
-//! Clients of the live page that mean harm, or are broken: the run and its end do not care.
+//! Hostile or broken clients of the live page must not affect the run or its end.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use crate::LiveRun;
 use crate::client::{connect, events};
 use crate::support::{assert_balanced, assert_complete};
 
-/// Begins a request and reads a little of the answer, or nothing.
+/// Sends a request, and reads at most a part of the answer.
 fn stuck(live: &LiveRun, request: &[u8], read: usize) -> TcpStream {
     let mut stream = connect(live.address).expect("a connection");
     let _ = stream.write_all(request);
@@ -26,7 +26,7 @@ fn slow_readers_garbage_and_a_thousand_connections() {
     let mut held = Vec::new();
     for path in ["/", "/events", "/metrics"] {
         let request = format!("GET {path} HTTP/1.1\r\n{host}");
-        // One never reads, and one reads a little and then no more.
+        // One client never reads, and one stops after a few bytes.
         held.push(stuck(&live, request.as_bytes(), 0));
         held.push(stuck(&live, request.as_bytes(), 20));
     }
@@ -36,7 +36,7 @@ fn slow_readers_garbage_and_a_thousand_connections() {
     let files = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit").1;
     setrlimit(Resource::RLIMIT_NOFILE, files, files).expect("up to the hard limit");
     for _ in 0..1000 {
-        // Some are refused, and closed at once.
+        // Some connections are refused, and closed at once.
         if let Ok(stream) = TcpStream::connect_timeout(&live.address, Duration::from_secs(30)) {
             held.push(stream);
         }

@@ -1,6 +1,6 @@
-//! Watching a run while it goes on: the live page, its events, `/metrics`, and OTLP.
+//! Watching a run in progress: the live page, its events, `/metrics`, and OTLP.
 //!
-//! The tests of a real Prometheus are ignored by `make test`; `make test-tools` installs it and runs them.
+//! The tests with a real Prometheus are ignored by `make test`; `make test-tools` installs it and runs them.
 
 #[allow(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../cli/support.rs"]
@@ -23,7 +23,7 @@ use support::{ServeProcess, TestDir, TestProcess};
 const SMOOTH: &str = "name = \"smooth\"\nabout = \"always the same\"\n[workload]\nrate = 100\nduration = \"1s\"\n\
     [service]\nbaseline = \"10ms\"\n";
 
-/// A run that is going on, with its live page.
+/// A run in progress, with its live page.
 struct LiveRun {
     dir: TestDir,
     process: TestProcess,
@@ -32,7 +32,7 @@ struct LiveRun {
 }
 
 impl LiveRun {
-    /// 200 requests a second for so long.
+    /// Starts a run of 200 requests per second for `duration`.
     fn start(duration: &str, more: &[&str]) -> LiveRun {
         let dir = TestDir::new();
         let served = ServeProcess::start(&dir, dir.file("smooth.toml", SMOOTH));

@@ -1,4 +1,4 @@
-//! `--otlp`: what is sent gets to a receiver.
+//! `--otlp`: metrics reach a receiver.
 
 #[cfg(not(feature = "otlp"))]
 #[test]
@@ -26,13 +26,13 @@ mod with_the_feature {
     use crate::SMOOTH;
     use crate::support::{ServeProcess, TestDir, assert_complete};
 
-    /// What a receiver got.
+    /// Requests that a receiver got.
     #[derive(Default)]
     struct Received {
         requests: Vec<Request>,
     }
 
-    /// Runs against a receiver that answers with this status.
+    /// Runs against a receiver that answers with `status`. Returns run.json, the requests, and standard error.
     fn run(status: u16, path: &str) -> (serde_json::Value, Vec<Request>, String) {
         let received = Arc::new(Mutex::new(Received::default()));
         let receive = Arc::clone(&received);

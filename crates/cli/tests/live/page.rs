@@ -9,7 +9,7 @@ use crate::LiveRun;
 use crate::client::{events, get, sample};
 use crate::support::{TestDir, assert_balanced, assert_complete};
 
-/// What the script of the page gets: `PageData`.
+/// Returns the data for the page's script: `PageData`.
 fn data_of(update: &Value) -> &Value {
     assert_eq!(update["data"]["schema"], "truetail.page/1");
     &update["data"]
@@ -17,7 +17,7 @@ fn data_of(update: &Value) -> &Value {
 
 #[test]
 fn the_page_moves_and_ends_as_the_report() {
-    // However busy the machine is, it goes on until the page has moved.
+    // Long enough for the page to move on any machine.
     let live = LiveRun::start("120s", &["--fail-if", "p99 > 10s", "--fail-if", "p50 > 1ns"]);
     let page = get(live.address, "/", "").expect("the page");
     assert!(page.status() == "200" && page.text().starts_with("<!DOCTYPE html>"), "{page:?}");
@@ -26,7 +26,7 @@ fn the_page_moves_and_ends_as_the_report() {
     for (name, data) in events(live.address) {
         let data: Value = serde_json::from_str(&data).expect("JSON");
         match name.as_str() {
-            // What comes after the signal is not counted, since one is enough.
+            // Further updates do not matter.
             "update" if updates.len() < 3 => updates.push(data),
             "update" => continue,
             "end" => end = Some(data),
@@ -40,10 +40,10 @@ fn the_page_moves_and_ends_as_the_report() {
     for update in &updates {
         assert_eq!(data_of(update)["live"], true);
         assert!(update["sections"]["verdict"].is_string() && update["sections"]["books"].is_string());
-        // Its books balance at any time.
+        // The books balance at any time.
         assert!(!update["sections"]["verdict"].as_str().expect("a text").contains("books_unbalanced"), "{update}");
     }
-    // Seconds of the run that are drawn. Their number of columns may fall: columns grow wider with the run.
+    // Seconds of the run that are drawn. The number of columns may fall, because columns grow wider with the run.
     let drawn_s = |update: &Value| data_of(update)["runs"][0]["series"]["time"]["to_s"].as_f64().expect("seconds");
     assert!(updates.windows(2).all(|pair| drawn_s(&pair[1]) >= drawn_s(&pair[0])), "time never goes back");
     assert!(drawn_s(&updates[updates.len() - 1]) > drawn_s(&updates[0]), "it does not move");
@@ -61,7 +61,7 @@ fn the_page_moves_and_ends_as_the_report() {
 fn metrics_count_what_the_report_counts() {
     let live = LiveRun::start("120s", &["--fail-if", "p99 > 10s"]);
     let (mut texts, mut last) = (Vec::new(), String::new());
-    // One scrape each time the state has changed, and the last one while the process waits for this stream to be read.
+    // One scrape after each change of the state; the last while the process waits for a reader of this stream.
     for (name, _) in events(live.address) {
         match name.as_str() {
             "end" => {
@@ -93,7 +93,7 @@ fn metrics_count_what_the_report_counts() {
         before = completed;
     }
     assert!(before > 0.0 && texts.len() >= 2);
-    // The server takes no connection after the end, so the last scrape may have come too late.
+    // The server accepts no connection after the end, so the last scrape may have been too late.
     let folder = live.folder();
     live.process.end();
     if !last.is_empty() {
@@ -134,7 +134,7 @@ fn a_port_in_use_ends_the_command_before_the_load() {
     let dir = TestDir::new();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
-    // Nothing listens at the target: the message is about the live page, because that comes first.
+    // Nothing listens at the target. The message is about the live page, which is checked first.
     let output = dir.truetail(&["run", "http://127.0.0.1:1/", "-r", "10", "-d", "1s", "--live", &address]);
     assert_eq!(output.code, Some(1), "{output:?}");
     let lines: Vec<&str> = output.stderr.lines().collect();

@@ -1,4 +1,4 @@
-//! A real Prometheus reads `/metrics`, and its promtool has nothing against it.
+//! A real Prometheus reads `/metrics`, and promtool finds nothing wrong with it.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
@@ -16,9 +16,9 @@ use crate::client::get;
 use crate::missing::missing;
 use crate::support::TestDir;
 
-/// Prometheus needs some seconds to start and to scrape twice; on a busy machine many.
+/// Prometheus takes some seconds to start and to scrape twice, and many on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// The server of [`LiveRun`] takes this long, so no request is faster. Native buckets are known to 2.2 %.
+/// The server of [`LiveRun`] takes 10 ms, so no request is faster. Native buckets are precise to 2.2 %.
 const FASTEST_S: f64 = 0.010 * 0.97;
 
 fn find(program: &str) -> Option<PathBuf> {
@@ -54,7 +54,7 @@ fn promtool_accepts_the_metrics() {
     live.process.end();
 }
 
-/// Prometheus at work. Killed when it is dropped.
+/// A running Prometheus, killed on drop.
 struct Prometheus {
     child: Child,
     address: SocketAddr,
@@ -69,7 +69,7 @@ impl Drop for Prometheus {
 
 impl Prometheus {
     fn start(program: &PathBuf, dir: &TestDir, name: &str, target: SocketAddr, more: &[&str]) -> Prometheus {
-        // Free when it is chosen; if another program takes it, Prometheus ends at once and the test says so.
+        // A port that is free now. If another program takes it, Prometheus ends at once and the test fails.
         let held = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = held.local_addr().expect("an address");
         drop(held);
@@ -86,7 +86,7 @@ impl Prometheus {
         Prometheus { child: child.expect("Prometheus starts"), address }
     }
 
-    /// The value of a query, once it has one.
+    /// Waits until a query has a value, and returns it.
     fn wait_for(&mut self, query: &str) -> f64 {
         let since = Instant::now();
         loop {
@@ -125,7 +125,7 @@ fn prometheus_scrapes_a_run() {
     assert!(median >= FASTEST_S, "native buckets: {median}");
     let count = native.wait_for("histogram_count(truetail_response_time_seconds)");
     let planned = native.wait_for("truetail_arrivals_planned_total");
-    // Of the same scrape or of the one after it.
+    // From the same scrape or the next.
     assert!(count > 0.0 && count <= planned, "{count} {planned}");
     live.process.signal(Signal::SIGINT);
     let output = live.process.end();

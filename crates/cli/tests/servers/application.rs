@@ -1,5 +1,5 @@
-//! An application with logins, CSRF tokens and sessions in SQLite (`tests/apps/shop`): its Hurl test runs unchanged under Hurl
-//! and as a load, and its own log has what the books have. `acceptance/application.py` does it for a minute.
+//! An application with logins, CSRF tokens and sessions in SQLite (`tests/apps/shop`). Its Hurl test runs unchanged
+//! under Hurl and as a load, and its log agrees with the books. `acceptance/application.py` does this for longer.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use crate::program::{ServerProcess, starts};
 use crate::support::{TestDir, assert_balanced};
 use crate::test_requests::Logged;
 
-/// Sessions of the run: 20 a second for two seconds.
+/// Sessions of the run: 20 per second for two seconds.
 const SESSIONS: usize = 40;
-/// The steps of `shop.hurl`, and what the log has of each.
+/// Steps of `shop.hurl`, with their lines in the log.
 const STEPS: [(&str, &str, &str, u16); 6] = [
     ("form", "GET", "/login", 200),
     ("login", "POST", "/login", 302),
@@ -25,7 +25,7 @@ const STEPS: [(&str, &str, &str, u16); 6] = [
 ];
 const SOURCES: [&str; 4] = ["serve.mjs", "database.mjs", "pages.mjs", "store.mjs"];
 
-/// What it needs of npm, if that is here.
+/// Returns the npm modules that the shop needs, if installed.
 pub fn find() -> Option<PathBuf> {
     let modules = SearchPath::from_env().folder.join("shop/node_modules");
     let found = Some(modules).filter(|modules| starts(node(modules), "--version"));
@@ -76,7 +76,7 @@ fn as_a_load(modules: &Path) {
     check_log(&log, SESSIONS);
 }
 
-/// The shop, in a folder of its own.
+/// Starts the shop in a temporary folder.
 fn start(modules: &Path) -> (TestDir, ServerProcess) {
     let dir = TestDir::new();
     for source in SOURCES {
@@ -93,7 +93,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/apps/shop").join(name)
 }
 
-/// Each step was asked for by each session, and nothing else was.
+/// Checks that each session requested each step, and nothing else was requested.
 fn check_log(log: &[Logged], sessions: usize) {
     for (name, method, path, status) in STEPS {
         let is_it = |line: &&Logged| line.method == method && line.path == path && line.status == status;

@@ -1,14 +1,14 @@
-//! A flow at real servers, in each protocol: every session comes to its end, and the server has counted its requests.
+//! A flow against real servers, in each protocol. Every session completes, and the server counted its requests.
 
 use crate::PROTOCOLS;
 use crate::program::ServerProcess;
 use crate::support::{TestDir, assert_balanced};
 
-/// What one request was answered goes into the next.
+/// The answer to one request is used in the next.
 const FLOW: &str = "GET {{host}}/sized\nHTTP 200\n[Captures]\ntext: body\n[Asserts]\nbody startsWith \"hello\"\n\n\
                     POST {{host}}/posted\n`{{text}}`\nHTTP 201\n[Asserts]\nbody contains \"made\"\n\n\
                     GET {{host}}/empty\nHTTP 204\n\nGET {{host}}/large\nHTTP 200\n[Asserts]\nbytes count >= 199000\n";
-/// Sessions of a run: 400 a second for half a second.
+/// Sessions of a run: 400 per second for half a second.
 const SESSIONS: usize = 200;
 
 /// Runs the flow in each protocol.

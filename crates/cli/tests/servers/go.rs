@@ -1,4 +1,4 @@
-//! The server of Go's standard library.
+//! Server of Go's standard library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::missing::missing;
 use crate::program::{ServerProcess, arguments, certify, source, starts};
 use crate::support::TestDir;
 
-/// The program, of which Go keeps what it needs for the next time; `None` where there is no Go.
+/// Builds the server, using Go's cache. Returns `None` without Go.
 pub fn build() -> Option<PathBuf> {
     if !starts("go", "version") {
         missing("go", "your package manager, 1.24 or later");
@@ -15,7 +15,7 @@ pub fn build() -> Option<PathBuf> {
     }
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-server");
     let mut command = Command::new("go");
-    // It needs nothing but its standard library, and is not to fetch another version of itself.
+    // The server needs only the standard library, and Go must not download another version of itself.
     command.envs([("GO111MODULE", "off"), ("GOTOOLCHAIN", "local"), ("GOFLAGS", "")]);
     let built = command.arg("build").arg("-o").arg(&program).arg(source("server.go")).output().expect("go starts");
     let output = String::from_utf8_lossy(&built.stderr);

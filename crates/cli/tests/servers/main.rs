@@ -1,5 +1,5 @@
-//! Real servers, nginx and those of Go and Node, and an application with logins: every answer is counted, each with its status,
-//! and the server's own count of the requests that it got is the same.
+//! Real servers: nginx, Go, Node, and an application with logins. Every answer is counted with its status, and the
+//! server's own count of its requests agrees.
 //!
 //! `make test-tools` installs the servers and runs these tests; `make test` leaves them out.
 
@@ -28,33 +28,33 @@ use test_requests::{Logged, check, check_answers, check_framing, write_targets};
 const ARRIVALS: &str = "300";
 /// Most connections at once.
 const CONNECTIONS: u64 = 6;
-/// Requests after which a server that is output to closes a connection.
+/// Number of requests after which a server closes a connection, if told to.
 const MAX_REQUESTS_PER_CONNECTION: u32 = 7;
 
-/// The same in HTTP/2, where more requests are under way when it happens.
+/// The limit of requests per connection in HTTP/2, which has more requests in flight.
 const MAX_STREAMS_PER_CONNECTION: u32 = 100;
 
 /// How connections are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ConnectionUse {
-    /// Again and again.
+    /// For many requests.
     Kept,
-    /// Once, as the client wants it.
+    /// For one request, because the client closes it.
     Once,
-    /// A few times, as the server wants it.
+    /// For a few requests, because the server closes it.
     AFewTimes,
 }
 
-/// What is spoken to a server: the name of its origin, and whether it is HTTP/2.
+/// Protocols: the name of an origin, and true for HTTP/2.
 const PROTOCOLS: [(&str, bool); 4] = [("http", false), ("https", false), ("h2c", true), ("h2", true)];
 
-/// Offers the load to a server in each way and in each protocol, and compares what both have counted.
+/// Offers the load with each use of connections and in each protocol, and compares the counts of both sides.
 fn in_each_way(start: impl Fn(&TestDir, Option<u32>) -> ServerProcess) {
     let dir = TestDir::new();
     check_framing(start(&dir, None).origin("http"));
     for way in [ConnectionUse::Kept, ConnectionUse::Once, ConnectionUse::AFewTimes] {
         for (protocol, is_http2) in PROTOCOLS {
-            // Connections of HTTP/2 are always kept, and what their end is to requests under way is tested below.
+            // Connections of HTTP/2 are always kept. Their end is tested below.
             if is_http2 && way != ConnectionUse::Kept {
                 continue;
             }
@@ -69,7 +69,7 @@ fn in_each_way(start: impl Fn(&TestDir, Option<u32>) -> ServerProcess) {
     }
 }
 
-/// What a run at `origin` says.
+/// Offers the load to `origin`, and returns run.json.
 fn offer(dir: &TestDir, origin: &str, way: ConnectionUse, is_http2: bool, (rate, connections): (&str, u64)) -> Value {
     let targets = write_targets(dir, "targets.txt", origin);
     let connections = connections.to_string();
@@ -90,14 +90,14 @@ fn offer(dir: &TestDir, origin: &str, way: ConnectionUse, is_http2: bool, (rate,
     run
 }
 
-/// How many requests the server saw on each connection.
+/// Returns the number of requests that the server saw on each connection.
 fn requests_on_each(log: &[Logged]) -> BTreeMap<u16, u64> {
     let mut on_each = BTreeMap::new();
     log.iter().for_each(|line| *on_each.entry(line.client_port).or_default() += 1);
     on_each
 }
 
-/// The server has seen the connections that the run says it opened, and no more requests on each than there may be.
+/// Checks that the server saw as many connections as the run opened, and not too many requests on each.
 fn check_connections(run: &Value, log: &[Logged], way: ConnectionUse) {
     let on_each = requests_on_each(log);
     let opened = run["generator"]["connections_opened"].as_u64().expect("a count");
@@ -105,7 +105,7 @@ fn check_connections(run: &Value, log: &[Logged], way: ConnectionUse) {
     let most = on_each.values().max().copied().expect("a connection");
     match way {
         ConnectionUse::Kept => {
-            // nginx closes a connection behind a 500.
+            // nginx closes a connection after a 500.
             let broken = log.iter().filter(|line| line.status == 500).count() as u64;
             assert!(opened <= CONNECTIONS + broken, "{opened} connections were opened");
         }
@@ -124,8 +124,7 @@ fn nginx() {
     }
 }
 
-/// In HTTP/2 nginx says with GOAWAY which requests it took up last. Those that were sent after it are sent again on another
-/// connection, and no arrival is lost.
+/// nginx says with GOAWAY which request it accepted last. Later ones are sent again elsewhere, so no arrival is lost.
 #[test]
 #[ignore = "needs other people's servers: make test-tools"]
 fn nginx_goes_away_from_connections_of_http2() {
@@ -141,7 +140,7 @@ fn nginx_goes_away_from_connections_of_http2() {
         let (answered, gone) = (of(&run["tally"]["responses"]), of(&run["causes"]["gone_away"]));
         assert_eq!(answered + gone, of(&run["tally"]["planned"]), "{} {}", run["tally"], run["causes"]);
         let on_each = requests_on_each(&log);
-        // It allows 128 requests at once, and so no more than 228 can have been sent on the first.
+        // nginx allows 128 requests at once, so at most 228 can have been sent on the first connection.
         assert!(
             on_each.len() > 1 && on_each.values().all(|n| *n <= u64::from(MAX_STREAMS_PER_CONNECTION)),
             "{on_each:?}"

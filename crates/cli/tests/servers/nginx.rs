@@ -12,10 +12,10 @@ use crate::program::{ServerProcess, certify, starts};
 use crate::support::TestDir;
 use crate::test_requests::LARGE;
 
-/// Ports are free when they are chosen, and may be taken by others before it listens.
+/// Attempts to start. A chosen port may be taken by another program before nginx listens.
 const TRIES: u32 = 5;
 
-/// Where it is, if it is here. Not every user's path leads to where systems keep it.
+/// Finds nginx, also in `/usr/sbin`, which is not on every user's path.
 pub fn find() -> Option<PathBuf> {
     let mut lookup = SearchPath::from_env();
     lookup.path.push("/usr/sbin".into());
@@ -32,9 +32,9 @@ pub fn start(program: &Path, dir: &TestDir, most_on_one: Option<u32>) -> ServerP
     (0..TRIES).find_map(|_| start_once(program, dir, most_on_one)).expect("free ports")
 }
 
-/// `None`: a port was taken by somebody else in the meantime.
+/// Returns `None` if another program took a port in the meantime.
 fn start_once(program: &Path, dir: &TestDir, most_on_one: Option<u32>) -> Option<ServerProcess> {
-    // Held together, so that they differ.
+    // Held at the same time, so that the ports differ.
     let held = [0, 0, 0].map(|port| TcpListener::bind(("127.0.0.1", port)).expect("a port"));
     let [http, https, h2c] = held.map(|listener| listener.local_addr().expect("an address").port());
     dir.file("nginx.conf", &configuration([http, https, h2c], most_on_one.unwrap_or(1_000_000)));

@@ -1,4 +1,4 @@
-//! The server of Node's standard library.
+//! Server of Node's standard library.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! A server as a program: started in a folder of its own, told to end, and its log read.
+//! A server program: started in a temporary folder, stopped, and its log read.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
@@ -14,11 +14,11 @@ use rcgen::generate_simple_self_signed;
 use crate::support::TestDir;
 use crate::test_requests::Logged;
 
-/// No server takes longer to start or to end, however busy the machine is.
+/// Time limit for starting and stopping a server, generous for busy machines.
 const TIMEOUT: Duration = Duration::from_secs(50);
 const LOG: &str = "access.log";
 
-/// Whether this can be started, and ends well.
+/// Returns true if the program can be started with this argument and ends successfully.
 pub fn starts(program: impl AsRef<OsStr>, argument: &str) -> bool {
     let tried = Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status();
     tried.is_ok_and(|status| status.success())
@@ -31,18 +31,17 @@ pub fn certify(dir: &TestDir) {
     dir.file("key.pem", &made.signing_key.serialize_pem());
 }
 
-/// A server at work. Killed when it is dropped.
+/// A running server, killed on drop.
 pub struct ServerProcess {
     child: Child,
-    /// What it speaks, and where.
+    /// Protocols and origins.
     origins: Vec<(String, String)>,
     log: PathBuf,
     quit: Signal,
 }
 
 impl ServerProcess {
-    /// Starts a program that says its origins, such as `http=http://127.0.0.1:4711 h2=https://127.0.0.1:4712`, in its first
-    /// line.
+    /// Starts a program whose first line holds its origins: `http=http://127.0.0.1:4711 h2=https://127.0.0.1:4712`.
     pub fn start(mut command: Command, dir: &TestDir) -> ServerProcess {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
@@ -52,8 +51,7 @@ impl ServerProcess {
         ServerProcess { child, origins, log: dir.path().join(LOG), quit: Signal::SIGTERM }
     }
 
-    /// Starts a program that listens at `origins`, ends well by `quit`, and says on standard error why it cannot start:
-    /// `None` when it does so, and that was because an address is in use.
+    /// Starts a program that listens at `origins` and ends on `quit`. Returns `None` if an address is in use.
     pub fn start_at(
         mut command: Command,
         origins: Vec<(String, String)>,
@@ -75,13 +73,13 @@ impl ServerProcess {
         Some(ServerProcess { child, origins, log, quit })
     }
 
-    /// Where it speaks `http`, `https`, `h2c` or `h2`.
+    /// Returns the origin for `http`, `https`, `h2c` or `h2`.
     pub fn origin(&self, protocol: &str) -> &str {
         let found = self.origins.iter().find(|(name, _)| name == protocol);
         &found.unwrap_or_else(|| panic!("no {protocol} among {:?}", self.origins)).1
     }
 
-    /// Ends it after it has answered all requests, and returns its log.
+    /// Ends the server after it has answered all requests, and returns its log.
     pub fn stop(mut self) -> Vec<Logged> {
         kill(Pid::from_raw(self.child.id() as i32), self.quit).expect("it is still there");
         let since = Instant::now();
@@ -105,13 +103,12 @@ fn answers(origin: &str) -> bool {
     origin.split_once("://").is_some_and(|(_, address)| std::net::TcpStream::connect(address).is_ok())
 }
 
-/// A file of these tests.
+/// Returns the path of a file of these tests.
 pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers").join(name)
 }
 
-/// The arguments of the programs that are ours: the log, the certificate, its key, and how many requests a connection may
-/// carry, 0 for any number.
+/// Returns the arguments of the test servers: log, certificate, key, most requests per connection (0 for no limit).
 pub fn arguments(dir: &TestDir, most_on_one: Option<u32>) -> Vec<String> {
     let at = |name| dir.path().join(name).display().to_string();
     vec![at(LOG), at("cert.pem"), at("key.pem"), most_on_one.unwrap_or(0).to_string()]

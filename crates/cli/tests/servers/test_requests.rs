@@ -1,4 +1,4 @@
-//! The requests that the servers get, and the status that each must answer.
+//! Requests that the servers get, and the expected status of each.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -8,11 +8,10 @@ use serde_json::Value;
 
 use crate::support::TestDir;
 
-/// A kind of request.
 struct TestRequest {
     method: &'static str,
     path: &'static str,
-    /// What follows in a file of targets: a header, or the file with the body.
+    /// More lines in the file of targets: a header, or the file with the body.
     more: &'static str,
     status: u16,
 }
@@ -28,7 +27,7 @@ impl TestRequest {
     }
 }
 
-/// Bodies of stated length, in chunks and none at all; statuses of every class.
+/// Bodies with a length, in chunks and empty, and statuses of every class.
 const TEST_REQUESTS: &[TestRequest] = &[
     TestRequest::new("GET", "/sized", 200),
     TestRequest::new("GET", "/large", 200),
@@ -42,17 +41,17 @@ const TEST_REQUESTS: &[TestRequest] = &[
     TestRequest::new("GET", "/broken", 500),
 ];
 
-/// The length of `/large`: more than a socket gives at once.
+/// Length of `/large`: more than a socket delivers at once.
 pub const LARGE: usize = 200_000;
 
-/// Writes a file of targets with one of each kind, and what it needs. Gives its name.
+/// Writes a file of targets with one request of each kind, and the body that it needs. Returns its name.
 pub fn write_targets<'a>(dir: &TestDir, name: &'a str, origin: &str) -> &'a str {
     dir.file("posted.txt", &"a line that somebody posts\n".repeat(1000));
     let target = |request: &TestRequest| format!("{} {origin}{}\n{}\n\n", request.method, request.path, request.more);
     dir.file(name, &TEST_REQUESTS.iter().map(target).collect::<String>())
 }
 
-/// What a server says to `GET PATH`, at an origin without TLS.
+/// Returns the head of the answer to `GET PATH`, in lower case, from an origin without TLS.
 fn head_of(origin: &str, path: &str) -> String {
     let address = origin.strip_prefix("http://").expect("no TLS");
     let mut stream = TcpStream::connect(address).expect("it listens");
@@ -64,7 +63,7 @@ fn head_of(origin: &str, path: &str) -> String {
     String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase()
 }
 
-/// The server has answers with each framing, so that all are tried.
+/// Checks that the server uses each kind of framing.
 pub fn check_framing(origin: &str) {
     for (path, framing) in
         [("/chunked", "transfer-encoding: chunked"), ("/large", "content-length: "), ("/sized", "content-length: ")]
@@ -80,7 +79,7 @@ pub struct Logged {
     pub method: String,
     pub path: String,
     pub status: u16,
-    /// The connection, as long as no port is used twice.
+    /// Identifies the connection, as long as no port is reused.
     pub client_port: u16,
 }
 
@@ -94,13 +93,13 @@ impl Logged {
     }
 }
 
-/// Every arrival was answered with the status that its request must get, and so says the server.
+/// Checks that every arrival was answered with the expected status, in the run and in the server's log.
 pub fn check(run: &Value, log: &[Logged]) {
     assert_eq!(run["tally"]["responses"], run["tally"]["planned"], "{} {}", run["tally"], run["causes"]);
     check_answers(run, log);
 }
 
-/// Those that were answered were so with the status that their request must get, and so says the server.
+/// Checks that every answer has the expected status, in the run and in the server's log.
 pub fn check_answers(run: &Value, log: &[Logged]) {
     let by_target = run["by_target"].as_array().expect("books of each target");
     assert_eq!(by_target.len(), TEST_REQUESTS.len());

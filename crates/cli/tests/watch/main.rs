@@ -1,6 +1,6 @@
-//! `run --watch` in a terminal: what it shows, its keys, and the terminal afterwards.
+//! `run --watch` in a terminal: its view, its keys, and the terminal afterwards.
 //!
-//! The terminal is tmux, which `make test-tools` installs; `make test` runs only the test that needs none.
+//! The terminal is tmux, which `make test-tools` installs. `make test` runs only the test that does not need it.
 
 #[allow(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../cli/support.rs"]
@@ -15,7 +15,7 @@ use serde_json::Value;
 use support::{ServeProcess, TestDir, assert_balanced, assert_complete};
 use tmux::Tmux;
 
-/// A terminal of this size that shows a run of ten minutes, once its first results are there.
+/// Starts a run of ten minutes in a terminal of this size, and waits for its first results.
 fn watching(width: u16, height: u16, environment: &str, more: &str) -> Option<(Tmux, ServeProcess)> {
     let tmux = Tmux::start(width, height)?;
     let served = ServeProcess::start(tmux.dir(), "01-healthy");
@@ -26,7 +26,7 @@ fn watching(width: u16, height: u16, environment: &str, more: &str) -> Option<(T
     Some((tmux, served))
 }
 
-/// The shell is back with its own screen: what was typed before is there, and what is typed is echoed.
+/// Checks that the shell has its own screen back: earlier text is there, and input is echoed.
 fn assert_restored(tmux: &Tmux) {
     tmux.enter("echo code $? and; stty -a | grep -ow -e '-\\?echo' -e '-\\?icanon' -e '-\\?isig'; echo all seen");
     let screen = tmux.wait_for("\nall seen");
@@ -107,7 +107,7 @@ fn ctrl_c_twice_stops_at_once() {
     let Some(tmux) = Tmux::start(80, 24) else { return };
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
-    // Nobody answers, so that the drain goes on.
+    // Nothing answers, so the drain continues.
     tmux.enter(&format!("truetail run {url} -r 50 -d 10m --watch --no-preflight --no-save --timeout none --drain 10m"));
     // A run with nothing in flight would end with the first Ctrl-C.
     tmux.wait_for_screen(|screen| screen.contains(" in flight ·") && !screen.contains("· 0 in flight ·"));

@@ -1,4 +1,4 @@
-//! A terminal of tmux, with a shell in a folder of its own.
+//! A tmux terminal with a shell in a temporary folder.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -11,19 +11,19 @@ use nix::unistd::Pid;
 use crate::missing::missing;
 use crate::support::TestDir;
 
-/// Nothing here takes longer, however busy the machine is.
+/// Time limit, generous for busy machines.
 const TIMEOUT: Duration = Duration::from_secs(50);
-/// From one look to the next.
+/// Time from one look to the next.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A server of tmux of its own, with one window. It ends when this is dropped.
+/// A separate tmux server with one window, ended on drop.
 pub struct Tmux {
     dir: TestDir,
     socket: PathBuf,
 }
 
 impl Tmux {
-    /// `None` where there is no tmux.
+    /// Returns `None` without tmux.
     pub fn start(width: u16, height: u16) -> Option<Tmux> {
         if !Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success()) {
             missing("tmux", "tools/install.sh tmux");
@@ -34,7 +34,7 @@ impl Tmux {
         let tmux = Tmux { dir, socket };
         let (width, height) = (width.to_string(), height.to_string());
         let folder = tmux.dir.path().display().to_string();
-        // A shell that reads no file of the user, and whose prompt is known.
+        // A shell that reads no user files, with a known prompt.
         let shell = "env -u NO_COLOR -u COLORTERM -u LC_ALL LANG=C.UTF-8 PS1='$ ' sh";
         let mut arguments = vec!["-u", "-f", "/dev/null", "new-session", "-d", "-s", "test", "-c", &folder];
         arguments.extend(["-x", &width, "-y", &height, shell]);
@@ -69,7 +69,6 @@ impl Tmux {
         self.command(&["send-keys", "-t", "test", "Enter"]);
     }
 
-    /// Presses a key.
     pub fn keys(&self, key: &str) {
         self.command(&["send-keys", "-t", "test", key]);
     }
@@ -79,12 +78,12 @@ impl Tmux {
         self.command(&["resize-window", "-t", "test", "-x", &width, "-y", &height]);
     }
 
-    /// What the terminal shows.
+    /// Returns the text on the screen.
     pub fn screen(&self) -> String {
         self.command(&["capture-pane", "-p", "-t", "test"]).trim_end().to_owned()
     }
 
-    /// What it shows, and the lines that have scrolled off.
+    /// Returns the text on the screen and the lines that have scrolled off.
     pub fn everything(&self) -> String {
         self.command(&["capture-pane", "-p", "-S", "-200", "-t", "test"])
     }
@@ -97,7 +96,7 @@ impl Tmux {
         self.command(&["display-message", "-p", "-t", "test", format]).trim().to_owned()
     }
 
-    /// Waits until it shows `part`, and gives the screen.
+    /// Waits until the screen contains `part`, and returns it.
     pub fn wait_for(&self, part: &str) -> String {
         let until = Instant::now() + TIMEOUT;
         loop {
@@ -110,7 +109,7 @@ impl Tmux {
         }
     }
 
-    /// Waits until what it shows is as asked.
+    /// Waits until the screen fulfils the condition.
     pub fn wait_for_screen(&self, is_so: impl Fn(&str) -> bool) -> String {
         let until = Instant::now() + TIMEOUT;
         loop {
@@ -123,7 +122,7 @@ impl Tmux {
         }
     }
 
-    /// The process that the shell runs.
+    /// Returns the process that the shell runs.
     pub fn program(&self) -> Pid {
         let shell = self.ask("#{pane_pid}");
         let text = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).expect("its children");
@@ -138,7 +137,7 @@ impl Tmux {
         self.command(&["kill-window", "-t", "test"]);
     }
 
-    /// Waits for the end of a process that is none of this one's children.
+    /// Waits for the end of a process that is not a child of this one.
     pub fn wait_for_end_of(&self, program: Pid) {
         let until = Instant::now() + TIMEOUT;
         while kill(program, None).is_ok() {

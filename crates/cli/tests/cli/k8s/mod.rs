@@ -1,4 +1,4 @@
-//! `truetail k8s`: the Job, and the driving of it with a kubectl whose pods are processes of this machine.
+//! `truetail k8s`: the Job, driven with a fake kubectl whose pods are processes of this machine.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -72,7 +72,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// `None` without Python.
+    /// Returns `None` without Python.
     fn new() -> Option<Stage> {
         let python = Command::new("python3").args(["-c", "import sys; sys.exit(sys.version_info < (3, 10))"]).status();
         if !python.is_ok_and(|status| status.success()) {
@@ -100,7 +100,7 @@ impl Stage {
         serde_json::from_str(&std::fs::read_to_string(self.dir.path().join("here/run.json")).unwrap()).unwrap()
     }
 
-    /// The second of three pods is killed in a load of so many arrivals: a third of them was not there.
+    /// Kills the second of three pods in a load of `planned` arrivals, and checks that its third is never issued.
     fn lose_a_pod(&self, url: &str, more: &str, planned: u64) -> (CommandOutput, Value) {
         let output = TestProcess::start(self.command(url, more, &[("FAKE_DIES", "1")])).end();
         let run = self.run_file();
@@ -114,7 +114,7 @@ impl Stage {
         (output, run)
     }
 
-    /// Nothing of the cluster is left but the list of calls.
+    /// Checks that nothing of the cluster is left except the list of calls.
     fn assert_clean(&self) {
         let left = std::fs::read_dir(self.dir.path().join("cluster")).unwrap();
         let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
@@ -129,7 +129,7 @@ fn three_pods_offer_one_load_and_the_result_is_one_run() {
     let run = stage.run_file();
     assert!(output.stdout.contains("3/3") && output.stderr.contains("all 3 pods are ready"), "{output:?}");
     assert_eq!((&run["tally"]["planned"], &run["shards"]["of"]), (&300.into(), &3.into()));
-    // Where the machine stood still some arrivals were never sent, and may leave the gate open.
+    // If the machine stalled, some arrivals were never sent, and the gate may stay open.
     let code = match run["gates"][0]["state"].as_str() {
         Some("holds") => 0,
         Some("open") => 4,
@@ -146,12 +146,12 @@ fn three_pods_offer_one_load_and_the_result_is_one_run() {
         samples.lines().skip(1).map(|row| row.split(',').nth(column).unwrap().parse().unwrap()).collect();
     assert_eq!(indexes, (0..300).collect(), "each arrival of the load, once");
     stage.assert_clean();
-    // What the pods printed is there to be merged again.
+    // The output of the pods is kept, and can be merged again.
     let again = stage.dir.truetail(&words(
         "merge here.shards/stripe-1.log here.shards/stripe-2.log here.shards/stripe-3.log --out again",
     ));
     assert!(again.stdout.contains("merged from 3 runs"), "{again:?}");
-    // The truth of the server, which does not count the requests before the load.
+    // The server's truth log does not count preflights.
     assert_eq!(stage.server.stop().1.len() as u64, run["tally"]["issued"].as_u64().unwrap());
 }
 
@@ -161,7 +161,7 @@ fn files_that_options_name_are_carried_to_the_pods() {
     let url = stage.server.api();
     let origin = url.strip_suffix("/api").unwrap();
     std::fs::create_dir(stage.dir.path().join("parts")).unwrap();
-    // A flow with a file of its own, and a row for each session; the setup is done by each pod.
+    // A flow with a file, and a row for each session. Each pod runs the setup.
     stage.dir.file("parts/order.json", "{\"a\": 1}");
     stage.dir.file("rows.csv", "id\n7\n8\n9\n");
     stage.dir.file("login.hurl", "GET {{host}}/login\nHTTP 200\n[Captures]\ntoken: status\n");
@@ -170,7 +170,7 @@ fn files_that_options_name_are_carried_to_the_pods() {
         "POST {{host}}/order/{{id}}\nX-Token: {{token}}\nfile,order.json;\nHTTP 200\n\nGET {{host}}/bye\nHTTP 200\n",
     );
     let files = "--flow parts/shop.hurl --setup login.hurl --data-from rows.csv";
-    // No URL: the flow says where it goes.
+    // Without a URL: the flow names the server.
     let mut command = stage.command("", &format!("{files} --variable host={origin} -r 30 -d 2s"), &[]);
     command.args(["--fail-if", "session-time p50 > 20s"]);
     let output = TestProcess::start(command).end();
@@ -182,7 +182,7 @@ fn files_that_options_name_are_carried_to_the_pods() {
     stage.assert_clean();
     let calls = std::fs::read_to_string(stage.dir.path().join("cluster/calls")).unwrap();
     assert!(calls.contains("delete secret ") && !calls.contains("order.json"), "{calls}");
-    // Three setups, and two requests a session: each is in the log of the server, and only the load is in the books.
+    // Three setups, and two requests a session. The server logs all of them, and the books count only the load.
     let issued = run["tally"]["issued"].as_u64().unwrap();
     assert_eq!(stage.server.stop().1.len() as u64, issued + 3);
 }
@@ -213,13 +213,13 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
         assert_eq!((output.code, output.stderr.lines().count()), (Some(code), 1), "{line}: {output:?}");
         assert!(output.stderr.contains(says) && output.stdout.is_empty(), "{line}: {output:?}");
     }
-    // What is not here may be in the image.
+    // A file that is not on this machine may be in the image.
     let line = "k8s render http://a/{{id}} --data-from /in/image.csv --shards 2 --image i --start-at +99s -r 9 -d 1s";
     let output = dir.truetail(&words(line));
     assert_eq!(output.code, Some(0), "{output:?}");
     assert!(output.stderr.contains("/in/image.csv is not here; the pods read it in their image"), "{output:?}");
     assert!(!output.stdout.contains("kind: Secret") && output.stdout.contains("/in/image.csv"), "{output:?}");
-    // A recording is the load, and has to be here.
+    // A recording determines the load, so it must be on this machine.
     dir.file("times.txt", "0\n0.5\n1.5\n");
     let line = "k8s render http://a/ --profile trace:times.txt --shards 2 --image i --start-at +99s";
     let output = dir.truetail(&words(line));
@@ -239,7 +239,7 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
 }
 
 #[test]
-fn a_pod_that_is_killed_is_named_and_the_rest_is_a_partial_result() {
+fn a_killed_pod_is_named_and_the_rest_is_merged() {
     let Some(stage) = Stage::new() else { return };
     let (output, run) = stage.lose_a_pod(&stage.server.api(), "-r 150 -d 6s", 900);
     assert!(run["notes"].to_string().contains("stripe 2/3 (pod truetail-"), "{}", run["notes"]);
@@ -247,9 +247,9 @@ fn a_pod_that_is_killed_is_named_and_the_rest_is_a_partial_result() {
     assert!(output.stderr.contains("lost: stripe 2/3"), "{output:?}");
 }
 
-/// What the stripe of a lost pod held is known from the recording, which is here.
+/// The stripe of a lost pod is known from the recording, which is on this machine.
 #[test]
-fn a_recording_is_dealt_out_to_pods_and_a_lost_one_is_counted() {
+fn a_recording_is_dealt_out_and_a_lost_pod_is_counted() {
     let Some(stage) = Stage::new() else { return };
     let url = stage.server.api();
     let (origin, path) = url.split_at(url.len() - "/api".len());
@@ -288,7 +288,7 @@ fn where_nothing_answers_nothing_is_sent() {
     stage.assert_clean();
 }
 
-/// `truetail run --pack`, and those who read it.
+/// `truetail run --pack`, and the verbs that read its output.
 #[test]
 fn a_packed_run_is_read_like_a_folder() {
     let dir = TestDir::new();
@@ -298,7 +298,7 @@ fn a_packed_run_is_read_like_a_folder() {
     assert!(packed.stdout.starts_with("truetail.pack/1 name=stripe-1 bytes="), "{packed:?}");
     assert!(packed.stderr.lines().all(|line| line.starts_with("truetail")), "{packed:?}");
     assert!(dir.runs().is_empty(), "it is not saved elsewhere");
-    // As an engine keeps it: with what else was printed.
+    // As in a container log: with the other output.
     dir.file("one.log", &format!("{}{}", packed.stderr, packed.stdout));
     let report = dir.truetail(&["report", "one.log", "--json"]);
     assert_eq!(report.json()["tally"]["planned"], 50);
