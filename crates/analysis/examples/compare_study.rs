@@ -1,5 +1,5 @@
-//! How often a comparison calls two sides different that are not, and how often it finds a difference that is there:
-//! `cargo run --release -p truetail-analysis --example compare_study [PAIRS]`. Prints the tables of `docs/compare.md`.
+//! Measures how often a comparison calls equal sides different, and how often it finds a real difference. Prints the
+//! tables of `docs/compare.md`: `cargo run --release -p truetail-analysis --example compare_study [PAIRS]`.
 
 #[allow(dead_code, reason = "shared with the other study")]
 #[path = "coverage/processes.rs"]
@@ -12,23 +12,21 @@ use truetail_model::random::Random;
 use truetail_model::record::rank_of;
 
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-/// Requests in a run.
 const REQUESTS: usize = 60_000;
-/// The standard deviation of what is different from run to run, as a share of the response time.
+/// Standard deviation of the run effect, as a share of the response time.
 const RUN_EFFECTS: [f64; 2] = [0.0, 0.05];
-/// The true difference that is to be found.
+/// True ratio of B to A that a comparison should find.
 const SHIFT: f64 = 1.10;
 
-/// Runs from which it is learned how much p99 varies from run to run.
+/// Number of runs that show the variance of p99 from run to run.
 const VARIANCE_RUNS: u64 = 2_000;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Service {
-    /// M/M/1 at this load.
     Queue(f64),
-    /// A pause of 0.2 s every 10 s on average, at random; 1 000 requests a second of 10 ms.
+    /// A pause of 0.2 s every 10 s on average, at random, with 1 000 requests per second of 10 ms each.
     Pauses,
-    /// Independent, log-normal with σ = 0.5.
+    /// Independent times, log-normal with σ = 0.5.
     LogNormal,
 }
 
@@ -53,7 +51,7 @@ impl Service {
     }
 }
 
-/// Lindley's recursion, from the steady state on.
+/// Lindley's recursion, starting in the steady state.
 fn queue(random: &mut Random, load: f64) -> Vec<f64> {
     let idle = random.uniform() >= load;
     let mut wait = if idle { 0.0 } else { random.exponential() / (1.0 - load) };
@@ -78,12 +76,12 @@ fn pauses(random: &mut Random) -> Vec<f64> {
     (0..REQUESTS).map(&mut next).collect()
 }
 
-/// Box and Muller.
+/// A normal variable by the Box–Muller method.
 fn normal(random: &mut Random) -> f64 {
     (2.0 * random.exponential()).sqrt() * (std::f64::consts::TAU * random.uniform()).cos()
 }
 
-/// The quantiles of a run whose times are all `factor` times as long.
+/// Quantiles of a run with all times multiplied by `factor`.
 fn estimates(service: Service, random: &mut Random, factor: f64) -> Vec<Option<RunEstimate>> {
     let mut times = service.run(random);
     times.sort_unstable_by(f64::total_cmp);
@@ -94,7 +92,7 @@ fn estimates(service: Service, random: &mut Random, factor: f64) -> Vec<Option<R
     QUANTILES.iter().map(of).collect()
 }
 
-/// How many of `pairs` are called slower or faster, by quantile. B is `shift` times as slow.
+/// Counts the pairs called slower or faster, by quantile. B is `shift` times as slow.
 fn called_different(service: Service, runs: usize, effect: f64, shift: f64, pairs: u64) -> [u64; QUANTILES.len()] {
     let mut different = [0; QUANTILES.len()];
     for pair in 0..pairs {
@@ -116,8 +114,8 @@ fn called_different(service: Service, runs: usize, effect: f64, shift: f64, pair
     different
 }
 
-/// How many of `pairs` any method could find at p99 that looks at the percentiles of the runs: it knows beforehand how much they vary from run to run, so
-/// it needs no estimate of that, and calls a difference beyond 1.96 standard errors one.
+/// Counts the pairs that the best possible method would find from the p99 of each run. That method knows the variance
+/// from run to run beforehand, and calls a difference beyond 1.96 standard errors real.
 fn at_most_found(service: Service, runs: usize, effect: f64, shift: f64, pairs: u64) -> u64 {
     let p99s = |count: u64, seed: u64| -> Vec<f64> {
         let mut random = Random::new(seed, 0x626f_756e);
@@ -143,7 +141,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The same with one run a side, whose interval comes from what is known within it.
+/// Counts the pairs called different with one run a side, whose intervals come from within the runs.
 fn single_runs(process: Process, shift: f64, pairs: u64) -> u64 {
     let case = Case::new(process, 1_000.0, 60.0);
     let slow = Case::new(process, 1_000.0 / shift, 60.0 * shift);
@@ -188,7 +186,8 @@ fn main() {
         ("independent exponential", Process::Independent),
     ] {
         let same = percent(single_runs(process, 1.0, pairs), pairs);
-        // A queue that is 1.1 times as slow at a load 1.1 times as low has the same load, and times 1.1 times as long.
+        // With a load 1.1 times as low and service 1.1 times as slow, a queue has the same utilization and times 1.1
+        // times as long.
         let slower = match process {
             Process::Queue(_) => percent(single_runs(process, SHIFT, pairs), pairs),
             Process::Independent | Process::Pauses | Process::RandomPauses => "–".to_owned(),

@@ -1,8 +1,7 @@
-//! How long the series of a large run take, and how long their text is.
-//!
-//! `cargo run --release -p truetail-analysis --example large_run [REQUESTS] [SECONDS] [FOLDER]`: so many requests in so many
-//! seconds of virtual time, 60 million in an hour unless given. A day: `… 60000000 86400`. Saves the run where a folder is given,
-//! so that `truetail report FOLDER -o page.html` can be timed.
+//! Measures the time to compute the series of a large run, and the length of their JSON text. `cargo run --release -p
+//! truetail-analysis --example large_run [REQUESTS] [SECONDS] [FOLDER]`: by default 60 million requests in an hour of
+//! virtual time. A day is `… 60000000 86400`. With FOLDER, saves the run, so that `truetail report FOLDER -o page.html`
+//! can be timed.
 
 use std::env;
 use std::hint::black_box;
@@ -19,7 +18,7 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::folder::save;
 use truetail_sim::{SimOptions, simulate};
 
-/// Exponential service times, and a stall of a second in the middle.
+/// Exponential service times, and a stall of one second in the middle.
 fn scenario(requests: u64, seconds: u64) -> Scenario {
     let rate = Rate::per_second(requests as f64 / seconds as f64).expect("a rate above 0");
     let horizon = Horizon { duration: Some(Nanos::from_secs(seconds)), requests: None };
@@ -31,7 +30,6 @@ fn scenario(requests: u64, seconds: u64) -> Scenario {
     Scenario { name: "large".into(), about: String::new(), service, workload, path: "/".into() }
 }
 
-/// The fastest of three times.
 fn fastest<T>(mut make: impl FnMut() -> T) -> Duration {
     let once = |_| {
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! How long a merge of many stripes takes, and how much memory; and what a stripe of a large schedule costs.
+//! Measures the time and memory of a merge of many stripes, and the cost of a stripe of a large schedule.
 //!
 //! ```text
 //! cargo run --release -p truetail-analysis --example merge_study -- make DIR 1000 100
@@ -6,10 +6,9 @@
 //! cargo run --release -p truetail-analysis --example merge_study -- start 1000000000
 //! ```
 //!
-//! `make` writes the folders of 1,000 machines that offered 100/s each for 60 s, with made-up response times. `merge` adds them
-//! up as `truetail merge` does, and says how long that took and the most memory it had. `start` deals a schedule of 10^9
-//! arrivals out over more and more machines and says what an arrival of one of them costs, with even and with random gaps. Times
-//! with CPU in their name are those of the processor.
+//! `make` writes the folders of 1,000 machines that offered 100/s each for 60 s, with invented response times. `merge`
+//! merges them like `truetail merge`, and prints the time and the peak memory. `start` divides a schedule of 10^9
+//! arrivals among more and more machines and prints the cost of one arrival, with even and with random gaps.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -53,7 +52,7 @@ fn make(folder: &Path, machines: u32, rate_of_each: u64) {
     }
 }
 
-/// A stripe whose answers took 1 ms and an exponential time of 2 ms more.
+/// A stripe with answers that took 1 ms plus an exponential time with a mean of 2 ms.
 fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
     let mut random = Random::new(u64::from(stripe.number()), 1);
     let mut recorder = Recorder::new(RecorderOptions { expected_seconds: 62, ..RecorderOptions::default() });
@@ -119,14 +118,14 @@ fn merge(folder: &Path) {
     );
 }
 
-/// The most memory that this process had, on Linux.
+/// Peak memory of this process in KiB, on Linux.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// The time that this process had a processor, on Linux.
+/// CPU time of this process in seconds, on Linux.
 fn cpu_s() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     stat.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).map_or(f64::NAN, |ns| ns / 1e9)

@@ -1,7 +1,6 @@
-//! How often a healthy run is called unsteady, how often a change is found, and where: the tables of
-//! `docs/steady-state.md`, measured in the simulator.
-//!
-//! `cargo run --release -p truetail-analysis --example steady [RUNS]`: RUNS seeds of each kind, 500 unless given.
+//! Measures in the simulator how often a healthy run is called unsteady, and how often and when a change is found: the
+//! tables of `docs/steady-state.md`. `cargo run --release -p truetail-analysis --example steady [RUNS]`, with RUNS
+//! seeds of each kind (default 500).
 
 use truetail_analysis::settling;
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
@@ -13,24 +12,22 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{Run, SettlingState};
 use truetail_sim::{SimOptions, simulate};
 
-/// A kind of run, and what is true of it.
 struct Kind {
     name: &'static str,
     scenario: Box<dyn Fn(u64) -> Scenario>,
 }
 
-/// What was found in the runs of one kind.
 #[derive(Default)]
 struct Found {
     runs: usize,
-    /// A cut was proposed.
+    /// Runs with a proposed cut.
     cuts: usize,
-    /// A shift was named.
+    /// Runs with a shift.
     shifts: usize,
-    /// Where the cut, and where the shift, were; seconds.
+    /// Times of the cuts and of the shifts, in seconds.
     cut_s: Vec<f64>,
     shift_s: Vec<f64>,
-    /// MSER-5 would have cut more than a second.
+    /// Runs that MSER-5 would have cut by more than a second.
     mser_cuts: usize,
     mser_s: Vec<f64>,
 }
@@ -103,8 +100,9 @@ fn spread(values: &[f64]) -> String {
     }
 }
 
-/// MSER-5 (White, Cobb & Spratt 2000) on the response times in the order of the intended starts: means of five, cut where
-/// the variance of the rest over the square of its number is smallest, in the first half. Seconds from the origin.
+/// MSER-5 (White, Cobb & Spratt 2000) on the response times in the order of the intended starts. Takes means of five
+/// and cuts at the smallest variance of the rest over the square of its number, in the first half. Seconds from the
+/// origin.
 fn mser5_s(run: &Run) -> f64 {
     let mut records = run.snapshot.samples.even().to_vec();
     records.sort_unstable_by_key(|record| record.intended_start);
@@ -117,7 +115,7 @@ fn mser5_s(run: &Run) -> f64 {
         squares += batches[cut] * batches[cut];
         let rest = (batches.len() - cut) as f64;
         let statistic = (squares - sum * sum / rest) / (rest * rest);
-        // In its later half it would chase the smallest variance of a few values.
+        // In the second half, MSER-5 would follow the smallest variance of a few values.
         if cut <= batches.len() / 2 && statistic <= best.0 {
             best = (statistic, cut);
         }
@@ -150,7 +148,7 @@ fn queue(load: f64, work_ms: u64, seconds: u64, faults: Vec<Fault>) -> Box<dyn F
     })
 }
 
-/// Work of this mean, without a queue, exponential or constant, with Poisson arrivals.
+/// Exponential or constant work with a mean of 10 ms, without a queue, and Poisson arrivals.
 fn plain(variation: Variation, per_second: f64, seconds: u64, faults: Vec<Fault>) -> Box<dyn Fn(u64) -> Scenario> {
     Box::new(move |seed| {
         let service = Service { variation, faults: faults.clone(), ..Service::healthy(Nanos::from_millis(10)) };
@@ -158,7 +156,7 @@ fn plain(variation: Variation, per_second: f64, seconds: u64, faults: Vec<Fault>
     })
 }
 
-/// A scenario of the laboratory with Poisson arrivals, so that there is something to draw.
+/// A scenario of the laboratory, with Poisson arrivals so that seeds differ.
 fn lab(name: &'static str) -> Box<dyn Fn(u64) -> Scenario> {
     Box::new(move |seed| {
         let mut scenario = builtin::find(name).expect("a scenario of the laboratory");
@@ -170,7 +168,7 @@ fn lab(name: &'static str) -> Box<dyn Fn(u64) -> Scenario> {
     })
 }
 
-/// 100 ms at first, 10 ms from `ends_s` on.
+/// Starts at ten times the baseline of the scenario and falls to the baseline until `ends_s`.
 fn warm(ends_s: u64, scenario: Box<dyn Fn(u64) -> Scenario>) -> Box<dyn Fn(u64) -> Scenario> {
     Box::new(move |seed| {
         let mut scenario = scenario(seed);
@@ -185,7 +183,7 @@ fn ramp(from_s: u64, to_s: u64, target: Nanos) -> Fault {
     Fault::Ramp { from: Timestamp(from_s * 1_000_000_000), to: Timestamp(to_s * 1_000_000_000), target }
 }
 
-/// A climb so steep that it is a step.
+/// A ramp so steep that it is a step.
 fn step(at_s: u64, target_ms: f64) -> Vec<Fault> {
     let at = Timestamp(at_s * 1_000_000_000);
     vec![Fault::Ramp { from: at, to: Timestamp(at.0 + 1), target: Nanos::from_secs_f64(target_ms / 1e3) }]

@@ -1,4 +1,4 @@
-//! Simulated clients, and what an audit says of the file that each would have written.
+//! Simulated clients, and audits of the files that they would have written.
 
 use truetail_analysis::audit::{Audit, Auditor};
 use truetail_model::arrival::{Horizon, Profile, Ramp, Schedule, Sine, Spacing, Step, Steps};
@@ -13,7 +13,6 @@ use truetail_run::{
 };
 use truetail_sim::{FaultClockStart, Simulation, Sink};
 
-/// A file whose starts are known to that many nanoseconds.
 pub fn file(resolution_ns: u64) -> ForeignRun {
     ForeignRun {
         format: "simulated",
@@ -35,7 +34,7 @@ pub fn file(resolution_ns: u64) -> ForeignRun {
     }
 }
 
-/// Writes each request into files of several resolutions, nanoseconds.
+/// Writes each request into files of several resolutions, in nanoseconds.
 struct Rows<'a> {
     files: Vec<(Auditor, &'a u64)>,
 }
@@ -63,7 +62,6 @@ impl Sink for Rows<'_> {
     }
 }
 
-/// Some instant since 1970.
 const EPOCH: u64 = 1_700_000_000_000_000_000;
 
 /// A service under a load.
@@ -74,12 +72,11 @@ pub struct Case {
 }
 
 impl Case {
-    /// What the audit says of the file of this load.
     pub fn audit(&self, resolution: u64) -> Audit {
         self.audits(&[resolution]).remove(0)
     }
 
-    /// What the audit says of files with starts of these resolutions, nanoseconds.
+    /// Audits files of this load with starts of these resolutions, in nanoseconds.
     pub fn audits(&self, resolutions: &[u64]) -> Vec<Audit> {
         let mut rows = Rows { files: resolutions.iter().map(|resolution| (Auditor::new(), resolution)).collect() };
         let simulation = Simulation::new(&self.service, &self.workload, FaultClockStart::FirstRequest);
@@ -88,36 +85,32 @@ impl Case {
     }
 }
 
-/// Users who wait for their answers.
 pub fn closed(users: u32, think: Nanos, duration: Nanos) -> Workload {
     let horizon = Horizon { duration: Some(duration), requests: None };
     let model = LoadModel::Closed { users, think_time: think, horizon };
     Workload { model, limits: Limits::default(), warmup: Nanos::ZERO }
 }
 
-/// Requests on a schedule.
 pub fn open(profile: Profile, spacing: Spacing, seed: u64, duration: Nanos) -> Workload {
     let horizon = Horizon { duration: Some(duration), requests: None };
     let schedule = Schedule { profile, spacing, seed, horizon };
     Workload { model: LoadModel::Open(schedule), limits: Limits::default(), warmup: Nanos::ZERO }
 }
 
-/// So many requests a second.
 pub fn constant(per_second: f64) -> Profile {
     Profile::constant(Rate::per_second(per_second).expect("a rate"))
 }
 
-/// Nothing leaves from `at` on, for `length`.
+/// A stall: no answer leaves from `at` on, for `length`.
 pub fn stall(at: Nanos, length: Nanos) -> Fault {
     Fault::Stall { at: Timestamp(at.0), length, gate: Gate::Answers }
 }
 
-/// A service that answers after 10 ms.
 pub fn service(variation: Variation, seed: u64, faults: Vec<Fault>) -> Service {
     Service { variation, seed, faults, ..Service::healthy(Nanos::from_millis(10)) }
 }
 
-/// The scenario with `users` instead of its schedule, or as it is.
+/// A scenario of the laboratory, with `users` in place of its schedule if given.
 pub fn scenario(name: &str, users: Option<u32>) -> Case {
     let Scenario { service, workload, .. } = builtin::find(name).expect("a scenario");
     let length = workload.model.horizon().duration.expect("a length");
@@ -125,7 +118,7 @@ pub fn scenario(name: &str, users: Option<u32>) -> Case {
     Case { service, workload }
 }
 
-/// The loads on a schedule that must raise no alarm, each with a name.
+/// Loads on a schedule that must raise no alarm.
 pub const OPEN_LOADS: [&str; 14] = [
     "M/M/1 at 50 %",
     "M/M/1 at 80 %",
@@ -214,7 +207,7 @@ fn recurring(length: f64, every: f64) -> Vec<Fault> {
     }]
 }
 
-/// These rates and seconds, over and over.
+/// Repeats these pairs of rate and seconds.
 fn steps(parts: &[(f64, f64)], whole: Nanos) -> Profile {
     let step =
         |(per_second, seconds): &(f64, f64)| Step { per_second: *per_second, length: Nanos::from_secs_f64(*seconds) };
@@ -223,7 +216,7 @@ fn steps(parts: &[(f64, f64)], whole: Nanos) -> Profile {
     Profile::Steps(Steps::new(parts.iter().map(step).collect::<Vec<_>>().repeat(rounds)))
 }
 
-/// A closed loop on which power is measured: a service of 10 ms that stalls once for `share` of the run's length.
+/// A closed loop for measuring power: a service of 10 ms that stalls once for `share` of the run.
 pub fn stalled_loop(users: u32, think: Nanos, variation: Variation, duration: Nanos, share: f64, seed: u64) -> Case {
     let mut random = Random::new(seed, 0x706f_7765);
     let seconds = duration.as_secs_f64();

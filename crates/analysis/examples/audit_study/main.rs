@@ -1,5 +1,6 @@
-//! How often an audit finds a stall that a closed loop hides, and how often it calls a schedule a closed loop:
-//! `cargo run --release -p truetail-analysis --example audit_study [RUNS [scenarios|alarms|power]]`. Prints the tables of `docs/audit.md`.
+//! Measures how often an audit finds a stall hidden by a closed loop, and how often it mistakes a schedule for one.
+//! Prints the tables of `docs/audit.md`: `cargo run --release -p truetail-analysis --example audit_study [RUNS
+//! [scenarios|alarms|power]]`.
 
 #[allow(dead_code, reason = "shared with the tests")]
 mod loads;
@@ -12,7 +13,7 @@ use truetail_model::time::Nanos;
 const USERS: [u32; 8] = [1, 2, 5, 10, 20, 50, 100, 200];
 const RESOLUTIONS: [(&str, u64); 3] = [("1 ns", 1), ("0.1 ms", 100_000), ("1 ms", 1_000_000)];
 
-/// 0.1 ms, and so on: the resolutions of a file, nanoseconds.
+/// Resolutions of a file, in nanoseconds.
 const ALL_RESOLUTIONS: [u64; 4] = [1, 100_000, 1_000_000, 1_000_000_000];
 
 fn main() {

@@ -1,5 +1,5 @@
-//! How often the 95 % intervals hold the truth, and how wide they are: `cargo run --release -p truetail-analysis
-//! --example coverage [RUNS]`. Prints the tables of `docs/confidence.md`.
+//! Measures how often the 95 % intervals hold the truth, and how wide they are. Prints the tables of
+//! `docs/confidence.md`: `cargo run --release -p truetail-analysis --example coverage [RUNS]`.
 
 mod processes;
 mod sequential;
@@ -9,7 +9,7 @@ use processes::{Case, Process, QUANTILES};
 use sequential::{Stopped, stopped};
 use tally::{Tally, tally};
 
-/// What is promised, and then what else was tried, so that the method is not made for the promise.
+/// The promised cases first, then further ones that guard against a method tuned to the promise.
 const CASES: [Case; 14] = [
     Case::new(Process::Queue(0.8), 1_000.0, 60.0),
     Case::new(Process::Pauses, 1_000.0, 60.0),
@@ -27,7 +27,7 @@ const CASES: [Case; 14] = [
     Case::new(Process::Independent, 7.1, 10.0),
 ];
 
-/// Stopped when narrow enough: an M/M/1 queue at 80 %, 1 000 requests a second.
+/// Stopping rules for an M/M/1 queue at 80 % with 1 000 requests per second.
 const UNTIL: [&str; 4] = ["p50 ±10%", "p50 ±5%", "p90 ±10%", "p99 ±20%"];
 
 fn main() {

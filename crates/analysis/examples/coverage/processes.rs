@@ -1,4 +1,4 @@
-//! Services and workloads whose quantiles are known exactly.
+//! Services and workloads with exactly known quantiles.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::random::Random;
@@ -9,34 +9,33 @@ use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_sim::{Run, SimOptions, simulate};
 
-/// The quantiles whose intervals are looked at.
 pub const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// One way to be slow, with Poisson arrivals.
+/// A slow service with Poisson arrivals.
 #[derive(Clone, Copy)]
 pub enum Process {
-    /// M/M/1 from its empty beginning, at this load. Its response time is exponential with rate μ − λ (Kleinrock,
-    /// *Queueing Systems* I, section 3.2).
+    /// M/M/1 that starts empty, at this load. Its response time is exponential with rate μ − λ (Kleinrock, *Queueing
+    /// Systems* I, section 3.2).
     Queue(f64),
-    /// Exponential times without a queue: independent values.
+    /// Exponential times without a queue, so values are independent.
     Independent,
-    /// `04-gc-pauses`: a pause of 200 ms every 10 s, for the 60 s that the scenario lasts.
+    /// `04-gc-pauses`: a pause of 200 ms every 10 s, for the 60 s of the scenario.
     Pauses,
-    /// Pauses of the same length, with exponential times between them and 10 s from one to the next on average.
+    /// Pauses of that length with exponential times between them, one every 10 s on average.
     RandomPauses,
 }
 
-/// A process, how often it is asked, and for how long.
+/// A process with a request rate and a length.
 #[derive(Clone, Copy)]
 pub struct Case {
     pub process: Process,
     pub per_second: f64,
     pub seconds: f64,
-    /// Keep single requests; else the interval is computed from the rows of the seconds.
+    /// True to keep single requests, false to compute intervals from the rows of the seconds.
     pub samples: bool,
 }
 
-/// A pause of the service, and the time from one to the next.
+/// Length of a pause, and mean time from one pause to the next.
 const PAUSE_S: f64 = 0.2;
 const PERIOD_S: f64 = 10.0;
 const BASELINE: Nanos = Nanos::from_millis(10);
@@ -61,7 +60,6 @@ impl Case {
         format!("{process}, {}/s, {} s{by}", self.per_second, self.seconds)
     }
 
-    /// The true q-quantile in nanoseconds.
     pub fn truth(&self, q: f64) -> f64 {
         let exponential = |per_second: f64| -(1.0 - q).ln() / per_second * 1e9;
         match self.process {
@@ -127,9 +125,8 @@ impl Case {
     }
 }
 
-/// An arrival at any time meets a pause with probability 0.2/10, and then waits for the rest of it, which is
-/// uniform: P(X > 10 ms + t) = (0.2 s − t) / 10 s. An arrival's own work is over when the pause begins or later, so nothing
-/// is added to that.
+/// True quantile with pauses. The work of an arrival ends in a pause with probability 0.2/10. The answer then waits for
+/// the rest of the pause, which is uniform: P(X > 10 ms + t) = (0.2 s − t) / 10 s.
 fn paused_quantile(q: f64) -> f64 {
     let beyond_s = (1.0 - q) * PERIOD_S;
     BASELINE.0 as f64 + (PAUSE_S - beyond_s).max(0.0) * 1e9

@@ -1,4 +1,4 @@
-//! What stopping when a number is narrow enough costs: `--until` with looks at growing lengths, as a run would do it.
+//! Measures the cost of stopping when a number is precise enough: `--until` with looks at growing lengths, like a run.
 
 use truetail_analysis::stopping_rule::{FIRST_INTERIM_ANALYSIS, InterimResult, StoppingRule, next_interim_analysis};
 use truetail_model::record::Metric;
@@ -7,22 +7,21 @@ use truetail_model::time::Nanos;
 use crate::processes::Case;
 use crate::tally::in_parallel;
 
-/// The longest run, after which it is said that the number is not as narrow.
+/// Longest run. After that, the number counts as not precise enough.
 const LONGEST: Nanos = Nanos::from_secs(900);
 
-/// What became of runs that went on until a number was narrow enough.
+/// Results of runs that continued until a number was precise enough.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Stopped {
     pub runs: u64,
-    /// Narrow enough before the limit.
+    /// Runs that were precise enough before the limit.
     pub reached: u64,
-    /// Of these, those whose interval holds the truth.
+    /// Of these, runs whose interval holds the truth.
     pub held: u64,
-    /// Their length in all.
+    /// Total length of these runs.
     pub seconds: f64,
 }
 
-/// Runs of `case`, as long as it takes, with the seeds from 1 to `runs`.
 pub fn stopped(case: Case, until: StoppingRule, runs: u64) -> Stopped {
     in_parallel(runs, |seeds| {
         let mut all = Stopped::default();
@@ -38,7 +37,7 @@ pub fn stopped(case: Case, until: StoppingRule, runs: u64) -> Stopped {
     })
 }
 
-/// A shorter run of a seed is the beginning of a longer one, so a look is a run of that length.
+/// A shorter run of a seed is the beginning of a longer one, so each look simulates a run of that length.
 fn run(case: Case, until: StoppingRule, seed: u64, all: &mut Stopped) {
     all.runs += 1;
     let mut length = FIRST_INTERIM_ANALYSIS;

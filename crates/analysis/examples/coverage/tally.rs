@@ -1,4 +1,4 @@
-//! How often intervals hold the truth.
+//! Counts how often intervals hold the truth.
 
 use std::iter::StepBy;
 use std::ops::RangeInclusive;
@@ -9,14 +9,14 @@ use truetail_run::{Quantile, VerdictState};
 
 use crate::processes::{Case, QUANTILES};
 
-/// What became of the intervals of one quantile.
+/// Results for the intervals of one quantile.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Tally {
     pub runs: u64,
-    /// No interval with two ends, or a run that is INVALID.
+    /// Runs without a two-ended interval, and INVALID runs.
     pub refused: u64,
     pub held: u64,
-    /// The whole interval lay above the truth; the others that missed it lay below.
+    /// Runs with the whole interval above the truth. Intervals that missed otherwise lie below.
     pub above: u64,
     /// Sums over the runs that were not refused.
     relative_width: f64,
@@ -32,12 +32,11 @@ impl Tally {
         self.judged() - self.held - self.above
     }
 
-    /// Share of the judged runs whose interval holds the truth.
     pub fn coverage(&self) -> f64 {
         self.held as f64 / self.judged() as f64
     }
 
-    /// Mean width, as a share of the truth.
+    /// Mean width of the intervals, as a share of the truth.
     pub fn width(&self) -> f64 {
         self.relative_width / self.judged() as f64
     }
@@ -52,7 +51,7 @@ impl Tally {
             self.refused += 1;
             return;
         };
-        // The truth is known to a nanosecond, as everything here is.
+        // The truth and all times here are exact to a nanosecond.
         self.held += u64::from(low as f64 <= truth + 1.0 && truth - 1.0 <= high as f64);
         self.above += u64::from(low as f64 > truth + 1.0);
         self.relative_width += (high - low) as f64 / truth;
@@ -69,7 +68,6 @@ impl Tally {
     }
 }
 
-/// Runs of `case` with the seeds from 1 to `runs`.
 pub fn tally(case: Case, runs: u64) -> [Tally; QUANTILES.len()] {
     let mut all: [Tally; QUANTILES.len()] = Default::default();
     for part in in_parallel(runs, |of| seeds(case, of)) {
@@ -78,7 +76,7 @@ pub fn tally(case: Case, runs: u64) -> [Tally; QUANTILES.len()] {
     all
 }
 
-/// What `of` makes of the seeds from 1 to `runs`, a part of them on each processor.
+/// Applies `of` to the seeds 1 to `runs`, with a part of them on each processor.
 pub fn in_parallel<T: Send>(runs: u64, of: impl Fn(StepBy<RangeInclusive<u64>>) -> T + Sync) -> Vec<T> {
     let threads = thread::available_parallelism().map_or(1, |n| n.get() as u64);
     thread::scope(|scope| {
