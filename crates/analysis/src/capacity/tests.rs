@@ -134,7 +134,7 @@ fn misjudged(trial: &Trial) -> (Answer, f64) {
 }
 
 #[test]
-fn an_end_that_did_not_hold_is_never_probed_again_nor_one_nearer_to_the_limit() {
+fn a_failed_end_is_not_probed_again_nor_a_nearer_one() {
     for resolution in [0.03, 0.04, 0.06] {
         let mut search = Search::new(SearchLimits { resolution, ..limits() });
         let (mut failed, mut longest) = (Vec::<Trial>::new(), Vec::new());

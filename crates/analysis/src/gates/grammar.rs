@@ -2,11 +2,11 @@
 //!
 //! | part | forms |
 //! |---|---|
-//! | METRIC of a time | `p99`, `p99.9`, `max` or `mean`, optionally after `response-time`, `service-time` or `first-byte` |
-//! | METRIC of streams | the same after `first-event`, `event-gap`, `longest-gap`, `ttft`, `itl` or `tpot`; `incomplete-streams` |
-//! | METRIC of sessions | the same after `session-time`; `incomplete-sessions` |
-//! | other METRIC | `error-rate`, `unanswered`, `check-failures`, `throughput` |
-//! | `{NAME}` after METRIC | a target, or of sessions a flow; not for `check-failures` and streams |
+//! | METRIC of a time | `p99`, `p99.9`, `max`, `mean`; or after `response-time`, `service-time`, `first-byte` |
+//! | METRIC of streams | these after `first-event`, `event-gap`, `longest-gap`, `ttft`, `itl`, `tpot` |
+//! | METRIC of sessions | these after `session-time` |
+//! | other METRIC | `error-rate`, `unanswered`, `check-failures`, `throughput`, `incomplete-streams`, `incomplete-sessions` |
+//! | `{NAME}` after METRIC | a target, or for sessions a flow; not for `check-failures` and streams |
 //! | OP | `>`, `>=`, `<`, `<=` |
 //! | LIMIT | a duration (`50ms`), a share (`1%` or `0.01`), or a rate (`950/s`) |
 

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silence_lasts_from_an_end_or_the_first_request_to_the_next_end() {
+    fn a_silence_ends_with_the_next_answer_or_failure() {
         let mut sweep = Sweep::default();
         let mut step = |at: u64, event: Event| sweep.step(at, event);
         assert_eq!(step(10, Event::Sent), None);
