@@ -186,8 +186,7 @@ fn main() {
         ("independent exponential", Process::Independent),
     ] {
         let same = percent(single_runs(process, 1.0, pairs), pairs);
-        // With a load 1.1 times as low and service 1.1 times as slow, a queue has the same utilization and times 1.1
-        // times as long.
+        // A queue at 1/1.1 of the rate with 1.1 times the service time has the same load, and times 1.1 times as long.
         let slower = match process {
             Process::Queue(_) => percent(single_runs(process, SHIFT, pairs), pairs),
             Process::Independent | Process::Pauses | Process::RandomPauses => "–".to_owned(),

@@ -1,7 +1,7 @@
-//! Measures the time to compute the series of a large run, and the length of their JSON text. `cargo run --release -p
-//! truetail-analysis --example large_run [REQUESTS] [SECONDS] [FOLDER]`: by default 60 million requests in an hour of
-//! virtual time. A day is `… 60000000 86400`. With FOLDER, saves the run, so that `truetail report FOLDER -o page.html`
-//! can be timed.
+//! Measures the time to compute the series of a large run, and the length of their JSON text. By default 60 million
+//! requests in an hour of virtual time; a day is `… 60000000 86400`. With FOLDER, saves the run for `truetail report
+//! FOLDER -o page.html`.
+//! `cargo run --release -p truetail-analysis --example large_run [REQUESTS] [SECONDS] [FOLDER]`
 
 use std::env;
 use std::hint::black_box;

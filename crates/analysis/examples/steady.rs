@@ -1,6 +1,6 @@
-//! Measures in the simulator how often a healthy run is called unsteady, and how often and when a change is found: the
-//! tables of `docs/steady-state.md`. `cargo run --release -p truetail-analysis --example steady [RUNS]`, with RUNS
-//! seeds of each kind (default 500).
+//! Measures in the simulator how often a healthy run is called unsteady, and how often and when a change is found.
+//! Prints the tables of `docs/steady-state.md`. RUNS is the number of seeds of each kind, by default 500.
+//! `cargo run --release -p truetail-analysis --example steady [RUNS]`
 
 use truetail_analysis::settling;
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
@@ -100,8 +100,8 @@ fn spread(values: &[f64]) -> String {
     }
 }
 
-/// MSER-5 (White, Cobb & Spratt 2000) on the response times in the order of the intended starts. Takes means of five
-/// and cuts at the smallest variance of the rest over the square of its number, in the first half. Seconds from the
+/// MSER-5 (White, Cobb & Spratt 2000) on the response times in the order of the intended starts. Cuts the means of five
+/// so that the variance of the rest over the square of its number is smallest, within the first half. Seconds from the
 /// origin.
 fn mser5_s(run: &Run) -> f64 {
     let mut records = run.snapshot.samples.even().to_vec();

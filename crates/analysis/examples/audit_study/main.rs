@@ -1,6 +1,6 @@
-//! Measures how often an audit finds a stall hidden by a closed loop, and how often it mistakes a schedule for one.
-//! Prints the tables of `docs/audit.md`: `cargo run --release -p truetail-analysis --example audit_study [RUNS
-//! [scenarios|alarms|power]]`.
+//! Measures how often an audit finds a stall hidden by a closed loop, and how often it mistakes a schedule for one: the
+//! tables of `docs/audit.md`.
+//! `cargo run --release -p truetail-analysis --example audit_study [RUNS [scenarios|alarms|power]]`
 
 #[allow(dead_code, reason = "shared with the tests")]
 mod loads;

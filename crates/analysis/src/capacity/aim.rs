@@ -4,11 +4,9 @@
 //! probes about half of the resolution away from it, on either side. Probes are decided soonest at that distance, and
 //! their answers make a bracket that is narrow enough. The limit is estimated from a least-squares line: the logarithm
 //! of the share of bad requests over the logarithm of the rate. Without probes on both sides of the limit, the search
-//! bisects the bracket or probes around the rates that stayed open. A bad choice costs time, but never makes a result
-//! wrong.
+//! bisects the bracket or probes around open rates. A bad choice costs time, but never makes a result wrong.
 
-/// Distance of a probe from the limit, as a part of the logarithm of the resolution. Twice this is a little less than
-/// the resolution.
+/// Distance of a probe from the limit, as a part of the logarithm of the resolution. A little less than half.
 const OFFSET: f64 = 0.47;
 /// Ratios beyond this factor say nothing about the position of the limit.
 const FARTHEST_RATIO: f64 = 30.0;

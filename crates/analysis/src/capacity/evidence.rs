@@ -57,8 +57,7 @@ impl<'a> Evidence<'a> {
         bad > n * self.allowed && self.has_events(&of) && self.effective(n, of).is_some_and(beyond)
     }
 
-    /// Returns true if the bad requests are more than a few events in chance clusters, which would have no usable
-    /// variance.
+    /// Returns true if there are enough separate bad events. The variance of a few events cannot be estimated.
     fn has_events(&self, of: impl Fn(&Stretch) -> u64) -> bool {
         let is_bad: Vec<bool> = self.sample.stretches.iter().map(|stretch| of(stretch) > 0).collect();
         let begins =

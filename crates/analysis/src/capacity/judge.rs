@@ -60,8 +60,7 @@ impl ProbeJudge {
         answer.or_else(|| (elapsed >= self.give_up_from && self.is_beyond_the_limit()).then_some(Answer::Open))
     }
 
-    /// Share of bad requests at the last look divided by the allowed share, for the worst objective. `None` before the
-    /// first look.
+    /// Worst ratio of any objective at the last look: share of bad requests over allowed share. `None` before a look.
     pub fn ratio(&self) -> Option<f64> {
         let last = self.last.as_ref()?;
         let ratios = last.samples.iter().zip(&self.allowed).map(|(sample, allowed)| sample.share() / allowed);

@@ -19,8 +19,8 @@ pub struct LimitEstimate {
 }
 
 impl LimitEstimate {
-    /// Estimates the limit between `lower`, which met the objectives, and `upper`, which missed one. `None` without a
-    /// bracket.
+    /// Estimates the limit between `lower`, which met the objectives, and `upper`, which missed one. `None` if not in
+    /// order.
     ///
     /// At the limit, the least-squares line through the probes crosses the allowed share (see [`super::aim`]). The
     /// interval follows from the scatter of the probes by the delta method. With slope b, residual variance s², weights

@@ -17,8 +17,7 @@ impl Objective {
         self.sample_before(&run.snapshot, Timestamp::NEVER)
     }
 
-    /// Returns the time before which requests of an unfinished run can be judged at `now`. Later ones may turn out
-    /// slow.
+    /// Returns the time before which requests of an unfinished run can be judged. Later ones may turn out slow.
     pub fn judged_before(&self, snapshot: &Snapshot, now: Timestamp) -> Timestamp {
         let wait = match self.bad() {
             Bad::Slow { metric: Metric::ResponseTime, from_ns } => from_ns.saturating_add(RECORDED_AFTER.0),

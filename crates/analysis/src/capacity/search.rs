@@ -218,8 +218,7 @@ impl Search {
                 self.missed.push(rate);
                 self.open.retain(|open| *open < rate);
             }
-            // An end that did not hold depends on chance, or on whether the load rises or falls to it. So no nearer
-            // rate is an end either.
+            // The answer at an end that did not hold depends on chance or on the load before it. No nearer rate is an end.
             (Purpose::ConfirmUpper, _) => {
                 self.missed.retain(|missed| *missed > rate);
                 self.did_not_hold(trial);

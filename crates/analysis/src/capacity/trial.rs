@@ -40,7 +40,7 @@ pub struct Trial {
     pub level: f64,
     /// Length at the first look.
     pub shortest: Nanos,
-    /// Longest length.
+    /// Length at which the time of the probe is up.
     pub longest: Nanos,
 }
 

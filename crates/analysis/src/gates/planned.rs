@@ -46,7 +46,7 @@ pub enum Reading {
 }
 
 impl<'a> PlannedRun<'a> {
-    /// Creates the facts about a run of `workload` with the targets in `offered`.
+    /// Facts about a run of `workload` with the targets in `offered`.
     pub fn of(workload: &'a Workload, offered: &OfferedLoad, has_checks: bool, reading: Reading) -> PlannedRun<'a> {
         let weights: Vec<u32> = match &offered.mix {
             Some(mix) => mix.targets.iter().map(|target| target.weight).collect(),
@@ -108,7 +108,7 @@ impl<'a> PlannedRun<'a> {
         self.objection_to_few(condition, min_sample_size(q), 1.0)
     }
 
-    /// Objection to a condition that needs more arrivals than the planned share of this load.
+    /// Objection to a condition that needs more arrivals than this load plans for a target with this `share`.
     fn objection_to_few(&self, condition: &dyn fmt::Display, needs_n: u64, share: f64) -> Option<String> {
         let whole = (needs_n as f64 / share).ceil() as u64;
         let planned = self.most_arrivals(whole)?;

@@ -1,8 +1,7 @@
 //! Response time against rate, if the planned rate moved.
 //!
 //! Columns are grouped into bands of equal width by the rate of the profile, not by their counted arrivals, because
-//! bands of counts would put lucky columns together. A recorded trace has no rate besides its arrivals, so its arrivals
-//! are counted.
+//! bands of counts would put lucky columns together. Only a recorded trace has no other rate than its counts.
 
 use truetail_model::arrival::{Profile, RateProfile};
 use truetail_model::record::{RequestRecord, SecondCounts};
@@ -80,8 +79,7 @@ fn of_profile(profile: &Profile, begin_s: f64, end_s: f64) -> Rates {
     Rates { begin: mean(begin_s, begin_s + edge_s), mean: mean(begin_s, end_s), end: mean(end_s - edge_s, end_s) }
 }
 
-/// Returns a function that maps a column to its band, or to `None` if the rate moved through several. `None` if no rate
-/// moved.
+/// Returns a function from columns to bands, with `None` for a column of several bands. `None` if no rate moved.
 fn bands(rates: &[Option<Rates>]) -> Option<impl Fn(&Rates) -> Option<usize> + use<>> {
     let means = || rates.iter().flatten().map(|rates| rates.mean).filter(|mean| mean.is_finite());
     let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));

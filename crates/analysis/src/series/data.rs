@@ -22,8 +22,7 @@ pub struct HeatMap {
     pub largest: u64,
 }
 
-/// Load by column. Rates have six significant digits. Empty if there are fewer than two arrivals or no counts by
-/// second.
+/// Load by column, with six significant digits. Empty if there are fewer than two arrivals or no counts by second.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct LoadSeries {
     /// Planned arrivals per second, by intended start.
@@ -242,8 +241,7 @@ pub struct ShownSession {
     pub session: SampledSession,
 }
 
-/// All series of a run. Lists by column have one entry for each column of `time`, or are empty if nothing is known by
-/// column.
+/// All series of a run. Lists by column have an entry for each column of `time`, or are empty if nothing is known.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct RunSeries {
     /// Columns of everything over time.

@@ -6,8 +6,7 @@ use super::log_bins::LogBins;
 
 const MAX_ROWS: usize = 48;
 
-/// Answered arrivals of each column by response time, and arrivals without an answer. Empty if nothing is known by
-/// column.
+/// Answered arrivals of each column by response time, and unanswered ones. Empty if nothing is known by column.
 pub(super) fn heat_map(response_times: &[Values<'_>], unanswered: &[u64]) -> HeatMap {
     let extremes = || response_times.iter().filter_map(Values::extremes);
     let (lowest, highest) = (extremes().map(|(low, _)| low).min(), extremes().map(|(_, high)| high).max());

@@ -6,8 +6,8 @@ use super::columns::Values;
 use super::data::QuantileSeries;
 use crate::support::min_sample_size;
 
-/// Quantiles of each column, over its values and its `unanswered` arrivals. Unanswered means slower than every value.
-/// An empty list means 0 in every column.
+/// Quantiles of each column over its values and its `unanswered` arrivals, which rank above all values. An empty
+/// `unanswered` means 0 in every column.
 pub(super) fn quantiles(quantiles: &[f64], columns: &[Values<'_>], unanswered: &[u64]) -> Vec<QuantileSeries> {
     if columns.is_empty() {
         return Vec::new();

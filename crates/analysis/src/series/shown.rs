@@ -9,8 +9,7 @@ const SLOWEST: usize = 3;
 /// … and of randomly sampled items besides the median.
 const RANDOM: usize = 4;
 
-/// Returns the slowest items, the median of the random sample by `slowness`, and some other random ones. No item comes
-/// twice.
+/// Returns the slowest items, the median of the random sample by `slowness`, and some other random ones, once each.
 pub(super) fn shown<T: PartialEq, K: Ord>(
     sampled: &Sampled<T>,
     slowness: impl Fn(&T) -> K,
