@@ -14,18 +14,12 @@ impl AfterLoad {
     }
 
     /// Ends with a last step that gives the exit code.
-    ///
-    /// # Errors
-    /// If any step failed.
     pub fn end_with(mut self, code: Result<ExitCode>) -> Result<ExitCode> {
         let code = self.tried(code);
         self.end(code.unwrap_or(ExitCode::Error))
     }
 
     /// Returns `code` if every step succeeded. Otherwise prints all errors but the last, and returns the last.
-    ///
-    /// # Errors
-    /// If a step failed.
     pub fn end(mut self, code: ExitCode) -> Result<ExitCode> {
         let Some(last) = self.0.pop() else { return Ok(code) };
         self.0.iter().for_each(|error| output::note(&error.message));

@@ -15,9 +15,6 @@ pub struct BackgroundThread {
 
 impl BackgroundThread {
     /// Starts a thread for `work`, which must return soon after its receiver is disconnected.
-    ///
-    /// # Errors
-    /// If the system allows no further thread.
     pub fn start(name: &str, work: impl FnOnce(&Receiver<()>) + Send + 'static) -> io::Result<BackgroundThread> {
         let (end, ended) = channel();
         let thread = thread::Builder::new().name(format!("truetail-{name}")).spawn(move || work(&ended))?;
@@ -25,9 +22,6 @@ impl BackgroundThread {
     }
 
     /// Starts a thread with a lower priority than the workers of a run.
-    ///
-    /// # Errors
-    /// If the system allows no further thread.
     pub fn start_behind_workers(
         name: &str,
         work: impl FnOnce(&Receiver<()>) + Send + 'static,

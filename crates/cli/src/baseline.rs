@@ -100,9 +100,6 @@ impl Baseline {
     }
 
     /// Saves the run as the baseline, if `--write-baseline` asks for it, no baseline exists, and the run is fit.
-    ///
-    /// # Errors
-    /// If it cannot be saved.
     pub fn write(&self, run: &Run, findings: &Findings) -> Result<()> {
         if !self.write || !self.runs.is_empty() {
             return Ok(());
@@ -127,9 +124,6 @@ fn never_decided<'a>(gates: &'a [CompareGate], runs: &'a [BaselineRun]) -> Optio
 }
 
 /// Refuses conditions on percentiles that this load is too short to decide.
-///
-/// # Errors
-/// The first such condition, with help.
 pub fn refuse_undecidable(option: &str, gates: &[CompareGate], planned: &PlannedRun<'_>) -> Result<()> {
     match gates.iter().find_map(|gate| planned.objection_to_quantile(gate, gate.q())) {
         Some(objection) => Err(usage_error(format!("{option} {objection}"))),

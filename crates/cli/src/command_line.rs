@@ -23,9 +23,6 @@ pub fn of_run(args: &RunArgs) -> String {
 }
 
 /// Returns the command line of `truetail ab`, quoted for a shell, without secrets.
-///
-/// # Errors
-/// If its options contradict each other.
 pub fn of_ab(args: &AbArgs) -> Result<String> {
     let urls = [&args.a, &args.b].map(|url| (url.clone(), redacted_url(url)));
     let mut hidden = secrets(&args.run.run_args(&args.a, &[])?);

@@ -19,9 +19,6 @@ pub struct Export(ExportArgs);
 
 impl Export {
     /// Checks that at most one form goes to standard output. `json` counts as a form there.
-    ///
-    /// # Errors
-    /// If several do.
     pub fn resolve(args: ExportArgs, json: bool) -> Result<Export> {
         let printed = [("--json", json), ("--csv", args.csv == Some(None)), ("--hgrm", args.hgrm == Some(None))];
         let printed: Vec<&str> = printed.into_iter().filter(|(_, printed)| *printed).map(|(name, _)| name).collect();

@@ -43,9 +43,6 @@ impl Gating {
     }
 
     /// Refuses gates that no behaviour of the service can decide with this load.
-    ///
-    /// # Errors
-    /// The first such gate, with help.
     pub fn refuse_undecidable(&self, planned: &PlannedRun<'_>) -> Result<()> {
         match self.gates.iter().find_map(|gate| Some((gate, planned.objection(gate)?))) {
             Some((gate, objection)) => {
@@ -94,9 +91,6 @@ impl Gating {
 }
 
 /// Writes a JUnit file of these runs.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_junit(file: &Path, suites: &[JunitSuite]) -> Result<()> {
     let content = junit(suites).map_err(|error| cannot_write(file, &error))?;
     fs::write(file, content).map_err(|error| cannot_write(file, &error))
@@ -138,9 +132,6 @@ fn github_page() -> Result<PathBuf> {
 }
 
 /// Refuses a file that is a folder, or whose folder does not exist.
-///
-/// # Errors
-/// A message that says what is wrong, with the option that names the file.
 pub fn check_place(flag: &str, file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if file.is_dir() {

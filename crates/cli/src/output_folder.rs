@@ -175,9 +175,6 @@ pub fn utc_stamp(time: SystemTime) -> String {
 }
 
 /// Writes `files` into `folder`, which must exist.
-///
-/// # Errors
-/// If a file cannot be written.
 pub fn write_files(folder: &Path, files: &[OutputFile]) -> Result<()> {
     files.iter().try_for_each(|file| {
         let path = folder.join(&file.name);

@@ -25,9 +25,6 @@ pub fn page_beside(run: &Run, findings: &Findings, others: &[(String, Run)]) -> 
 }
 
 /// Writes a page.
-///
-/// # Errors
-/// If the file cannot be written.
 pub fn write(file: &Path, html: &str) -> Result<()> {
     fs::write(file, html).map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))
 }

@@ -49,9 +49,6 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
 }
 
 /// Sets the variables of the setup, if any, to stand-in values, to check the load without sending anything.
-///
-/// # Errors
-/// If the file of the setup is not valid.
 pub fn stand_in(args: &mut RunArgs) -> Result<()> {
     if args.flow.setup.is_some() {
         refuse_what_is_read_once(args)?;

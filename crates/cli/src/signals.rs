@@ -122,9 +122,6 @@ impl Drop for SignalHandler {
 
 /// Stops the run of `control` on signals: the first stops sending, the second stops at once, the third ends the
 /// process. After the second, the process also ends if the run does not end within 3 s.
-///
-/// # Errors
-/// If the system does not allow signals to be captured.
 pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
     stop_runs_on_signal(&CurrentRun::of(control.clone()))
 }
@@ -150,9 +147,6 @@ impl CurrentRun {
 
 /// Stops the current one of several runs on signals, as [`stop_run_on_signal`] does. The caller must skip the remaining
 /// runs if [`SignalHandler::first_signal`] returns a signal.
-///
-/// # Errors
-/// If the system does not allow signals to be captured.
 pub fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
     let current = current.clone();
     SignalHandler::start(move |number| {
@@ -196,9 +190,6 @@ fn end_process_unless_ended(control: &Control) {
 }
 
 /// Calls `on_signal` with the number of each signal. The third signal ends the process.
-///
-/// # Errors
-/// If the system does not allow signals to be captured.
 pub fn tell_of_signals(on_signal: impl Fn(u32) + Send + 'static) -> Result<SignalHandler> {
     SignalHandler::start(move |number| {
         on_signal(number);
@@ -208,9 +199,6 @@ pub fn tell_of_signals(on_signal: impl Fn(u32) + Send + 'static) -> Result<Signa
 
 /// Stops a load tool on signals. The first ends the running tool. The second does nothing, because a tool that does not
 /// react is killed after 3 s. The third kills the tool with its children, and ends this process.
-///
-/// # Errors
-/// If the system does not allow signals to be captured.
 pub fn end_tool_on_signal(stop: &CancelToken) -> Result<SignalHandler> {
     let stop = stop.clone();
     SignalHandler::start(move |number| {
@@ -230,9 +218,6 @@ pub struct TerminationSignal(Signals, Capture);
 
 impl TerminationSignal {
     /// Captures these signals, so that they no longer end the process.
-    ///
-    /// # Errors
-    /// If the system does not allow signals to be captured.
     pub fn capture() -> io::Result<TerminationSignal> {
         Capture::start().map(|(signals, capture)| TerminationSignal(signals, capture))
     }

@@ -64,8 +64,8 @@ pub struct RoundsArgs {
     pub max_rounds: Option<u32>,
 }
 
-/// What `ab` leaves out of the options of `run`: what names requests in another way than by a URL, what ends runs at different
-/// times, and what is done with the result of a single run.
+/// Options of `run` that `ab` leaves out: those that name requests other than by a URL, end runs at different times, or
+/// process the result of a single run.
 #[derive(Clone, Copy, Debug)]
 pub struct OmittedByAb;
 

@@ -1,4 +1,4 @@
-//! The run that a run is compared with.
+//! Baseline that a run is compared with.
 
 use std::path::PathBuf;
 

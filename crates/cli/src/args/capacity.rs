@@ -16,7 +16,7 @@ Examples:
   truetail capacity http://127.0.0.1:8080/api --slo 'p99 < 50ms' --slo 'error-rate < 0.1%' --max-time 30m
   truetail capacity http://127.0.0.1:8080/api --slo 'p99.9 < 200ms' --min-rate 500 --max-rate 5k --resolution 2%";
 
-/// Options of `truetail run` that a search sets itself, or that would have no effect in it, by their long names.
+/// Long names of the options of `truetail run` that a search sets itself, or that have no effect in it.
 pub const NOT_FOR_PROBES: &[&str] = &[
     "rate",
     "spacing",

@@ -1,8 +1,8 @@
-//! Errors of clap as the one line that the user reads.
+//! Errors of clap as one line for the user.
 
 use clap::error::{ContextKind, ErrorKind};
 
-/// An error of clap in one line.
+/// Converts an error of clap to one line.
 pub fn in_one_line(error: &clap::Error) -> String {
     if let (ErrorKind::ValueValidation, Some(flag), Some(problem)) =
         (error.kind(), error.get(ContextKind::InvalidArg), std::error::Error::source(error))
@@ -14,14 +14,14 @@ pub fn in_one_line(error: &clap::Error) -> String {
     }
     let text = error.render().to_string();
     let told = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
-    // clap suggests that an unknown flag might be meant as a value, which is never so here.
+    // clap suggests that an unknown flag may be meant as a value, which is never true here.
     let helps = |line: &&str| !line.contains("as a value, use");
     let words = told.filter(helps).map(|line| line.trim().trim_start_matches("error: ").replacen("tip: ", "; ", 1));
     let line = words.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ").replace(" ;", ";");
     format!("{line}; see --help")
 }
 
-/// Options of other load tools, and those of `truetail run` that say the same.
+/// Options of other load tools, and the options of `truetail run` with the same meaning.
 const ELSEWHERE: [(&[&str], &str); 6] = [
     (&["--vus", "--virtual-users", "--clients"], "--users, and --model closed"),
     (&["--rps", "--qps", "--arrival-rate", "-q", "-R"], "--rate (-r)"),
@@ -34,7 +34,7 @@ const ELSEWHERE: [(&[&str], &str); 6] = [
     (&["--threshold", "--thresholds"], "--slo"),
 ];
 
-/// A word on an option that is unknown here and known elsewhere. What is spelt alike may mean something else.
+/// Returns a hint for an unknown option that other tools have. The same spelling may have another meaning.
 fn of_another_tool(error: &clap::Error) -> Option<String> {
     let unknown =
         error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)?.to_string();
@@ -42,7 +42,7 @@ fn of_another_tool(error: &clap::Error) -> Option<String> {
     Some(format!("unexpected argument '{unknown}' found; 'truetail run' has {ours}; see --help"))
 }
 
-/// `--rate` of `--rate <RATE>`.
+/// Returns `--rate` for `--rate <RATE>`.
 fn name_of(argument: &str) -> &str {
     argument.split_once(' ').map_or(argument, |(name, _)| name)
 }

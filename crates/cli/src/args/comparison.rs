@@ -1,4 +1,4 @@
-//! What is done with a comparison, by `truetail compare` and `truetail ab`.
+//! Conditions and output of a comparison, for `truetail compare` and `truetail ab`.
 
 use std::path::PathBuf;
 

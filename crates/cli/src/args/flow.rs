@@ -33,12 +33,11 @@ pub struct FlowInputs {
     pub file_root: Option<PathBuf>,
 }
 
-/// `--variable`.
+/// Value of `--variable`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
     /// Letters, digits, hyphens and underscores.
     pub name: String,
-    /// What it stands for.
     pub value: String,
 }
 

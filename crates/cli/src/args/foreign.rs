@@ -29,7 +29,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((what.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// A file, or standard input.
+/// Returns true if the path means standard input.
 pub fn is_stdin(path: &PathBuf) -> bool {
     path == &PathBuf::from("-")
 }

@@ -40,21 +40,18 @@ pub struct GateArgs {
 }
 
 impl GateArgs {
-    /// The gates of both options.
+    /// Returns the gates of both options.
     pub fn gates(&self) -> Vec<Gate> {
         let must_hold = self.slo.iter().filter_map(SloArg::of_run);
         must_hold.chain(self.fail_if.iter().map(|condition| &condition.0)).cloned().collect()
     }
 
-    /// What each request must meet.
+    /// Returns the objectives that each request must meet.
     pub fn of_each_request(&self) -> Vec<Objective> {
         self.slo.iter().filter_map(SloArg::of_each_request).cloned().collect()
     }
 
-    /// Refuses objectives of each request.
-    ///
-    /// # Errors
-    /// The first of them, and `why` it has no place here.
+    /// Refuses objectives of each request. `why` is the end of the message.
     pub fn refuse_of_each_request(&self, why: &str) -> Result<()> {
         match self.slo.iter().find_map(SloArg::of_each_request) {
             Some(objective) => Err(usage_error(format!("--slo '{objective}' is about each request: {why}"))),

@@ -52,7 +52,7 @@ pub enum K8sVerb {
 }
 
 impl K8sArgs {
-    /// Keeps the words that were typed.
+    /// Stores the typed words in the arguments.
     pub fn remember(&mut self, words: Vec<String>) {
         if let K8sVerb::Run(args) = &mut self.verb {
             args.typed.words = words;
@@ -159,14 +159,14 @@ fn name(text: &str) -> Result<String, String> {
     is_name(text).map(|()| text.to_owned())
 }
 
-/// An amount as Kubernetes writes it. What it does not take, it says itself.
+/// Parses an amount in the syntax of Kubernetes, which checks the details itself.
 fn quantity(text: &str) -> Result<String, String> {
     let fits =
         text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
     if fits { Ok(text.to_owned()) } else { Err(format!("'{text}' is no amount; write one such as 2, 500m or 1Gi")) }
 }
 
-/// What neither verb takes: the pods have it from the Job, or each would decide alone.
+/// Options that neither verb takes: the Job sets them for the pods, or each pod would decide differently.
 macro_rules! omitted_by_both {
     ($($more:literal),*) => {
         &["url", "more", "all", "config", "baseline", "baseline_fail_if", "write_baseline", "command", "unix_socket", "until", "stripe", "start_at",
@@ -175,7 +175,7 @@ macro_rules! omitted_by_both {
     };
 }
 
-/// What `k8s render` leaves out.
+/// Options that `k8s render` leaves out.
 #[derive(Clone, Copy, Debug)]
 pub struct OmittedByRender;
 
@@ -185,7 +185,7 @@ impl Omits for OmittedByRender {
     ];
 }
 
-/// What `k8s run` leaves out.
+/// Options that `k8s run` leaves out.
 #[derive(Clone, Copy, Debug)]
 pub struct OmittedByK8sRun;
 

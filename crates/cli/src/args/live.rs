@@ -1,4 +1,4 @@
-//! Watching a run while it goes on.
+//! Options to watch a run in progress.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! The command line as the user typed it, one file per verb. Only the form of each value is checked here.
+//! Command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
 pub mod ab;
 pub mod audit;
@@ -98,7 +98,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Keeps the words that were typed, for the verbs that store them in a run.
+    /// Stores the typed words in the arguments of verbs that save them in a run.
     fn remember(&mut self, words: Vec<String>) {
         match self {
             Command::Demo(args) => args.typed.words = words,
@@ -123,19 +123,15 @@ impl Command {
     }
 }
 
-/// The meaning of a command line.
+/// Meaning of a command line.
 #[derive(Debug)]
 pub enum CliAction {
-    /// Carry out a command.
     Execute(Box<Command>),
     /// Show a text: help or version.
     Show(String),
 }
 
-/// Reads a command line, the program's name first.
-///
-/// # Errors
-/// What is wrong with it, in one line.
+/// Parses a command line, with the program's name first.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
     let arguments: Vec<OsString> = arguments.collect();
     match Cli::try_parse_from(&arguments) {
@@ -154,7 +150,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
     }
 }
 
-/// The definition of the whole command line.
+/// Returns the definition of the whole command line.
 pub fn definition() -> clap::Command {
     Cli::command()
 }

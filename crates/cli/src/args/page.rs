@@ -34,7 +34,7 @@ pub struct TypedArgs {
 }
 
 impl std::fmt::Debug for TypedArgs {
-    /// Without the words, which may hold secrets.
+    /// Omits the words, which may hold secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "TypedArgs({} words)", self.words.len())
     }

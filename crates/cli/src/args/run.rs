@@ -301,7 +301,7 @@ pub enum ModelName {
     PartlyOpen,
 }
 
-/// `--user`: user name and password. The password is never printed.
+/// Value of `--user`: user name and password. The password is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials(pub String);
 
@@ -323,13 +323,13 @@ impl FromStr for Credentials {
     }
 }
 
-/// `--max-time`: a time above zero, in seconds where it has no unit.
+/// Parses `--max-time`: a time above zero, in seconds unless it has a unit.
 fn curl_time(text: &str) -> Result<Nanos, String> {
     let has_unit = text.trim().parse::<f64>().is_err();
     if has_unit { length(text) } else { length(&format!("{}s", text.trim())) }
 }
 
-/// `--timeout`: a time above zero, or none.
+/// Value of `--timeout`: a time above zero, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeoutValue(pub Option<Nanos>);
 
@@ -341,10 +341,9 @@ impl FromStr for TimeoutValue {
     }
 }
 
-/// `--warmup`: a time, or where response times have settled.
+/// Value of `--warmup`: a time, or automatic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmupValue {
-    /// This long.
     Time(Nanos),
     /// Until response times have settled.
     Auto,

@@ -1,5 +1,4 @@
-//! Options of `truetail run` for verbs that make runs of their own, and for files that hold them: both are words that `run`
-//! itself reads, so that they mean the same everywhere.
+//! Options of `truetail run` for other verbs and for configuration files. `run` itself parses them in both cases.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,16 +11,16 @@ use super::clap_error;
 use super::run::RunArgs;
 use crate::error::{Result, usage_error};
 
-/// What a verb leaves out of the options of `run`.
+/// Options of `run` that a verb leaves out.
 pub trait Omits {
-    /// The names of the omitted options and arguments, in the spelling of [`RunArgs`].
+    /// Names of the omitted options and arguments, as fields of [`RunArgs`].
     const NAMES: &'static [&'static str];
 }
 
-/// Options that were given, by their long names, each as the words that give it again.
+/// Given options by long name, each with the words that give it again.
 pub type Given = BTreeMap<String, Vec<OsString>>;
 
-/// The options of `run` that a verb takes too, as words for it.
+/// Options of `run` that a verb also takes, as words.
 #[derive(Clone, Debug)]
 pub struct RunOptions<O> {
     given: Given,
@@ -29,22 +28,19 @@ pub struct RunOptions<O> {
 }
 
 impl<O> RunOptions<O> {
-    /// Those of `run` for this URL, and with these further options, (name, value): they replace what the user gave.
-    ///
-    /// # Errors
-    /// If the options contradict each other.
+    /// Returns the arguments of `run` for this URL. The (name, value) pairs in `more` replace options of the user.
     pub fn run_args(&self, url: &str, more: &[(&str, String)]) -> Result<RunArgs> {
         let mut given = self.given.clone();
         given.extend(more.iter().map(|(name, value)| ((*name).to_owned(), words_of(name, [OsString::from(value)]))));
         parse_run(std::iter::once(OsString::from(url)).chain(given.into_values().flatten()).collect())
     }
 
-    /// The words of the options that `wanted` takes by their long names.
+    /// Returns the words of the options whose long names `wanted` accepts.
     pub fn words(&self, wanted: impl Fn(&str) -> bool) -> Vec<OsString> {
         self.given.iter().filter(|(name, _)| wanted(name)).flat_map(|(_, words)| words.clone()).collect()
     }
 
-    /// The value of an option that takes one, as it was given.
+    /// Returns the given value of an option.
     pub fn value_of(&self, option: &str) -> Option<String> {
         let words: Vec<_> = self.given.get(option)?.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let after_equals = words[0].strip_prefix(&format!("--{option}=")).map(str::to_owned);
@@ -78,20 +74,17 @@ impl<O: Omits> FromArgMatches for RunOptions<O> {
     }
 }
 
-/// The definition of the arguments of `run`.
+/// Returns the definition of the arguments of `run`.
 pub fn definition() -> Command {
     definition_of::<RunArgs>()
 }
 
-/// The definition of the arguments of a verb.
+/// Returns the definition of the arguments of a verb.
 pub fn definition_of<A: Args>() -> Command {
     A::augment_args(Command::new("truetail").no_binary_name(true))
 }
 
-/// Reads the words that follow `truetail run`.
-///
-/// # Errors
-/// What is wrong with them, in one line.
+/// Parses the words after `truetail run`.
 pub fn parse_run(words: Vec<OsString>) -> Result<RunArgs> {
     let typed = typed("run", &words);
     let mut args: RunArgs = parse_as(words)?;
@@ -99,25 +92,19 @@ pub fn parse_run(words: Vec<OsString>) -> Result<RunArgs> {
     Ok(args)
 }
 
-/// Reads the words that follow a verb with these arguments.
-///
-/// # Errors
-/// What is wrong with them, in one line.
+/// Parses the words after a verb with these arguments.
 pub fn parse_as<A: Args>(words: Vec<OsString>) -> Result<A> {
     let read = definition_of::<A>().try_get_matches_from(words).and_then(|matches| A::from_arg_matches(&matches));
     read.map_err(|error| usage_error(clap_error::in_one_line(&error)))
 }
 
-/// The words of a command line, as they would have been typed.
+/// Returns the words of a command line, as a user would type them.
 pub fn typed(verb: &str, words: &[OsString]) -> Vec<String> {
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
     std::iter::once(verb.to_owned()).chain(words).collect()
 }
 
-/// The options of `run` that these words give.
-///
-/// # Errors
-/// What is wrong with them, in one line.
+/// Returns the options of `run` that these words give.
 pub fn given_in_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<Given> {
     let definition = definition().disable_help_flag(true);
     let arguments: Vec<_> = definition.get_arguments().cloned().collect();
@@ -126,7 +113,7 @@ pub fn given_in_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W
     Ok(given(&arguments, &matches))
 }
 
-/// The options among `args` that were given on the command line.
+/// Returns the options among `args` that were given on the command line.
 pub fn given(args: &[Arg], matches: &ArgMatches) -> Given {
     let words = |arg: &Arg| {
         let (id, long) = (arg.get_id().as_str(), arg.get_long()?);
@@ -138,17 +125,17 @@ pub fn given(args: &[Arg], matches: &ArgMatches) -> Given {
     args.iter().filter_map(words).collect()
 }
 
-/// The words that give an option these values, one after another.
+/// Returns the words that give an option these values in turn.
 pub fn words_of(long: &str, values: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     values.into_iter().flat_map(|value| of_value(long, value)).collect()
 }
 
-/// The word that gives an option without a value.
+/// Returns the word of an option without a value.
 pub fn flag(long: &str) -> OsString {
     format!("--{long}").into()
 }
 
-/// Two words, or one if the value would be taken for an option.
+/// Returns two words, or one if the value could be taken for an option.
 fn of_value(long: &str, value: OsString) -> Vec<OsString> {
     if !value.to_string_lossy().starts_with('-') {
         return vec![flag(long), value];

@@ -1,4 +1,4 @@
-//! What the screen of a run shows.
+//! Screen of a run.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! Several runs of truetail.toml, one after another.
+//! Several runs of truetail.toml, made in turn.
 
 use clap::Args;
 
@@ -14,7 +14,7 @@ pub struct SeveralArgs {
 }
 
 impl SeveralArgs {
-    /// Whether several are asked for.
+    /// Returns true if several runs were asked for.
     pub fn is_given(&self) -> bool {
         self.all || !self.more.is_empty()
     }

@@ -113,7 +113,7 @@ pub struct SimulateLabArgs {
 }
 
 impl SimulateLabArgs {
-    /// Every option, and whether it was given.
+    /// Returns every option, and true for each that was given.
     pub fn given(&self) -> [(&'static str, bool); 12] {
         [
             ("--base", self.base.is_some()),
@@ -132,7 +132,7 @@ impl SimulateLabArgs {
     }
 }
 
-/// `--pause-every`.
+/// Value of `--pause-every`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PauseEvery {
     /// After this many requests.

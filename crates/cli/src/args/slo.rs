@@ -1,11 +1,11 @@
-//! `--slo`: what must hold for the run, or for each request to a language model.
+//! `--slo`: objectives of the run, or of each request to a language model.
 
 use std::str::FromStr;
 
 use truetail_analysis::gates::{Gate, Slo};
 use truetail_stream::Objective;
 
-/// What must hold.
+/// An objective.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SloArg {
     /// A figure of the run: `p99 < 50ms`.
@@ -26,7 +26,7 @@ impl FromStr for SloArg {
 }
 
 impl SloArg {
-    /// The gate, if it is about the run.
+    /// Returns the gate, if the objective is about the run.
     pub fn of_run(&self) -> Option<&Gate> {
         match self {
             SloArg::OfRun(gate) => Some(gate),
@@ -34,7 +34,7 @@ impl SloArg {
         }
     }
 
-    /// The objective, if it is about each request.
+    /// Returns the objective, if it is about each request.
     pub fn of_each_request(&self) -> Option<&Objective> {
         match self {
             SloArg::OfRun(_) => None,

@@ -1,4 +1,4 @@
-//! Answers that come in pieces.
+//! Options for answers that are streams.
 
 use std::path::PathBuf;
 
@@ -55,7 +55,6 @@ pub enum LlmName {
 }
 
 impl LlmName {
-    /// The form of its answers.
     pub fn api(self) -> LlmApi {
         match self {
             LlmName::OpenaiChat => LlmApi::OpenaiChat,

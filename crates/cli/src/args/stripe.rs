@@ -22,10 +22,10 @@ pub struct StripeArgs {
     pub start_at: Option<StartAt>,
 }
 
-/// `--start-at`.
+/// Value of `--start-at`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartAt {
-    /// So long after the command line was read.
+    /// This long after the command line was read.
     After(Nanos),
     /// Nanoseconds since 1970 UTC.
     At(u64),

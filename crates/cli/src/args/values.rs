@@ -6,19 +6,19 @@ use std::str::FromStr;
 
 use truetail_model::time::Nanos;
 
-/// A whole number from 1.
+/// Parses a whole number from 1.
 pub fn count<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> {
     let number: T = text.trim().parse().map_err(|_| format!("'{text}' is not a whole number from 1"))?;
     if number == T::default() { Err("0 is too few; write a whole number from 1".to_owned()) } else { Ok(number) }
 }
 
-/// A time above zero.
+/// Parses a time above zero.
 pub fn length(text: &str) -> Result<Nanos, String> {
     let time: Nanos = text.parse().map_err(|error| format!("{error}"))?;
     if time.is_zero() { Err(format!("'{text}' is zero; write a time above zero, such as 10s")) } else { Ok(time) }
 }
 
-/// A share such as `5%` or `0.05`, from `LOW` to `HIGH` thousandths.
+/// Parses a share such as `5%` or `0.05`, from `LOW` to `HIGH` thousandths.
 pub fn share_in<const LOW: u32, const HIGH: u32>(text: &str) -> Result<f64, String> {
     let (low, high) = (f64::from(LOW) / 1e3, f64::from(HIGH) / 1e3);
     let malformed = || format!("'{text}' is not a share; write a number such as {}%", high * 10.0);
@@ -27,7 +27,7 @@ pub fn share_in<const LOW: u32, const HIGH: u32>(text: &str) -> Result<f64, Stri
         Some(percent) => number(percent)? / 100.0,
         None => number(text)?,
     };
-    // A hair of tolerance for what percent do not divide evenly.
+    // Tolerates rounding of the division by 100.
     if (low - 1e-12..=high + 1e-12).contains(&share) {
         Ok(share)
     } else {
@@ -35,7 +35,7 @@ pub fn share_in<const LOW: u32, const HIGH: u32>(text: &str) -> Result<f64, Stri
     }
 }
 
-/// The folder of a saved run, given as the folder or as the run.json in it.
+/// Returns the folder of a saved run, given as that folder or as the run.json in it.
 pub fn run_folder(text: &str) -> Result<PathBuf, String> {
     let path = Path::new(text);
     if path.file_name() != Some(OsStr::new("run.json")) {

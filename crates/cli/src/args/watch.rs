@@ -1,4 +1,4 @@
-//! The full-screen view of a run.
+//! Full-screen view of a run.
 
 use clap::Args;
 

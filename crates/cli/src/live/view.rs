@@ -50,9 +50,6 @@ impl LiveView {
     }
 
     /// Starts the views of the run of `source`. Without views it does nothing.
-    ///
-    /// # Errors
-    /// If the system gives no thread for the server.
     pub fn start(self, source: FeedSource) -> Result<RunningView> {
         if self.listener.is_none() && self.otlp.is_none() && !self.watch {
             return Ok(RunningView::default());

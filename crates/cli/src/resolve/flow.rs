@@ -41,18 +41,12 @@ pub fn version(args: &RunArgs) -> HttpVersion {
 }
 
 /// Combines flows for one run.
-///
-/// # Errors
-/// If the flows cannot be combined.
 pub fn together(flows: Vec<Flow>) -> Result<Flows> {
     Flows::new(flows).map_err(|error| usage_error(format!("--flow: {error}")))
 }
 
 /// Reads the flow in `file`, with these variables and the rows that its text uses. Its files are in `file_root`, or by
 /// default in the folder of the flow.
-///
-/// # Errors
-/// If the flow is not valid.
 pub fn read(
     file: &Path,
     variables: &[Variable],
@@ -72,9 +66,6 @@ pub fn read(
 }
 
 /// Returns the files that the flow in `file` names.
-///
-/// # Errors
-/// If the flow is not valid.
 pub fn files_of(file: &Path) -> Result<Vec<String>> {
     truetail_flow::files_of(&input::text(file)?).map_err(|error| wrong(file, &error))
 }

@@ -77,9 +77,6 @@ pub fn of_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
 }
 
 /// Checks that every `--resolve` address belongs to one of the targets.
-///
-/// # Errors
-/// If an address is not used.
 pub fn check_used(args: &RunArgs, targets: &[&Target]) -> Result<()> {
     let origins: Vec<_> = targets.iter().flat_map(|target| target.origins().cloned()).collect();
     way(args)?.check_used(&origins).map_err(refused)

@@ -36,9 +36,6 @@ pub fn of_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Op
 }
 
 /// Refuses rows if no flow uses a column.
-///
-/// # Errors
-/// If no flow does, or the rows are not valid.
 pub fn refuse_unused(data: Option<&DataFile>, flows: &Flows) -> Result<()> {
     match data.filter(|_| !flows.iter().any(Flow::uses_rows)) {
         Some(data) => Err(unused(data, "the flows use")?),
@@ -54,9 +51,6 @@ fn unused(data: &DataFile, who_uses: &str) -> Result<CliError> {
 }
 
 /// Refuses `--feed once` for a verb that makes several runs, because each would start with the first row again.
-///
-/// # Errors
-/// If it was given.
 pub fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
     match feed {
         Some(FeedName::Once) => Err(usage_error(format!(

@@ -92,9 +92,6 @@ pub struct RunFiles {
 }
 
 /// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files.
-///
-/// # Errors
-/// A line that says what is wrong.
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let command = command_line::of_run(&args);
     let flows = flow::flows(&mut args)?;
@@ -177,9 +174,6 @@ fn printed(args: &RunArgs) -> Printed {
 }
 
 /// Returns the place to save the run.
-///
-/// # Errors
-/// If the options contradict each other.
 pub fn save_to(args: &RunArgs) -> Result<SaveTo> {
     match (&args.out, args.no_save || args.pack) {
         (Some(_), true) => Err(usage_error("--out and --no-save contradict each other; give one of them")),

@@ -23,9 +23,6 @@ pub fn scenario(given: &str) -> Result<Scenario> {
 }
 
 /// Returns the scenario as [`scenario`] does. For an unknown name, the error also lists the labs.
-///
-/// # Errors
-/// If no scenario has this name, or the file is no scenario.
 pub fn scenario_or_lab(given: &str) -> Result<Scenario> {
     scenario(given).map_err(|error| {
         let labs = Lab::NAMES.join(", ");

@@ -16,9 +16,6 @@ use crate::error::{Result, usage_error};
 
 /// Returns the streams of a run, and adds their observer to the plan; `None` if no answer is read as a stream. With
 /// `flows`, only steps marked as streams are. `cut_warmup` means that the warm-up is found after the run.
-///
-/// # Errors
-/// The errors of [`options`].
 pub fn streams(
     args: StreamArgs,
     objectives: Vec<Objective>,

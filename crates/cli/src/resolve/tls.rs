@@ -36,9 +36,6 @@ pub fn notes(args: &RunArgs) -> Vec<String> {
 }
 
 /// Refuses TLS flags if no target uses TLS.
-///
-/// # Errors
-/// If such a flag was given.
 pub fn check_used(targets: &[&Target], args: &RunArgs) -> Result<()> {
     let flags = [
         ("--insecure", args.insecure),

@@ -8,9 +8,6 @@ use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
 /// Writes `truetail.1` and one page per verb.
-///
-/// # Errors
-/// If the folder cannot be created, or a page cannot be written.
 pub fn man(args: &ManArgs) -> Result<ExitCode> {
     let folder = args.out.display();
     fs::create_dir_all(&args.out)

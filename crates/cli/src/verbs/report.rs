@@ -46,17 +46,11 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
 }
 
 /// Loads the run in a folder, and prints a note on each optional file that is missing.
-///
-/// # Errors
-/// If the folder is no run.
 pub fn load(path: &Path) -> Result<Run> {
     load_all(path).map(|loaded| loaded.run)
 }
 
 /// Loads the run in a folder with its saved verdict and gates, and prints a note on each optional file that is missing.
-///
-/// # Errors
-/// If the folder is no run.
 pub fn load_all(path: &Path) -> Result<Loaded> {
     let loaded = folder::load(path).map_err(runtime_error)?;
     for lacking in &loaded.missing {

@@ -73,9 +73,6 @@ impl Offered {
 }
 
 /// Offers the load, judges the gates, saves the result, and prints it. With `turns`, JSON is left to the caller.
-///
-/// # Errors
-/// If the load cannot be offered.
 pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
     let screen = args.screen;
     let baseline = Baseline::resolve(args.baseline.clone(), args.out.as_deref())?;

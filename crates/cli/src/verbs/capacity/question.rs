@@ -53,9 +53,6 @@ pub struct Asked {
 
 impl Asked {
     /// Checks the arguments, reads the files that they name, and resolves the host.
-    ///
-    /// # Errors
-    /// A line that says what is wrong.
     pub fn resolve(args: CapacityArgs) -> Result<Asked> {
         if args.slo.is_empty() {
             return Err(usage_error("no objective given; add --slo, such as --slo 'p99 < 50ms'"));

@@ -25,9 +25,6 @@ impl SearchStop {
     }
 
     /// Stops the search on Ctrl-C. What was found before is kept.
-    ///
-    /// # Errors
-    /// If the system does not allow signals to be captured.
     pub fn on_signals(&self) -> Result<SignalHandler> {
         let stop = self.clone();
         signals::tell_of_signals(move |number| {

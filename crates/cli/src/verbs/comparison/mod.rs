@@ -19,9 +19,6 @@ use crate::gating::check_place;
 use crate::output;
 
 /// Checks, before anything is measured, that the output files can be written.
-///
-/// # Errors
-/// If one cannot.
 pub(super) fn check_places(args: &ComparisonArgs) -> Result<()> {
     let places = [("--html", &args.html), ("--append", &args.append)];
     places.into_iter().try_for_each(|(option, file)| file.as_deref().map_or(Ok(()), |file| check_place(option, file)))

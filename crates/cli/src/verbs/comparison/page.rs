@@ -19,9 +19,6 @@ use crate::verbs::named_run::Named;
 pub(in crate::verbs) const DRAWN: usize = 3;
 
 /// Writes the page of a comparison of A and B.
-///
-/// # Errors
-/// If it cannot be written.
 pub(super) fn write(file: &Path, report: &CompareReport, sides: [&[Named]; 2], command: &str) -> Result<()> {
     let drawn: Vec<(char, &Named, RunSeries)> = ['A', 'B']
         .into_iter()

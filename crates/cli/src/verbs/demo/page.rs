@@ -13,9 +13,6 @@ use crate::error::Result;
 use crate::page;
 
 /// Writes the page in the folder of `--out` or beside the runs, and returns its path. `None` if no run was saved.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write(
     setup: &DemoSetup,
     compared: &OmissionComparison,

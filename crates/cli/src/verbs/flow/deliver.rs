@@ -8,9 +8,6 @@ use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::{gating, output};
 
 /// Refuses an output file that cannot be written or is the input. Called before anything is read.
-///
-/// # Errors
-/// A message that says what is wrong with the file.
 pub(super) fn check_out(out: Option<&Path>, input: &Path) -> Result<()> {
     let Some(out) = out else { return Ok(()) };
     gating::check_place("--out", out)?;
@@ -27,9 +24,6 @@ fn is_same(a: &Path, b: &Path) -> bool {
 }
 
 /// Writes `text` to a file or to standard output, and the notes to standard error.
-///
-/// # Errors
-/// If it cannot be written.
 pub(super) fn deliver(text: &str, out: Option<&Path>, notes: &[String]) -> Result<ExitCode> {
     match out {
         None => output::print(text)?,

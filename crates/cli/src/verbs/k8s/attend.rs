@@ -15,9 +15,6 @@ use crate::start::process_file;
 use truetail_run::input;
 
 /// Carries out the orders on standard input, one per line.
-///
-/// # Errors
-/// If an order is not known or fails.
 pub(super) fn attend(args: &AttendArgs) -> Result<ExitCode> {
     for line in io::stdin().lock().lines() {
         let line = line.map_err(|error| runtime_error(format!("cannot read standard input: {error}")))?;

@@ -29,9 +29,6 @@ pub(super) struct SharedLoad {
 
 impl SharedLoad {
     /// Checks everything that can be checked without the image: each option, the load, and that it can be dealt out.
-    ///
-    /// # Errors
-    /// A line that says what is wrong.
     pub(super) fn resolve(job: &JobArgs, options: Vec<OsString>) -> Result<SharedLoad> {
         let words: Vec<OsString> = job.url.iter().map(OsString::from).chain(options).collect();
         let of_first = [OsString::from(format!("--stripe=1/{}", job.shards)), "--pack".into()];
