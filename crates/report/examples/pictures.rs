@@ -1,5 +1,5 @@
-//! Draws all pictures of every scenario, and of a run in which everything happens, as PNG to look at:
-//! `cargo run -p truetail-report --example pictures -- FOLDER`.
+//! Draws all pictures of every scenario as PNG, and of a run with every kind of event: `cargo run -p truetail-report
+//! --example pictures -- FOLDER`.
 
 use std::path::Path;
 use std::{env, fs};
@@ -34,7 +34,7 @@ fn draw(folder: &Path, run: &Run) {
     }
 }
 
-/// A rate in steps, a queue, a late generator that stood still, errors of every kind.
+/// Returns a run with a rate in steps, a queue, a late generator with pauses, and errors of every kind.
 fn everything() -> Run {
     let flaws = GeneratorFlaws {
         seed: 1,

@@ -7,32 +7,32 @@ use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
 
-/// Everything that is said of a search.
+/// Results of a search for capacity.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CapacityReport {
     /// The objectives.
     pub slo: Vec<String>,
-    /// How the search ended.
+    /// State at the end of the search.
     pub state: SearchState,
-    /// What ended it early, if something did.
+    /// Cause of an early end, if there was one.
     pub stopped_by: Option<&'static str>,
-    /// The highest rate that meets the objectives, and whether it was probed again at full length.
+    /// The highest rate that met the objectives. True if it was probed again at full length.
     pub proven: Option<(f64, bool)>,
-    /// The lowest rate that misses one, and whether it was probed again at full length.
+    /// The lowest rate that missed an objective. True if it was probed again at full length.
     pub refuted: Option<(f64, bool)>,
-    /// About where the limit is: what the probes suggest, and do not prove.
+    /// Estimate of the limit, which the probes suggest but do not prove.
     pub estimate: Option<LimitEstimate>,
-    /// By how much the two may differ.
+    /// Accepted relative difference between `proven` and `refuted`.
     pub resolution: f64,
-    /// How sure the result is.
+    /// Confidence of the result.
     pub confidence: f64,
-    /// What the figures of the probes are, such as `p99`.
+    /// Name of the probes' figures, such as `p99`.
     pub time_name: String,
-    /// Where the search is saved.
+    /// Folder of the saved search.
     pub folder: String,
-    /// An objective says how many requests may have an error status.
+    /// True if an objective limits requests with an error status.
     pub counts_errors: bool,
-    /// The probes in their order.
+    /// The probes, in the order of the search.
     pub probes: Vec<ProbeLine>,
 }
 
@@ -41,34 +41,34 @@ pub struct CapacityReport {
 pub struct ProbeLine {
     /// Requests per second.
     pub rate: f64,
-    /// Why this rate was probed.
+    /// Reason for probing this rate.
     pub purpose: Purpose,
-    /// What it says of the rate.
+    /// Result for this rate.
     pub answer: Answer,
-    /// How long the rate was offered.
+    /// Time for which the rate was offered.
     pub seconds: f64,
-    /// How many requests that took.
+    /// Number of requests.
     pub requests: u64,
-    /// How many of them had no answer, or an error status.
+    /// Number of requests without an answer, or with an error status.
     pub errors: u64,
-    /// The percentile of the first objective that has one, nanoseconds.
+    /// Percentile of the first objective with a percentile, nanoseconds.
     pub value_ns: Option<u64>,
-    /// The lower end of its 95 % confidence interval.
+    /// Lower end of its 95 % confidence interval.
     pub low_ns: Option<u64>,
-    /// The upper end.
+    /// Upper end of its 95 % confidence interval.
     pub high_ns: Option<u64>,
-    /// The folder of the run.
+    /// Folder of the run.
     pub run: Option<String>,
-    /// The end of the time cut it off before it could say anything.
+    /// True if the time limit ended the probe before it had a result.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut_off: bool,
-    /// Something to say about the probe.
+    /// Note on the probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl CapacityReport {
-    /// The rates that met and missed so far, in a few words. What one probe showed is not proven.
+    /// Returns the rates that met and missed so far, in a few words. The result of a single probe is not proven.
     pub fn so_far(&self) -> String {
         let rate = |end: Option<(f64, bool)>| match end {
             None => "nothing".to_owned(),
@@ -78,7 +78,6 @@ impl CapacityReport {
         format!("met so far: {}, missed: {}", rate(self.proven), rate(self.refuted))
     }
 
-    /// What a reader has to know of the result.
     pub(crate) fn notes(&self) -> Vec<String> {
         let fails = |probe: &&ProbeLine| probe.answer == Answer::Meets && probe.errors > 0;
         let share = |probe: &ProbeLine| probe.errors as f64 / probe.requests.max(1) as f64;
@@ -104,7 +103,7 @@ impl CapacityReport {
     }
 }
 
-/// The screen.
+/// Returns the screen.
 pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
     let mut text = String::new();
     push_lines(&mut text, &headline(report), style);
@@ -127,7 +126,7 @@ pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
     text
 }
 
-/// A probe in one line, as it ends.
+/// Returns one line for a finished probe.
 pub fn capacity_line(probe: &ProbeLine, style: Style) -> String {
     let value = probe.value_ns.map_or(String::new(), |ns| format!(", {}", number::time(ns)));
     let note = probe.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
@@ -140,7 +139,7 @@ pub fn capacity_line(probe: &ProbeLine, style: Style) -> String {
     style.printable(&line)
 }
 
-/// `1 probe`, `2 probes`.
+/// Formats `1 probe`, `2 probes`.
 fn counted(n: u64, one: &str) -> String {
     format!("{} {one}{}", number::count(n), if n == 1 { "" } else { "s" })
 }
@@ -180,7 +179,6 @@ fn why_not(report: &CapacityReport) -> &'static str {
     }
 }
 
-/// About where the limit is.
 fn about(report: &CapacityReport) -> Option<String> {
     let LimitEstimate { rate, low, high } = report.estimate?;
     Some(format!(
@@ -191,7 +189,7 @@ fn about(report: &CapacityReport) -> Option<String> {
     ))
 }
 
-/// The ends, where the headline does not name both.
+/// Names the ends of the search, unless the headline does.
 fn ends(report: &CapacityReport) -> Option<String> {
     if report.state == SearchState::Found {
         return None;
@@ -214,7 +212,7 @@ fn ends(report: &CapacityReport) -> Option<String> {
     Some(sentences.join(" "))
 }
 
-/// Rates whose answer changed when they were probed again.
+/// Names rates with another answer when they were probed again.
 fn doubt(report: &CapacityReport) -> Option<String> {
     let changed = |probe: &&ProbeLine| match (probe.purpose, probe.answer) {
         (Purpose::ConfirmUpper, Answer::Meets) | (Purpose::ConfirmLower, Answer::Misses) => true,

@@ -6,7 +6,6 @@ use truetail_analysis::capacity::SearchState;
 use crate::capacity::{CapacityReport, ProbeLine};
 use crate::json::pretty_json;
 
-/// The schema of the JSON.
 const SCHEMA: &str = "truetail.capacity/1";
 
 #[derive(Serialize)]
@@ -35,12 +34,12 @@ struct Ends {
     estimate_high: Option<f64>,
 }
 
-/// An end, if it was probed again at full length.
+/// Returns an end if it was probed again at full length.
 fn probed_again(end: Option<(f64, bool)>) -> Option<f64> {
     end.filter(|(_, again)| *again).map(|(rate, _)| rate)
 }
 
-/// JSON, version 1.
+/// Returns JSON, version 1.
 pub fn capacity_json(report: &CapacityReport) -> String {
     pretty_json(&CapacityFile {
         schema: SCHEMA,

@@ -1,4 +1,4 @@
-//! Whether something got slower, as text, JSON and rows of a history.
+//! Comparison of runs as text, JSON and rows of a history.
 
 use serde::Serialize;
 use truetail_analysis::compare::{Comparison, Difference, QuantileComparison};
@@ -10,65 +10,65 @@ use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
 
-/// Everything that is said of a comparison.
+/// Results of a comparison.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CompareReport {
-    /// What the runs of A are called.
+    /// Names of the runs of A.
     pub a: Vec<String>,
-    /// What the runs of B are called.
+    /// Names of the runs of B.
     pub b: Vec<String>,
-    /// How many runs A and B have.
+    /// Number of runs of A and of B.
     pub runs: [usize; 2],
-    /// Why they should not be compared; empty where nothing speaks against it.
+    /// Reasons against comparing the runs, if any.
     pub objections: Vec<String>,
-    /// The way to compare them all the same, if there is one.
+    /// The way to compare them nevertheless, if there is one.
     pub help: Option<&'static str>,
-    /// They are compared in spite of the objections.
+    /// True if they are compared in spite of the objections.
     pub anyway: bool,
-    /// `None` where they are not compared.
+    /// The comparison; `None` if the runs are not compared.
     pub comparison: Option<Comparison>,
-    /// What becomes of the conditions.
+    /// Results of the gates.
     pub gates: Vec<GateFinding>,
-    /// The runs were made for this comparison, in turns.
+    /// Set if the runs were made for this comparison, in turns.
     pub rounds: Option<RoundsReport>,
 }
 
-/// How runs were made in turns.
+/// Rounds of runs that were made in turns.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct RoundsReport {
-    /// Complete rounds: one run of A and one of B each.
+    /// Number of complete rounds: one run of A and one of B each.
     pub done: u32,
-    /// The most that there could be.
+    /// Highest possible number of rounds.
     pub most: u32,
     /// Times at which the result could have ended the rounds.
     pub looks: u32,
-    /// Why there were no more.
+    /// Reason for the end of the rounds.
     pub ended: RoundsEnd,
-    /// Runs that the generator spoilt: they were repeated, and are not compared.
+    /// Runs that the generator spoilt. They were repeated, and are not compared.
     pub spoilt: u32,
-    /// What holds the folders of the runs; `None` where none was saved.
+    /// Folder with the folders of the runs; `None` if no run was saved.
     pub folder: Option<String>,
 }
 
-/// Why there were no more rounds.
+/// Reason for the end of the rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundsEnd {
-    /// All of them were done.
+    /// All rounds were done.
     AllDone,
-    /// Every condition was decided.
+    /// Every gate was decided.
     Decided,
-    /// A run is INVALID, and not because of the generator.
+    /// A run is INVALID for another reason than the generator.
     Invalid,
     /// A signal.
     Interrupted,
-    /// Too many runs were spoilt by the generator.
+    /// The generator spoilt too many runs.
     GeneratorLimit,
     /// A run could not be made.
     Failed,
 }
 
-/// The screen.
+/// Returns the screen.
 pub fn compare_text(report: &CompareReport, style: Style) -> String {
     let mut text = String::new();
     for (side, runs) in [("A", &report.a), ("B", &report.b)] {
@@ -116,7 +116,7 @@ fn rounds_line(rounds: &RoundsReport) -> String {
     format!("Rounds: {number}{looks}{spoilt}{folder}")
 }
 
-/// `1 round`, and `2 rounds`.
+/// Formats `1 round`, `2 rounds`.
 fn counted(n: u32, one: &str, several: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { several })
 }
@@ -142,18 +142,18 @@ fn heads(comparison: &Comparison) -> [String; 6] {
     [String::new(), "A".to_owned(), "B".to_owned(), "B/A".to_owned(), interval, String::new()]
 }
 
-/// What a page says of a comparison.
+/// Words about a comparison, for a page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CompareWords {
-    /// The heads of its table.
+    /// Heads of the table.
     pub heads: Vec<String>,
-    /// The rows of its table, one a percentile; none where nothing was compared.
+    /// Rows of the table, one per percentile; empty if nothing was compared.
     pub rows: Vec<Vec<String>>,
-    /// Sentences: what becomes of the conditions, what the intervals include, why nothing was compared.
+    /// Sentences: results of the gates, contents of the intervals, reasons for not comparing.
     pub remarks: Vec<String>,
 }
 
-/// The same as the screen says, for a page.
+/// Returns the words of the screen, for a page.
 pub fn compare_words(report: &CompareReport) -> CompareWords {
     let gates = report.gates.iter().map(|gate| format!("{} {}: {}", gate_word(gate.state), gate.text, gate.message));
     let word = if report.anyway { "Compared anyway:" } else { "Not compared:" };
@@ -167,7 +167,7 @@ pub fn compare_words(report: &CompareReport) -> CompareWords {
     }
 }
 
-/// `95 %`, or `98.75 %` where several looks are paid for.
+/// Formats `95 %`, or `98.75 %` if the error probability is shared among several looks.
 fn confidence(comparison: &Comparison) -> String {
     format!("{} %", (comparison.confidence * 1e4).round() / 100.0)
 }
@@ -201,7 +201,7 @@ fn words(quantile: &QuantileComparison) -> String {
     }
 }
 
-/// A factor that is a lower bound, rounded down: `2.1`, and `1.043` where one digit would say nothing.
+/// Formats a factor that is a lower bound, rounded down: `2.1`, or `1.043` if one digit would round to 1.
 fn factor(bound: f64) -> String {
     let digits = if bound < 1.1 { 1e3 } else { 10.0 };
     ((bound * digits).floor() / digits).to_string()
@@ -237,7 +237,6 @@ fn gate_word(state: GateState) -> &'static str {
     }
 }
 
-/// The schema of the JSON.
 const SCHEMA: &str = "truetail.compare/1";
 
 #[derive(Serialize)]
@@ -260,8 +259,8 @@ struct RunCounts {
     b: usize,
 }
 
-/// JSON, version 1. `comparable` is false where something speaks against the comparison, or a side has no run; `quantiles` is
-/// empty where it was not made.
+/// Returns JSON, version 1. `comparable` is false if there are objections or a side has no run. `quantiles` is empty if
+/// nothing was compared.
 pub fn compare_json(report: &CompareReport) -> String {
     pretty_json(&CompareFile {
         schema: SCHEMA,
@@ -276,11 +275,11 @@ pub fn compare_json(report: &CompareReport) -> String {
     })
 }
 
-/// The columns of the history that are quantiles.
+/// Quantiles in a history.
 const HISTORY: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Rows of a history, one a run: when it began (seconds since 1970 UTC), its name, verdict, throughput and response times in
-/// milliseconds; what is not known is empty. With the header row if `with_header`.
+/// Returns rows of a history, one per run: start (seconds since 1970 UTC), name, verdict, throughput, and response
+/// times in milliseconds. Unknown values are empty. `with_header` adds the header row.
 pub fn compare_history(runs: &[(&str, &Run, &Findings)], with_header: bool) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
     if with_header {

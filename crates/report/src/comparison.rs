@@ -1,4 +1,4 @@
-//! A closed loop, an open loop and the truth beside each other.
+//! A closed loop, an open loop and the truth side by side.
 
 use truetail_analysis::omission::{OmissionComparison, OmissionRow, StallArrivals};
 
@@ -6,18 +6,17 @@ use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
 
-/// Columns before the table.
 const INDENT: usize = 2;
-/// A quantile is on the edge of the stall where the share of slower requests is that of the requests in the stall, up to
-/// this part of it.
+/// Relative width of the edge of the stall. A quantile lies on the edge if its share of slower requests is about the
+/// share of requests in the stall.
 const EDGE: f64 = 0.2;
 
 /// The heads of [`comparison_rows`].
 pub const COMPARISON_HEADS: [&str; 6] = ["", "closed loop", "open loop", "truth", "truth/closed", "truth/open"];
 
-/// The rows of the table: each quantile of all three, and the omission factor of each loop. Quantiles that neither loop has
-/// enough requests for are left out, and so are those on the edge of the stall: there a single request decides between the
-/// time of the healthy service and that of the stalled one, so both loops may be far off and neither is wrong.
+/// Returns the rows of the table: each quantile of both loops and the truth, and the omission factor of each loop.
+/// Omits quantiles that neither loop has enough requests for. Also omits quantiles on the edge of the stall, where a
+/// single request decides between the healthy and the stalled time: both loops may then be far off without being wrong.
 pub fn comparison_rows(comparison: &OmissionComparison) -> Vec<Vec<String>> {
     let told = comparison.rows.iter().filter(|row| is_told(row, comparison));
     let [closed, open, truth] = comparison.arrivals.map(number::count);
@@ -25,13 +24,13 @@ pub fn comparison_rows(comparison: &OmissionComparison) -> Vec<Vec<String>> {
     told.map(quantile_row).chain([requests]).chain(comparison.stall.iter().map(stall_row)).collect()
 }
 
-/// The table of [`comparison_rows`] for a terminal.
+/// Returns the table of [`comparison_rows`] for a terminal.
 pub fn comparison_table(comparison: &OmissionComparison, style: Style) -> String {
     let align = |at: usize| if at == 0 { Align::Left } else { Align::Right };
     let columns: Vec<_> = COMPARISON_HEADS.into_iter().enumerate().map(|(at, head)| (head, align(at))).collect();
     let mut table = TextTable::new(&columns);
     comparison_rows(comparison).into_iter().for_each(|row| table.row(row));
-    // Without room for all: truth/open goes first, then truth/closed.
+    // If space is short, truth/open goes first, then truth/closed.
     let lines = table.fitting(style.columns() - INDENT, &[5, 4], style).lines(INDENT, style);
     lines.into_iter().map(|line| line + "\n").collect()
 }
@@ -69,15 +68,15 @@ fn stall_row(stall: &StallArrivals) -> Vec<String> {
     ]
 }
 
-/// A few sentences on the table: what the service did, what each loop reports of it, and why. Empty without a stall, or if
-/// no quantile tells the loops apart.
+/// Returns sentences on the table: the behaviour of the service, the report of each loop, and the reason. Empty without
+/// a stall, or if no quantile shows a difference between the loops.
 pub fn comparison_sentences(comparison: &OmissionComparison) -> String {
     let (Some(stall), Some(row)) = (&comparison.stall, most_omitted(comparison)) else { return String::new() };
     let (Some(closed), Some(open)) = (stall.closed, stall.open) else { return String::new() };
     [what_happened(stall), what_was_reported(row), why(closed, open, stall)].join(" ")
 }
 
-/// The same for a terminal.
+/// Returns the text of [`comparison_sentences`] for a terminal.
 pub fn comparison_explanation(comparison: &OmissionComparison, style: Style) -> String {
     let mut text = String::new();
     let sentences = comparison_sentences(comparison);
@@ -90,8 +89,7 @@ pub fn comparison_explanation(comparison: &OmissionComparison, style: Style) -> 
     text
 }
 
-/// The quantile below the maximum at which the closed loop is furthest from the truth, if the omission factor is at least
-/// 1.5.
+/// Returns the quantile below the maximum with the largest omission factor of the closed loop, if that is at least 1.5.
 fn most_omitted(comparison: &OmissionComparison) -> Option<&OmissionRow> {
     let far = |row: &&OmissionRow| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
     let factor = |row: &&OmissionRow| row.closed_factor.unwrap_or(0.0);
@@ -126,7 +124,7 @@ fn why(closed: u64, open: u64, stall: &StallArrivals) -> String {
     let of_them = |n: u64| match n {
         0 => "none of these requests".to_owned(),
         n if n == stall.truth => format!("all {} of these requests", number::count(n)),
-        // Some were due just before the stall, and late.
+        // Some were due just before the stall, and were sent late.
         n if n > stall.truth => format!("{} requests during the freeze", number::count(n)),
         n => format!("{} of these requests", number::count(n)),
     };

@@ -1,19 +1,19 @@
-//! HdrHistogram's text of a percentile distribution, which its plotters and many scripts read.
+//! HdrHistogram's text format of a percentile distribution, which its plotters and many scripts read.
 
 use std::fmt::Write;
 
 use truetail_model::record::{Histogram, Metric, Snapshot, rank_of};
 use truetail_model::time::Nanos;
 
-/// So many lines for each half of what is left, as HdrHistogram has by default.
+/// Lines for each halving of the remaining share: HdrHistogram's default.
 const TICKS_PER_HALF: f64 = 5.0;
-/// Values are in milliseconds.
+/// Nanoseconds per millisecond.
 const NS: f64 = 1e6;
-/// The buckets of a [`Histogram`] with three significant digits.
+/// Sub-buckets of a [`Histogram`] with three significant digits.
 const SUB_BUCKETS: u32 = 2048;
 
-/// The response times of a run in milliseconds, over all planned arrivals. An arrival without an answer is slower than every
-/// answer: the lines end where answers do, and a comment says how many are missing.
+/// Returns the response times of a run in milliseconds, over all planned arrivals. An arrival without an answer is
+/// slower than every answer: the lines end at the last answer, and a comment states the number of unanswered arrivals.
 pub fn hgrm(snapshot: &Snapshot) -> String {
     let answered = snapshot.metric(Metric::ResponseTime);
     let missing: u64 = [Metric::Censored, Metric::Failed].map(|metric| snapshot.metric(metric).count()).iter().sum();
@@ -36,7 +36,7 @@ pub fn hgrm(snapshot: &Snapshot) -> String {
     text
 }
 
-/// A line for each percentile, up to the last answer of `all` arrivals.
+/// Writes a line for each percentile, up to the last answer of `all` arrivals.
 fn lines(answered: &Histogram, all: u64, text: &mut String) {
     let mut share = 0.0;
     while let Some(value) = answered.value_at_rank(rank_of(share, all)) {
@@ -55,13 +55,13 @@ fn lines(answered: &Histogram, all: u64, text: &mut String) {
     }
 }
 
-/// The percentile after `share`: a fifth of the way to where half of what is left now will be left.
+/// Returns the percentile after `share`: a fifth of the way to the point that halves the remaining share.
 fn next(share: f64) -> f64 {
     let halves = libm::floor(libm::log2(1.0 / (1.0 - share))) + 1.0;
     share + 1.0 / (TICKS_PER_HALF * libm::pow(2.0, halves))
 }
 
-/// Mean and standard deviation in milliseconds; 0 where there are no values.
+/// Returns mean and standard deviation in milliseconds; 0 without values.
 pub(crate) fn spread(answered: &Histogram) -> (f64, f64) {
     let Some(mean) = answered.mean_ns() else { return (0.0, 0.0) };
     let middle = |low: Nanos, high: Nanos| (low.0 as f64 + high.0 as f64) / 2.0;
@@ -70,7 +70,7 @@ pub(crate) fn spread(answered: &Histogram) -> (f64, f64) {
     (mean / NS, libm::sqrt(squares / answered.count() as f64) / NS)
 }
 
-/// Powers of two that the largest value needs.
+/// Returns the number of powers of two that the largest value needs.
 fn buckets(answered: &Histogram) -> u32 {
     let largest = answered.max().map_or(0, |max| max.0);
     (64 - largest.leading_zeros()).saturating_sub(SUB_BUCKETS.trailing_zeros()) + 1
@@ -87,7 +87,7 @@ mod tests {
         snapshot
     }
 
-    /// (value, percentile, total count) of each line.
+    /// Returns (value, percentile, total count) of each line.
     fn read(text: &str) -> Vec<(f64, f64, u64)> {
         let numbers = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
         let rows = text.lines().skip(2).filter(|line| !line.starts_with('#')).map(numbers);

@@ -1,7 +1,7 @@
-//! A run as a JUnit file, which build servers read: a test case for the measurement, for each gate and for each check.
+//! A run as a JUnit file for build servers: one test case for the measurement, each gate and each check.
 //!
-//! Red is what the exit code tells: a gate or check that failed is a failure, a gate that is open an error, and so is an
-//! INVALID measurement where no gate was set. With gates it is skipped, for they say what can be said.
+//! The test cases match the exit code. A failed gate or check is a failure, an open gate an error. An INVALID
+//! measurement is an error if no gate was set; otherwise it is skipped, because the gates decide.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::number;
 use crate::summary::measured;
 use crate::text::is_unprintable;
 
-/// What the file says of one run.
+/// Test suite of one run.
 #[derive(Clone, Debug)]
 pub struct JunitSuite {
     suite: TestSuite,
@@ -21,7 +21,7 @@ pub struct JunitSuite {
 }
 
 impl JunitSuite {
-    /// That of a run: called `name`, or by what was measured.
+    /// Returns the suite of a run, named `name` or after the measured target.
     pub fn of(name: Option<&str>, run: &Run, findings: &Findings) -> JunitSuite {
         let named = name.map(str::to_owned).or_else(|| measured(run));
         let mut suite = TestSuite::new(named.unwrap_or_else(|| "a run of truetail".to_owned()));
@@ -34,7 +34,7 @@ impl JunitSuite {
         JunitSuite { suite, elapsed }
     }
 
-    /// That of a run without a result.
+    /// Returns the suite of a run without a result.
     pub fn without_result(name: &str, why: &str) -> JunitSuite {
         let mut suite = TestSuite::new(name);
         suite.add_test_case(case(
@@ -46,15 +46,15 @@ impl JunitSuite {
     }
 }
 
-/// The content of the file, a suite a run.
+/// Returns the content of the file, one suite per run.
 ///
 /// # Errors
-/// If the document cannot be written, which no content causes.
+/// Fails if the document cannot be written, which no content causes.
 pub fn junit(suites: &[JunitSuite]) -> Result<String, SerializeError> {
     let mut report = Report::new("truetail");
     report.set_time(suites.iter().map(|suite| suite.elapsed).sum());
     report.add_test_suites(suites.iter().map(|suite| suite.suite.clone()));
-    // Checks, gates and URLs may quote others. No mark-up of the document is among what is left out.
+    // Checks, gates and URLs may contain foreign text. Unprintable characters never belong to the document's markup.
     report.to_string().map(|document| document.chars().filter(|c| !is_unprintable(*c)).collect())
 }
 

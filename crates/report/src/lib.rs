@@ -1,6 +1,6 @@
-//! Renders findings: text and pictures for people, JSON and CSV for programs. This crate does not print, run anything or
-//! read the environment. The caller describes the terminal in a [`Style`] and gets a `String` that ends in a newline, or
-//! [`OutputFile`]s to write.
+//! Renders findings: text and pictures for people, JSON and CSV for programs. This crate does not print, run anything
+//! or read the environment. The caller describes the terminal in a [`Style`] and gets a `String` that ends in a
+//! newline, or [`OutputFile`]s to write.
 //!
 //! | module | content |
 //! |---|---|
@@ -8,23 +8,23 @@
 //! | [`style`] | colour, width, and replacements for terminals without Unicode |
 //! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
-//! | [`words`] | what the screen says, for the page to say the same |
+//! | [`words`] | texts of the screen, for pages |
 //! | `capacity` | a search for capacity |
-//! | `audit` | the audit and the correction of somebody else's result file |
-//! | `compare` | whether something got slower |
+//! | `audit` | the audit and the correction of another tool's result file |
+//! | `compare` | comparison of runs |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
-//! | [`labs`] | what `truetail simulate` shows |
-//! | `run_table` | several runs that were made one after another |
+//! | [`labs`] | the labs of `truetail simulate` |
+//! | `run_table` | several runs in a row |
 //! | `junit`, `markdown_summary`, `markdown` | a run for build servers and pull requests |
 //! | `hgrm`, `tables_csv` | a run as HdrHistogram's text, and as CSV |
 //! | `vllm` | a run of a language model under the names of vLLM's benchmark |
 //! | `json`, `markup` | JSON; text inside pages and pictures |
-//! | `output_file` | a file to be written |
+//! | `output_file` | a file to write |
 //! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the progress line during a run |
-//! | `live_state` | a run that is going on |
-//! | [`metrics`] | the same as metrics for Prometheus and others |
+//! | `live_state` | a run in progress |
+//! | [`metrics`] | a run in progress as metrics for Prometheus and others |
 
 mod audit;
 mod capacity;

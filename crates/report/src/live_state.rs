@@ -1,21 +1,21 @@
-//! A run that is going on, as it was at one instant.
+//! A run in progress, as it was at one instant.
 
 use truetail_analysis::series::RunSeries;
 use truetail_run::{Findings, Run};
 
 use crate::progress::RunProgress;
 
-/// A run that is going on, as it was at one instant: what the live page, the full-screen view and the metrics show.
+/// A run in progress, as it was at one instant: the data of the live page, the full-screen view and the metrics.
 #[derive(Clone, Debug)]
 pub struct LiveState {
-    /// Everything recorded so far, as a run of its own that was stopped now.
+    /// Everything recorded so far, as a run that was stopped now.
     pub run: Run,
-    /// Its findings, gates included, as if it had ended now.
+    /// Its findings, gates included, as if the run had ended now.
     pub findings: Findings,
-    /// What is drawn of it.
+    /// Data for its pictures.
     pub series: RunSeries,
-    /// How far it is. Newer than the rest by up to one round.
+    /// Its progress, up to one round newer than the rest.
     pub progress: RunProgress,
-    /// The run has ended: this is the result.
+    /// True if the run has ended and this is the result.
     pub ended: bool,
 }

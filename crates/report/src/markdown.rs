@@ -3,7 +3,7 @@
 use crate::table::Align;
 use crate::text::is_of_a_line;
 
-/// A table with these columns: (head, alignment).
+/// Formats a table with these columns: (head, alignment).
 pub(crate) fn table<'a>(
     columns: &[(&str, Align)],
     rows: impl IntoIterator<Item = impl IntoIterator<Item = &'a String>>,
@@ -18,7 +18,7 @@ pub(crate) fn table<'a>(
     text
 }
 
-/// `text` escaped, so that text from outside cannot inject markup.
+/// Escapes `text`, so that foreign text cannot inject markup.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars().filter(|c| is_of_a_line(*c)) {

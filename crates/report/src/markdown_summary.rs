@@ -9,13 +9,13 @@ use crate::number;
 use crate::summary::measured;
 use crate::table::Align::{Left, Right};
 
-/// The most targets that are shown; `run.json` has them all.
+/// Limit on the targets in the page; `run.json` has all of them.
 const TARGETS_SHOWN: usize = 50;
 
-/// The quantiles that are shown of each target.
+/// Quantiles of each target in the page.
 const QUANTILES_OF_TARGETS: [f64; 3] = [0.5, 0.99, 1.0];
 
-/// The page: verdict, gates, checks, quantiles, targets.
+/// Returns the page: verdict, gates, checks, quantiles, targets.
 pub fn markdown_summary(run: &Run, findings: &Findings) -> String {
     let sections =
         [heading(run, findings), gates(findings), checks(run), quantiles(findings), targets(findings), notes(run)];

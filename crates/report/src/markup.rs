@@ -2,9 +2,9 @@
 
 use crate::text::is_of_a_line;
 
-/// `text` as the content of an element or the value of an attribute, in XML and HTML, so that text from tools and files
-/// cannot inject markup. Characters that XML does not allow are left out, and so is all that controls how the rest is
-/// read, but the newline.
+/// Escapes `text` for the content of an element or the value of an attribute in XML and HTML, so that foreign text
+/// cannot inject markup. It drops characters that XML does not allow, and characters that control how the rest is read,
+/// except the newline.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,28 +1,27 @@
-//! Numbers for people. A figure is one word: no blank inside, so that `awk` and `cut` see one field.
+//! Numbers for people. A figure is one word without blanks, so that `awk` and `cut` see one field.
 
 use truetail_analysis::figures::{self, without_zeros};
 use truetail_run::Quantile;
 
 pub use truetail_analysis::figures::{quantile_name, rate};
 
-/// A time in the unit that leaves 1 to 999 before the point, with four significant digits: `10.21ms`, `1.010s`. Below a
-/// microsecond whole nanoseconds; from a second on always seconds.
+/// Formats a time in the unit that leaves 1 to 999 before the point, with four significant digits: `10.21ms`, `1.010s`.
+/// Times below a microsecond are whole nanoseconds; from one second on, the unit is always seconds.
 pub fn time(ns: u64) -> String {
     figures::time(ns as f64)
 }
 
-/// A time without trailing zeros, as for a chosen one: `60s`, `500ms`.
+/// Formats a time without trailing zeros, for a chosen value: `60s`, `500ms`.
 pub fn round_time(ns: u64) -> String {
     let (value, unit) = time_parts(ns);
     format!("{}{unit}", without_zeros(&value))
 }
 
-/// The number and the unit of [`time`].
 fn time_parts(ns: u64) -> (String, &'static str) {
     figures::time_parts(ns as f64)
 }
 
-/// A range of times in one word, with the unit once if it is the same: `10.20…10.22ms`. An unknown end is a `?`.
+/// Formats a range of times as one word, with a common unit only once: `10.20…10.22ms`. An unknown end is a `?`.
 pub fn time_range(low_ns: Option<u64>, high_ns: Option<u64>) -> String {
     match (low_ns.map(time_parts), high_ns.map(time_parts)) {
         (None, None) => String::new(),
@@ -33,18 +32,18 @@ pub fn time_range(low_ns: Option<u64>, high_ns: Option<u64>) -> String {
     }
 }
 
-/// A whole number: `60000`. Digits are not grouped, since a group mark is what programs stumble over.
+/// Formats a whole number: `60000`. Digits are not grouped, because programs stumble over group marks.
 pub fn count(n: u64) -> String {
     n.to_string()
 }
 
-/// As [`rate`]; `–` for `None`.
+/// Formats a rate like [`rate`], or `None` as `–`.
 pub fn rate_if_any(per_second: Option<f64>) -> String {
     per_second.map_or("–".to_owned(), rate)
 }
 
-/// A share in [0, 1] in per cent: `12%`, `0.3%`. A small share above 0 is `<0.1%`, and nearly all is `>99.9%`: only nothing
-/// is `0%`, and only all is `100%`.
+/// Formats a share in [0, 1] in per cent: `12%`, `0.3%`. A small share above 0 is `<0.1%`, and nearly all is `>99.9%`:
+/// only nothing is `0%`, and only all is `100%`.
 pub fn share(part: f64) -> String {
     let percent = part * 100.0;
     if percent > 0.0 && percent < 0.1 {
@@ -57,17 +56,17 @@ pub fn share(part: f64) -> String {
     format!("{percent:.decimals$}%")
 }
 
-/// A factor: `36×`, `1.0×`.
+/// Formats a factor: `36×`, `1.0×`.
 pub fn factor(factor: f64) -> String {
     let decimals = usize::from(factor < 9.95);
     format!("{factor:.decimals$}×")
 }
 
-/// What stands in place of a quantile that falls among arrivals that failed.
+/// Text for a quantile that falls among failed arrivals.
 pub const NO_ANSWER: &str = "no-answer";
 
-/// The value of a quantile as far as it is known: `10.21ms`, `≥2.000s`, `no-answer`, `n≥36887` (the arrivals that it takes
-/// to know it), or `–`.
+/// Formats a quantile as far as it is known: `10.21ms`, `≥2.000s`, `no-answer`, `n≥36887` (the arrivals that it needs),
+/// or `–`.
 pub fn quantile(quantile: &Quantile) -> String {
     match (quantile.needs_n.filter(|_| !quantile.supported), quantile.value_ns) {
         (Some(needs_n), _) => format!("n≥{}", count(needs_n)),
@@ -78,13 +77,13 @@ pub fn quantile(quantile: &Quantile) -> String {
     }
 }
 
-/// The generator itself may have moved this quantile by more than a tenth, so that only the range is known that holds it.
+/// Returns true if the generator may have moved this quantile by more than a tenth, so that only a range is known.
 pub fn is_bracketed(quantile: &Quantile) -> bool {
     let is_number = !quantile.at_least && !quantile.no_answer && (quantile.supported || quantile.needs_n.is_none());
     is_number && quantile.unresolved && quantile.without_generator_ns.is_some() && quantile.value_ns.is_some()
 }
 
-/// As [`quantile`], but a range where it [is bracketed](is_bracketed): `0.1000…0.1512ms`.
+/// Formats a quantile like [`quantile`], or as a range if it [is bracketed](is_bracketed): `0.1000…0.1512ms`.
 pub fn bracketed(quantile: &Quantile) -> String {
     if is_bracketed(quantile) {
         time_range(quantile.without_generator_ns, quantile.value_ns)

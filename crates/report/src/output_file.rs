@@ -1,16 +1,16 @@
-//! A file to be written.
+//! A file to write.
 
-/// The name and the content of a file, for the caller to write where the user wants it.
+/// Name and content of a file, which the caller writes to the user's folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutputFile {
-    /// Its name, without a folder.
+    /// Name, without a folder.
     pub name: String,
-    /// All of it.
+    /// The whole content.
     pub content: Vec<u8>,
 }
 
 impl OutputFile {
-    /// A file of text.
+    /// Returns a text file.
     pub fn text(name: impl Into<String>, content: impl Into<String>) -> OutputFile {
         OutputFile { name: name.into(), content: content.into().into_bytes() }
     }

@@ -1,39 +1,39 @@
-//! The progress of a run in one line.
+//! Progress of a run in one line.
 
 use truetail_model::time::Nanos;
 
 use crate::number;
 use crate::style::{Emphasis, Style};
 
-/// The state of a run that goes on.
+/// State of a run in progress.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct RunProgress {
     /// Time since the origin.
     pub elapsed: Nanos,
-    /// How long arrivals go on; `None` if unknown, as for a number of requests in the closed model.
+    /// Length of the schedule; `None` if unknown, as for a number of requests in the closed model.
     pub total: Option<Nanos>,
-    /// How many requests the run has, if its length is a number of requests.
+    /// Number of requests of the run, if that defines its length.
     pub requests: Option<u64>,
     /// Arrivals planned so far.
     pub planned: u64,
-    /// Requests begun so far.
+    /// Requests started so far.
     pub sent: u64,
     /// Complete answers so far.
     pub answered: u64,
     /// Requests that failed or timed out so far.
     pub failed: u64,
-    /// Requests begun and not ended.
+    /// Requests started and not ended.
     pub in_flight: u64,
-    /// Requests begun per second, lately.
+    /// Recent rate of started requests per second.
     pub sent_per_second: f64,
-    /// Median response time so far; `None` where it is not known, as before the first answer.
+    /// Median response time so far; `None` if unknown, as before the first answer.
     pub p50: Option<Nanos>,
-    /// p99 of the response time so far; `None` where it is not known, as before the first answer.
+    /// p99 of the response time so far; `None` if unknown, as before the first answer.
     pub p99: Option<Nanos>,
 }
 
 impl RunProgress {
-    /// How far it is: `12s / 60s`, `61s, draining`, `250 / 500 requests`, or `12s` where no end is known.
+    /// Formats the progress: `12s / 60s`, `61s, draining`, `250 / 500 requests`, or `12s` if the end is unknown.
     pub fn position(&self) -> String {
         let seconds = |time: Nanos| number::count(time.0 / truetail_model::time::NANOS_PER_SECOND);
         match (self.total, self.requests) {
@@ -44,7 +44,7 @@ impl RunProgress {
         }
     }
 
-    /// The share of the run that is over, in [0, 1]; `None` if no end is known.
+    /// Returns the completed share of the run, in [0, 1]; `None` if the end is unknown.
     pub fn share_done(&self) -> Option<f64> {
         let share = |part: u64, whole: u64| (whole > 0).then(|| (part as f64 / whole as f64).min(1.0));
         match (self.total, self.requests) {
@@ -55,13 +55,13 @@ impl RunProgress {
     }
 }
 
-/// The most columns of the bar.
+/// Highest number of columns of the bar.
 const WIDEST_BAR: usize = 24;
-/// The fewest columns of the bar; if there is less room, it is left out.
+/// Lowest number of columns of the bar. With less room, it is omitted.
 const NARROWEST_BAR: usize = 6;
 
-/// One line without a newline: a bar if there is room for one, then [`progress_text`]. It is never wider than the style
-/// allows, as long as that leaves room for the time.
+/// Formats one line without a newline: a bar if there is room, then [`progress_text`]. It is at most as wide as the
+/// style allows, if the time fits.
 pub fn progress_line(progress: &RunProgress, style: Style) -> String {
     let text = progress_text(progress, style);
     let room = style.width.saturating_sub(text.chars().count() + 3);
@@ -71,9 +71,8 @@ pub fn progress_line(progress: &RunProgress, style: Style) -> String {
     }
 }
 
-/// One line without a newline and without a bar, for logs:
-/// `12s / 60s  1000/s  in flight 12  p50 10.20ms  p99 11.00ms  errors 0`. It is never wider than the style allows, as
-/// long as that leaves room for the time.
+/// Formats one line without a newline and without a bar, for logs: `12s / 60s  1000/s  in flight 12  p50 10.20ms  p99
+/// 11.00ms  errors 0`. It is at most as wide as the style allows, if the time fits.
 pub fn progress_text(progress: &RunProgress, style: Style) -> String {
     let mut text = String::new();
     for part in parts(progress) {
@@ -87,7 +86,7 @@ pub fn progress_text(progress: &RunProgress, style: Style) -> String {
     text
 }
 
-/// The parts, the most important first: later ones are left out first.
+/// Returns the parts, most important first. If space is short, the last ones are omitted first.
 fn parts(progress: &RunProgress) -> Vec<String> {
     let quantile = |name, value: Option<Nanos>| value.map(|value| format!("{name} {}", number::time(value.0)));
     let waiting = progress.planned.saturating_sub(progress.sent);

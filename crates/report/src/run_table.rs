@@ -1,4 +1,4 @@
-//! Several runs that were made one after another: a table of what became of them, and JSON.
+//! Several runs in a row, as a table and as JSON.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -13,23 +13,23 @@ use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
 
-/// The percentiles that are set against those of the baseline.
+/// Percentiles that are compared with the baseline.
 const QUANTILES: [f64; 2] = [0.5, 0.99];
 
-/// One of several runs, as the table has it.
+/// Line of one run in the table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunLine {
     name: String,
-    /// What became of it, in a few words.
+    /// Result in a few words.
     result: String,
     emphasis: Emphasis,
-    /// Of each of [`QUANTILES`] its value, and how it compares with the baseline.
+    /// Value and comparison with the baseline, for each of [`QUANTILES`].
     cells: Vec<[String; 2]>,
     saved: String,
 }
 
 impl RunLine {
-    /// A run that was made, and the folder that it was saved in.
+    /// Returns the line of a run and the folder in which it was saved.
     pub fn of(
         name: &str,
         (run, findings): (&Run, &Findings),
@@ -41,7 +41,7 @@ impl RunLine {
         RunLine { name: name.to_owned(), result, emphasis, cells, saved: saved.unwrap_or("–").to_owned() }
     }
 
-    /// A run without a result, and why.
+    /// Returns the line of a run without a result, with the reason.
     pub fn without_result(name: &str, why: &str) -> RunLine {
         let cells = QUANTILES.map(|_| ["–".to_owned(), "–".to_owned()]).to_vec();
         RunLine {
@@ -81,7 +81,7 @@ fn against(compared: Option<&CompareReport>, q: f64) -> String {
     comparison.at(q).map_or("–".to_owned(), ratio)
 }
 
-/// `× 1.043 slower`.
+/// Formats `× 1.043 slower`.
 fn ratio(quantile: &QuantileComparison) -> String {
     let word = match quantile.difference {
         Difference::Slower => "slower",
@@ -92,7 +92,7 @@ fn ratio(quantile: &QuantileComparison) -> String {
     quantile.ratio.map_or(word.to_owned(), |ratio| format!("× {ratio:.3} {word}"))
 }
 
-/// The table, a line a run.
+/// Returns the table, one line per run.
 pub fn run_table(lines: &[RunLine], style: Style) -> String {
     let names = QUANTILES.map(quantile_name);
     let of_quantiles = names.iter().flat_map(|name| [(name.as_str(), Align::Right), ("to baseline", Align::Left)]);
@@ -110,17 +110,17 @@ pub fn run_table(lines: &[RunLine], style: Style) -> String {
 /// One of several runs, for programs.
 #[derive(Debug, Serialize)]
 pub struct RunEntry {
-    /// Its name in truetail.toml.
+    /// Name of the run in truetail.toml.
     pub name: String,
-    /// The exit code that it would have alone; `None`: it was not made.
+    /// Exit code that the run would have on its own; `None` if it was not made.
     pub exit_code: Option<u8>,
-    /// Why there is no result, or what could not be written.
+    /// Reason for a missing result or file.
     pub error: Option<String>,
-    /// The folder that it is saved in.
+    /// Folder of the saved run.
     pub folder: Option<String>,
     /// Its `run.json`.
     pub run: Option<Value>,
-    /// How it compares with its baseline, as `truetail compare --json` has it.
+    /// Comparison with its baseline, as in `truetail compare --json`.
     pub comparison: Option<Value>,
 }
 
@@ -131,7 +131,7 @@ struct RunsFile<'a> {
     runs: &'a [RunEntry],
 }
 
-/// JSON, version 1.
+/// Returns JSON, version 1.
 pub fn runs_json(runs: &[RunEntry], exit_code: u8) -> String {
     pretty_json(&RunsFile { schema: "truetail.runs/1", exit_code, runs })
 }

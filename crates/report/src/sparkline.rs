@@ -1,13 +1,13 @@
-//! A plot in one line of text: a character a column, as high as its value.
+//! Plots in one line of text: one character per value, as high as the value.
 
 use crate::style::Style;
 
-/// A column from the lowest to the full height.
+/// Characters from the lowest to the full height.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The same in ASCII.
+/// Characters from the lowest to the full height, in ASCII.
 const ASCII: [char; 8] = ['_', '.', ',', '-', '=', '+', '*', '#'];
 
-/// How several values become one column.
+/// Reduction of several values to one column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Downsample {
     /// The largest, so that no peak is lost.
@@ -16,7 +16,7 @@ pub(crate) enum Downsample {
     Min,
 }
 
-/// `values` in at most `columns` columns of equal length; a column without values is `None`.
+/// Reduces `values` to at most `columns` columns of equal length. A column without values is `None`.
 pub(crate) fn resample(values: &[Option<f64>], columns: usize, by: Downsample) -> Vec<Option<f64>> {
     let columns = columns.min(values.len());
     let pick = |a: f64, b: f64| match by {
@@ -31,8 +31,8 @@ pub(crate) fn resample(values: &[Option<f64>], columns: usize, by: Downsample) -
         .collect()
 }
 
-/// A character a value, scaled from 0 to the largest finite value: a space for `None` and for 0, `×` for infinity. A value
-/// above 0 is never drawn as a space.
+/// Formats one character per value, scaled from 0 to the largest finite value: a space for `None` and 0, `×` for
+/// infinity. A value above 0 is never a space.
 pub fn line(values: &[Option<f64>], style: Style) -> String {
     let top = values.iter().flatten().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let (characters, endless) = if style.unicode { (BLOCKS, '×') } else { (ASCII, 'x') };

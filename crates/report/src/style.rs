@@ -1,32 +1,32 @@
-//! What the terminal can show. The caller says so: this crate does not look.
+//! Capabilities of the terminal. The caller states them: this crate does not detect them.
 
 use crate::text::is_of_a_line;
 
-/// What text may use.
+/// Capabilities of the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
-    /// Use ANSI colours. Without them the text is the same.
+    /// ANSI colours may be used. Without them, the text is the same.
     pub color: bool,
-    /// Columns of the terminal. Text is at most 80 wide. A table that has no room for all its columns leaves out those that
-    /// matter least.
+    /// Columns of the terminal. Text is at most 80 wide. A table without room for all columns omits the least important
+    /// ones.
     pub width: usize,
-    /// Use characters beyond ASCII.
+    /// Characters beyond ASCII may be used.
     pub unicode: bool,
 }
 
 impl Default for Style {
-    /// Plain, 80 columns, Unicode.
+    /// Returns a style without colours, with 80 columns and Unicode.
     fn default() -> Style {
         Style { color: false, width: 80, unicode: true }
     }
 }
 
-/// The most columns that text is laid out for, however wide the terminal.
+/// Highest number of columns for text, even in a wider terminal.
 const WIDEST: usize = 80;
-/// The fewest columns that text is laid out for.
+/// Lowest number of columns for text.
 const NARROWEST: usize = 40;
 
-/// How text is emphasized.
+/// Emphasis of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Emphasis {
     Bold,
@@ -37,12 +37,11 @@ pub(crate) enum Emphasis {
 }
 
 impl Style {
-    /// The columns to lay text out for.
+    /// Returns the number of columns for text.
     pub fn columns(self) -> usize {
         self.width.clamp(NARROWEST, WIDEST)
     }
 
-    /// `text` in bold or in a colour, if there are colours.
     pub(crate) fn emphasize(self, emphasis: Emphasis, text: &str) -> String {
         if !self.color || text.is_empty() {
             return text.to_owned();
@@ -57,8 +56,8 @@ impl Style {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// `text` on one line and without characters with which text from outside, such as a URL, could control the terminal or
-    /// read as something else; and transliterated to ASCII if there is no Unicode.
+    /// Returns `text` as one line, without the characters that let foreign text, such as a URL, control the terminal or
+    /// disguise itself. Without Unicode, it is transliterated to ASCII.
     pub fn printable(self, text: &str) -> String {
         let mut printable = String::with_capacity(text.len());
         for c in text.chars().filter(|c| is_of_a_line(*c)) {
@@ -77,8 +76,7 @@ impl Style {
         printable
     }
 
-    /// `text` wrapped at spaces into lines of at most `columns`. A longer word stays whole, and so does a number with its
-    /// unit.
+    /// Wraps `text` at spaces into lines of at most `columns`. It never breaks a word, or a number and its unit.
     pub fn wrap(self, text: &str, columns: usize) -> Vec<String> {
         let mut lines = vec![String::new()];
         for word in words(&self.printable(text)) {
@@ -97,7 +95,7 @@ impl Style {
     }
 }
 
-/// The words of a text; `60 000` and `2.00 s` are one word each.
+/// Splits a text into words; `60 000` and `2.00 s` are one word each.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
@@ -112,7 +110,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether `word` continues the number at the end of `before`: three more digits, or a unit.
+/// Returns true if `word` continues the number at the end of `before`: three more digits, or a unit.
 fn continues_number(before: &str, word: &str) -> bool {
     let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '%');
     let digits = word.chars().take_while(char::is_ascii_digit).count();

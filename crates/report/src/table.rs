@@ -2,7 +2,6 @@
 
 use crate::style::{Emphasis, Style};
 
-/// The alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Align {
     Left,
@@ -17,11 +16,11 @@ pub(crate) struct TextTable {
     gap: usize,
 }
 
-/// Spaces between two columns, unless another number is asked for.
+/// Default number of spaces between two columns.
 const GAP: usize = 2;
 
 impl TextTable {
-    /// A table with these columns: (head, alignment).
+    /// Returns a table with these columns: (head, alignment).
     pub(crate) fn new(columns: &[(&str, Align)]) -> TextTable {
         TextTable {
             columns: columns.iter().map(|(_, align)| *align).collect(),
@@ -30,13 +29,12 @@ impl TextTable {
         }
     }
 
-    /// The same with `gap` spaces between two columns.
+    /// Sets the number of spaces between two columns.
     pub(crate) fn with_gap(self, gap: usize) -> TextTable {
         TextTable { gap, ..self }
     }
 
-    /// The same without the columns of `least_important`, in that order, as far as the table is wider than `columns` with
-    /// them.
+    /// Removes columns in the order of `least_important`, until the table has at most `columns` characters.
     pub(crate) fn fitting(mut self, columns: usize, least_important: &[usize], style: Style) -> TextTable {
         let mut left: Vec<usize> = (0..self.columns.len()).collect();
         for column in least_important {
@@ -51,26 +49,25 @@ impl TextTable {
         self
     }
 
-    /// The columns that the widest row takes, without indentation.
+    /// Returns the width of the widest row, without indentation.
     pub(crate) fn width(&self, style: Style) -> usize {
         let widths: Vec<usize> = self.widths(style).into_iter().filter(|width| *width > 0).collect();
         widths.iter().sum::<usize>() + self.gap * widths.len().saturating_sub(1)
     }
 
-    /// The width of each column.
     fn widths(&self, style: Style) -> Vec<usize> {
         let cell = |row: &Vec<String>, i: usize| style.printable(&row[i]).chars().count();
         (0..self.columns.len()).map(|i| self.rows.iter().map(|row| cell(row, i)).max().unwrap_or(0)).collect()
     }
 
-    /// Adds a row; it has as many cells as there are columns.
+    /// Adds a row, with one cell per column.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(cells);
     }
 
-    /// The lines, indented by `indent` spaces and without trailing ones. Columns without any text are left out. The header
-    /// is faint.
+    /// Returns the lines, indented by `indent` spaces, without trailing spaces and without empty columns. The header is
+    /// faint.
     pub(crate) fn lines(&self, indent: usize, style: Style) -> Vec<String> {
         let rows: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.iter().map(|cell| style.printable(cell)).collect()).collect();

@@ -1,5 +1,4 @@
-//! A run as CSV, for spreadsheets: its quantiles, its series over time, its percentile curves. A field is blank where there is
-//! no value.
+//! A run as CSV, for spreadsheets: quantiles, series over time, and percentile curves. Unknown values are blank.
 
 use truetail_analysis::series::{CurveKind, RunSeries};
 use truetail_model::record::Metric;
@@ -7,7 +6,7 @@ use truetail_run::{Distribution, Findings};
 
 use crate::output_file::OutputFile;
 
-/// The tables of a run as files: `quantiles.csv`, `over-time.csv`, `curves.csv`.
+/// Returns the tables of a run as files: `quantiles.csv`, `over-time.csv`, `curves.csv`.
 pub fn csv_files(findings: &Findings, series: &RunSeries) -> [OutputFile; 3] {
     [
         OutputFile::text("quantiles.csv", quantiles_csv(findings)),
@@ -16,7 +15,7 @@ pub fn csv_files(findings: &Findings, series: &RunSeries) -> [OutputFile; 3] {
     ]
 }
 
-/// A row for each quantile of each time, as in run.json.
+/// Returns one row for each quantile of each time, as in run.json.
 pub fn quantiles_csv(findings: &Findings) -> String {
     let head = [
         "time",
@@ -56,7 +55,7 @@ pub fn quantiles_csv(findings: &Findings) -> String {
     table(&head.map(str::to_owned), all.flat_map(rows))
 }
 
-/// A row for each column of the series over time.
+/// Returns one row for each column of the series over time.
 fn over_time_csv(series: &RunSeries) -> String {
     let (time, load, delay) = (&series.time, &series.load, &series.start_delay);
     let mut columns: Vec<(String, Vec<String>)> = Vec::new();
@@ -91,13 +90,13 @@ fn over_time_csv(series: &RunSeries) -> String {
     table(&head, (0..time.columns).map(row))
 }
 
-/// Such as `response_time_p99_9_ns`; the largest value is `max`.
+/// Returns a column name such as `response_time_p99_9_ns`. The largest value is `max`.
 fn column(metric: &str, q: f64) -> String {
     let quantile = if q >= 1.0 { "max".to_owned() } else { format!("p{}", q * 100.0).replace('.', "_") };
     format!("{metric}_{quantile}_ns")
 }
 
-/// A row for each point of each curve.
+/// Returns one row for each point of each curve.
 fn curves_csv(series: &RunSeries) -> String {
     let head = ["curve", "q", "value_ns", "low_ns", "high_ns", "without_generator_ns"];
     let rows = series.curves.iter().flat_map(|curve| {

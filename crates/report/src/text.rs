@@ -1,14 +1,13 @@
-//! Text from outside on its way out: URLs, headers, bodies, error texts, names of files.
+//! Neutralizing of foreign text in output: URLs, headers, bodies, error texts, file names.
 
-/// `text` with a visible sign in place of each character that would change how the rest is read: control characters other
-/// than line break and tab (`␛` for escape), line and paragraph separators, and those that turn the direction of writing.
-/// Markup is not touched: what has it may come before or after.
+/// Replaces each character that would change how the rest is read by a visible sign: control characters other than line
+/// break and tab (`␛` for escape), line and paragraph separators, and marks of direction. It does not escape markup.
 pub fn visible(text: &str) -> String {
     text.chars().map(visible_char).collect()
 }
 
 fn visible_char(c: char) -> char {
-    /// The sign for NUL; those for the other control characters follow it.
+    /// The sign for NUL. The signs for the other control characters follow it.
     const NUL_SIGN: u32 = 0x2400;
     match c {
         '\n' | '\t' => c,
@@ -19,13 +18,13 @@ fn visible_char(c: char) -> char {
     }
 }
 
-/// Whether a character belongs in a line: it is neither a control character nor [unprintable](is_unprintable).
+/// Returns true if a line may contain the character: no control character, and not [unprintable](is_unprintable).
 pub(crate) fn is_of_a_line(c: char) -> bool {
     !c.is_control() && !is_unprintable(c)
 }
 
-/// True for control characters other than line break and tab, separators of lines, marks and overrides of direction, what has
-/// no width, and what is no character at all. Joiners are printable: scripts and emoji are written with them.
+/// Returns true for control characters other than line break and tab, line separators, marks and overrides of
+/// direction, characters without width, and noncharacters. Joiners are printable: scripts and emoji need them.
 pub fn is_unprintable(c: char) -> bool {
     let is_direction =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -1,5 +1,5 @@
-//! A run of a language model under the names of `vllm bench serve --save-result`, for scripts that read its files. Only what
-//! was measured is there: a figure that falls among requests without content, or that nobody counted, is left out.
+//! A run of a language model under the names of `vllm bench serve --save-result`, for scripts that read its files. Only
+//! known figures are included: not those that fall among requests without content, or that were not counted.
 
 use serde_json::{Map, Value};
 use truetail_analysis::figures::quantile_name;
@@ -10,10 +10,9 @@ use truetail_run::{Distribution, Findings, LlmApi, LlmFacts, LlmFindings, Run, S
 use crate::hgrm::spread;
 use crate::json::pretty_json;
 
-/// Nanoseconds in a millisecond.
 const MS: f64 = 1e6;
 
-/// The document; `None` where answers were not read as those of a language model.
+/// Returns the document; `None` if answers were not read as those of a language model.
 pub fn vllm_json(run: &Run, findings: &Findings) -> Option<String> {
     let streams = run.facts.stream.as_ref()?;
     let (llm, found) = (streams.llm.as_ref()?, findings.stream.as_ref()?.llm.as_ref()?);
@@ -32,7 +31,6 @@ pub fn vllm_json(run: &Run, findings: &Findings) -> Option<String> {
     Some(pretty_json(&document))
 }
 
-/// What vLLM calls it.
 fn backend(api: LlmApi) -> &'static str {
     match api {
         LlmApi::OpenaiChat => "openai-chat",
@@ -40,7 +38,7 @@ fn backend(api: LlmApi) -> &'static str {
     }
 }
 
-/// Requests and tokens, and how many per second of `seconds`.
+/// Returns counts of requests and tokens, and their rates over `seconds`.
 fn counts(streams: &StreamFacts, llm: &LlmFacts, seconds: f64) -> Vec<(&'static str, Value)> {
     let (completed, tokens) = (streams.tally.complete, llm.tokens);
     let by_client = llm.by_client.as_ref().filter(|client| client.counted > 0);
@@ -63,7 +61,7 @@ fn counts(streams: &StreamFacts, llm: &LlmFacts, seconds: f64) -> Vec<(&'static 
     numbers.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// Null without objectives, as vLLM has it; nothing where it is a range.
+/// Returns null without objectives, like vLLM, and nothing if goodput is a range.
 fn goodput(found: &LlmFindings, seconds: f64) -> Option<Value> {
     match &found.goodput {
         None => Some(Value::Null),
@@ -87,7 +85,7 @@ fn distributions<'a>(
         ("itl", found.content_gap.clone(), of(StreamTime::ContentGap)),
         ("e2el", last, of(StreamTime::LastEvent)),
     ];
-    // Of some answers alone it would be the figure of others.
+    // Over only some answers, the figure would be misleading.
     if llm.tokens.unknown_time_per_output_token == 0 {
         let per_token = (found.time_per_output_token.clone(), of(StreamTime::TimePerOutputToken));
         named.push(("tpot", per_token.0, per_token.1));
@@ -95,8 +93,8 @@ fn distributions<'a>(
     named
 }
 
-/// Mean, deviation, median and percentiles in milliseconds, as far as they are known. A mean over values of which some are
-/// not known is none.
+/// Returns the known figures of mean, deviation, median and percentiles in milliseconds. Mean and deviation are known
+/// only if all values are.
 fn figures(times: Distribution, values: &CompactHistogram) -> Vec<(String, f64)> {
     let all_known = times.censored + times.failed == 0 && values.count() > 0;
     let (mean, deviation) = spread(&values.to_histogram());

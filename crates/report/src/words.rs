@@ -1,6 +1,6 @@
-//! What is said of a run, as texts and cells: the screen wraps them, the page of the run sets them. Both say the same.
+//! Texts and cells about a run. The screen and the page of the run both use them, so they agree.
 //!
-//! Texts are as they were recorded: whoever shows them takes out control characters and escapes markup.
+//! The texts are raw: callers must remove control characters and escape markup.
 
 pub use crate::comparison::{COMPARISON_HEADS, comparison_rows, comparison_sentences};
 pub use crate::summary::{

@@ -1,4 +1,4 @@
-//! What a correction adds, as text and JSON.
+//! Result of a correction, as text and JSON.
 
 use serde::Serialize;
 use truetail_analysis::audit::{Corrected, CorrectedInterval, Correction, QUANTILES, ReportedQuantile};
@@ -17,19 +17,19 @@ use crate::table::{Align, TextTable};
 /// Latencies before and after HdrHistogram's correction.
 #[derive(Clone, Debug)]
 pub struct CorrectReport {
-    /// The name of the file.
+    /// Name of the file.
     pub file: String,
-    /// What the user should know before using the result.
+    /// Warnings to read before using the result.
     pub warnings: Vec<String>,
-    /// What of the file could not be used.
+    /// Parts of the file that could not be used.
     pub damage: Damage,
-    /// What a reader of its numbers should know.
+    /// Notes for readers of its numbers.
     pub notes: Vec<String>,
-    /// Before and after, as a whole and by interval.
+    /// Latencies before and after, as a whole and by interval.
     pub correction: Correction,
 }
 
-/// The screen.
+/// Returns the screen.
 pub fn correct_text(report: &CorrectReport, style: Style) -> String {
     let Corrected { before, after, added } = &report.correction.whole;
     let counts = format!(
@@ -59,10 +59,10 @@ fn whole_table(before: &Histogram, after: &Histogram) -> TextTable {
     table
 }
 
-/// More intervals are printed several in a row.
+/// Limit on the rows of the table. Beyond it, each row covers several intervals.
 const MAX_ROWS: usize = 32;
 
-/// A table of the intervals; nothing where the file is not divided into any.
+/// Returns a table of the intervals; empty if the file has no intervals.
 fn by_interval(intervals: &[CorrectedInterval], style: Style) -> Vec<String> {
     let Some(first) = intervals.first() else { return Vec::new() };
     let heads = ["from", "to", "requests", "added", "p99", "corrected", "max"].map(|head| (head, Align::Right));
@@ -97,7 +97,7 @@ fn interval_row(some: &[CorrectedInterval], origin_ns: u64) -> Vec<String> {
     ]
 }
 
-/// Seconds to the millisecond.
+/// Formats seconds to the millisecond.
 fn seconds_text(ns: u64) -> String {
     figures::without_zeros(&format!("{:.3}", ns as f64 / 1e9)).to_owned()
 }
@@ -108,7 +108,6 @@ struct CorrectFile<'a> {
     file: &'a str,
     #[serde(flatten)]
     whole: CorrectedJson,
-    /// Empty where the file is not divided into any.
     intervals: Vec<IntervalJson>,
     warnings: &'a [String],
     #[serde(flatten)]
@@ -149,7 +148,7 @@ fn corrected_json(corrected: &Corrected) -> CorrectedJson {
     CorrectedJson { before: counted(&corrected.before), after: counted(&corrected.after), added: corrected.added }
 }
 
-/// JSON, version 1.
+/// Returns JSON, version 1.
 pub fn correct_json(report: &CorrectReport) -> String {
     let interval = |one: &CorrectedInterval| IntervalJson {
         from_ns: one.from_ns,

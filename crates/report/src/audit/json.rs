@@ -7,7 +7,6 @@ use truetail_run::{Damage, FilePlace, ForeignView, Habit};
 use super::AuditReport;
 use crate::json::pretty_json;
 
-/// The schema of the JSON.
 const SCHEMA: &str = "truetail.audit/1";
 
 #[derive(Serialize)]
@@ -45,7 +44,7 @@ struct Reading<'a> {
     habits: &'a [Habit],
 }
 
-/// What of the file could not be used.
+/// Parts of the file that could not be used.
 #[derive(Serialize)]
 pub(super) struct Unused<'a> {
     truncated_at: Option<FilePlace>,
@@ -97,7 +96,7 @@ fn audit_file(report: &AuditReport) -> AuditFile<'_> {
     }
 }
 
-/// JSON, version 1: one object for one file, and an array of such objects for several.
+/// Returns JSON, version 1: one object for one file, and an array of objects for several.
 pub fn audit_json(reports: &[AuditReport]) -> String {
     match reports {
         [one] => pretty_json(&audit_file(one)),

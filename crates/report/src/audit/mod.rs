@@ -1,4 +1,4 @@
-//! What the audit of a result file found, and what a correction of it adds, as text and JSON.
+//! Results of the audit and the correction of a result file, as text and JSON.
 
 mod correct;
 mod json;
@@ -14,18 +14,18 @@ pub use correct::{CorrectReport, correct_json, correct_text};
 pub use json::audit_json;
 pub use words::{AuditWords, audit_words};
 
-/// A file, what it holds, and what the audit found.
+/// A result file and the result of its audit.
 #[derive(Clone, Debug)]
 pub struct AuditReport {
-    /// The name of the file.
+    /// Name of the file.
     pub file: String,
-    /// What it says of the run as a whole.
+    /// Statements of the file about the whole run.
     pub run: ForeignRun,
-    /// What was found.
+    /// Result of the audit.
     pub audit: Audit,
 }
 
-/// The screen.
+/// Returns the screen.
 pub fn audit_text(report: &AuditReport, style: Style) -> String {
     let words = audit_words(report);
     let headline = style.printable(&format!("{}: {}", report.file, words.says));
@@ -55,7 +55,6 @@ fn items(texts: &[String], style: Style) -> Vec<String> {
     texts.iter().flat_map(|text| item(text, style)).collect()
 }
 
-/// An item of a list.
 fn item(text: &str, style: Style) -> Vec<String> {
     let lines = style.wrap(text, style.columns() - 2);
     lines

@@ -1,4 +1,4 @@
-//! What the audit of a file found, in words: the same on the screen and on a page.
+//! Result of an audit in words, for the screen and for pages.
 
 use truetail_analysis::audit::{Audit, AuditFinding, Evidence, WAITED_IN_CLIENT};
 use truetail_analysis::figures::quantile_name;
@@ -7,37 +7,37 @@ use truetail_run::{Damage, FilePlace, ForeignRun, ForeignView};
 use super::AuditReport;
 use crate::number;
 
-/// A report in words.
+/// Result of an audit in words.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AuditWords {
     /// The finding in capital letters.
     pub finding: &'static str,
-    /// The same in a clause.
+    /// The finding as a clause.
     pub says: &'static str,
-    /// What the file is: its format, how many requests it holds.
+    /// Description of the file: its format, its number of requests.
     pub about: Vec<String>,
-    /// What shows the finding, a sentence each.
+    /// Evidence for the finding, in sentences.
     pub evidence: Vec<String>,
-    /// The table of percentiles: name, as reported, as corrected, and the bounds of that.
+    /// Table of percentiles: name, reported value, corrected value, and bounds of the corrected value.
     pub rows: Vec<[String; 4]>,
-    /// How many requests are missing; `None` where none are, or that cannot be told.
+    /// Number of missing requests; `None` if none is missing, or if that is unknown.
     pub missing: Option<String>,
-    /// What of the file could not be used.
+    /// Parts of the file that could not be used.
     pub unused: Vec<String>,
-    /// What a reader of the numbers should know.
+    /// Notes for readers of the numbers.
     pub notes: Vec<String>,
-    /// What the tool does by itself, with the source.
+    /// The tool's habits, with their sources.
     pub habits: Vec<String>,
 }
 
 impl AuditWords {
-    /// How many columns of [`AuditWords::rows`] say something: where nothing was corrected, there are neither values nor bounds.
+    /// Returns the number of columns of [`AuditWords::rows`] to show: 2 if nothing was corrected.
     pub(super) fn columns(&self) -> usize {
         if self.rows.iter().all(|row| row[2].is_empty()) { 2 } else { 4 }
     }
 }
 
-/// The words of a report.
+/// Returns the words of a report.
 pub fn audit_words(report: &AuditReport) -> AuditWords {
     let AuditReport { run, audit, .. } = report;
     let (finding, says) = finding(run.view, audit);
@@ -81,7 +81,7 @@ fn about(run: &ForeignRun, audit: &Audit) -> Vec<String> {
     parts
 }
 
-/// `1 row`, `2 rows`.
+/// Formats `1 row`, `2 rows`.
 pub(super) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
@@ -113,13 +113,13 @@ fn missing(audit: &Audit) -> Option<String> {
     Some(format!("Missing: {about} {requests} that a client on a schedule would have sent.{users}{interval}"))
 }
 
-/// From a summary only the most that can be missing is known, unless it counts all its slow requests.
+/// A summary gives only an upper bound of the missing requests, unless it counts all its slow requests.
 fn is_upper_bound(audit: &Audit) -> bool {
     let differs = |evidence: &Evidence| evidence.numbers.get("missing_low") != evidence.numbers.get("missing_high");
     audit.evidence.iter().any(differs)
 }
 
-/// What of a file could not be used, a sentence each.
+/// Returns sentences about the parts of a file that could not be used.
 pub(super) fn unused(damage: &Damage) -> Vec<String> {
     let mut lines = Vec::new();
     if damage.rows_left_out > 0 {

@@ -1,4 +1,4 @@
-//! The lab every-nth, shown: simulated, and measured in real time beside the simulation.
+//! The lab every-nth: simulated, and measured in real time beside the simulation.
 
 use truetail_model::record::Metric;
 use truetail_run::{Quantile, Run};
@@ -9,7 +9,7 @@ use super::lab_report::{Column, LabReport, SeriesReport, SlowRequests};
 use crate::number;
 use crate::plot::Role;
 
-/// The report of the lab in virtual time.
+/// Returns the report of the lab in virtual time.
 pub(super) fn report(result: &EveryNthResult) -> LabReport<'_> {
     let options = &result.options;
     let slow = format!(
@@ -37,12 +37,12 @@ pub struct MeasuredLoops<'a> {
     pub closed: &'a Run,
     /// The open loop.
     pub open: &'a Run,
-    /// False if the user stopped the lab before the open loop began: it then has a tally and no verdict.
+    /// False if the user stopped the lab before the open loop began. The open loop then has a tally and no verdict.
     pub open_began: bool,
 }
 
-/// The report of the lab in real time, with `truth`, the same options in virtual time, beside it. `calibration` says what
-/// the work was.
+/// Returns the report of the lab in real time. `truth` has the same options in virtual time, and `calibration`
+/// describes the work.
 pub fn measured_report<'a>(loops: MeasuredLoops<'a>, truth: &'a EveryNthResult, calibration: String) -> LabReport<'a> {
     let options = &truth.options;
     let [closed, open] = SERIES;
@@ -78,7 +78,7 @@ fn measured<'a>(name: &'static str, role: Role, run: &'a Run, truth: &EveryNthRe
     SeriesReport { name, role, run, findings, measured: true, slow: Some(slow) }
 }
 
-/// Under these heads: closed loop, open loop, open / closed.
+/// Returns the columns with these heads: closed loop, open loop, open / closed.
 fn simulated_columns(result: &EveryNthResult, [closed, open, ratio]: [&str; 3]) -> Vec<Column> {
     let ratios = result.ratios().map(|ratio| number::factor(ratio.ratio())).collect();
     vec![
@@ -88,7 +88,7 @@ fn simulated_columns(result: &EveryNthResult, [closed, open, ratio]: [&str; 3]) 
     ]
 }
 
-/// Both loops and their ratio, then the same three columns of the truth.
+/// Returns the columns of both loops and their ratio, then the same three columns of the truth.
 fn measured_columns(series: &[SeriesReport<'_>], truth: &EveryNthResult) -> Vec<Column> {
     let quantiles = |run: &Run| QUANTILES.map(|q| truetail_analysis::quantile(run, Metric::ResponseTime, q));
     let of_series: Vec<_> = series.iter().map(|series| quantiles(series.run)).collect();
@@ -105,7 +105,7 @@ fn measured_columns(series: &[SeriesReport<'_>], truth: &EveryNthResult) -> Vec<
     measured.chain([ratios]).chain(truth).collect()
 }
 
-/// open / closed; a dash if one of them is only a bound or has no answer.
+/// Formats open / closed; a dash if one of them is only a bound or has no answer.
 fn ratio(closed: &Quantile, open: &Quantile) -> String {
     let known = !(closed.at_least || open.at_least || closed.no_answer || open.no_answer);
     match (closed.value_ns.filter(|ns| *ns > 0), open.value_ns) {
@@ -123,7 +123,7 @@ fn slow_figure(options: &EveryNthOptions, series: &[SeriesReport<'_>]) -> String
     format!("slower than {limit}: {}", series.iter().map(of).collect::<Vec<_>>().join(", "))
 }
 
-/// A line on an offered load above the capacity, whose results depend on the duration of the run.
+/// Returns a line about a load above the capacity: the results then depend on the duration of the run.
 fn overload(options: &EveryNthOptions) -> Option<String> {
     let share = options.utilisation();
     (share >= 1.0).then(|| {

@@ -1,4 +1,4 @@
-//! The freeze, shown.
+//! The lab freeze.
 
 use truetail_sim::labs::freeze::{FreezeInterval, FreezeOptions, FreezeResult, FreezeSeries, NAME};
 
@@ -6,10 +6,9 @@ use super::lab_report::{Column, LabReport, SeriesReport};
 use crate::number;
 use crate::plot::{IntervalPlot, IntervalSeries, Role, Shade};
 
-/// Of closed-loop-raw, closed-loop-corrected, open-loop.
+/// Roles of closed-loop-raw, closed-loop-corrected and open-loop.
 const ROLES: [Role; 3] = [Role::Closed, Role::Corrected, Role::Open];
 
-/// The report of `result`.
 pub(super) fn report(result: &FreezeResult) -> LabReport<'_> {
     let series = result.series.iter().zip(ROLES);
     LabReport {

@@ -13,7 +13,7 @@ use crate::json::pretty_json;
 struct SimulationJson<'a> {
     scenario: &'a str,
     series: Vec<SeriesJson<'a>>,
-    /// Of a lab in real time: what virtual time says of the same options.
+    /// In a lab in real time: the same options in virtual time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     truth: Vec<SeriesJson<'a>>,
 }
@@ -25,27 +25,27 @@ struct SeriesJson<'a> {
     model: LoadModelKind,
     tally: Tally,
     response_time: &'a Distribution,
-    /// Where the service streams.
+    /// If the service streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<StreamsJson<'a>>,
-    /// Where sessions follow a flow.
+    /// If sessions follow a flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<SessionFile>,
     /// The steps of a flow.
     #[serde(skip_serializing_if = "<[TargetFindings]>::is_empty")]
     targets: &'a [TargetFindings],
-    /// Where gates were set.
+    /// If gates were set.
     #[serde(skip_serializing_if = "<[GateFinding]>::is_empty")]
     gates: &'a [GateFinding],
-    /// Where a lab counts slow requests.
+    /// If a lab counts slow requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     slower_than: Option<SlowerThan>,
-    /// Of what was measured in real time.
+    /// If it was measured in real time.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a Verdict>,
 }
 
-/// The books and times of streams, as run.json has them.
+/// Books and times of streams, as in run.json.
 #[derive(Serialize)]
 struct StreamsJson<'a> {
     #[serde(flatten)]
@@ -87,7 +87,7 @@ fn streams<'a>(run: &'a Run, findings: &'a Findings) -> Option<StreamsJson<'a>> 
     Some(StreamsJson { facts: run.facts.stream.as_ref()?, times: findings.stream.as_ref()? })
 }
 
-/// A simulated scenario, which is one series.
+/// Returns a simulated scenario, which is one series.
 pub fn scenario_json(scenario: &str, run: &Run, findings: &Findings) -> String {
     let name = format!("{}-loop", run.facts.offered.model.name());
     let series = vec![SeriesJson::of_run(&name, run, findings)];
@@ -95,7 +95,7 @@ pub fn scenario_json(scenario: &str, run: &Run, findings: &Findings) -> String {
 }
 
 impl LabReport<'_> {
-    /// All series as JSON.
+    /// Returns all series as JSON.
     pub fn json(&self) -> String {
         let series = self.series.iter().map(SeriesJson::of_series).collect();
         let truth = self.truth.iter().map(SeriesJson::of_series).collect();

@@ -10,44 +10,43 @@ use crate::plot::{self, Curve, IntervalPlot, Picture, PictureError, Role};
 use crate::style::Style;
 use crate::table::{Align, TextTable};
 
-/// Columns before each line.
 const INDENT: usize = 2;
 
-/// What is shown of a lab that was run.
+/// Report of a lab.
 #[derive(Clone, Debug)]
 pub struct LabReport<'a> {
-    /// The name of the lab.
+    /// Name of the lab.
     pub name: &'static str,
-    /// What each way of measuring saw.
+    /// Results of each way of measuring.
     pub series: Vec<SeriesReport<'a>>,
-    /// What virtual time says of the same options; empty unless the lab was measured in real time.
+    /// Results of the same options in virtual time; empty unless the lab was measured in real time.
     pub truth: Vec<SeriesReport<'a>>,
-    /// The title of its pictures.
+    /// Title of the pictures.
     pub(super) title: String,
     /// The set-up in a sentence.
     pub(super) subtitle: String,
-    /// The columns of the table.
+    /// Columns of the table.
     pub(super) columns: Vec<Column>,
     /// Lines below the table.
     pub(super) figures: Vec<String>,
-    /// Pictures besides the percentile spectrum: (file name without an ending, plot).
+    /// Pictures besides the percentile spectrum: (file name without extension, plot).
     pub(super) plots: Vec<(&'static str, IntervalPlot)>,
 }
 
-/// One way of measuring.
+/// Results of one way of measuring.
 #[derive(Clone, Debug)]
 pub struct SeriesReport<'a> {
-    /// Such as `open-loop`.
+    /// Name, such as `open-loop`.
     pub name: &'static str,
-    /// How it is drawn.
+    /// Role in pictures.
     pub role: Role,
-    /// All that was recorded.
+    /// The recorded run.
     pub run: &'a Run,
-    /// What follows from it.
+    /// Findings about the run.
     pub findings: Findings,
-    /// Measured in real time, so that its verdict is shown.
+    /// True if it was measured in real time, so that its verdict is shown.
     pub measured: bool,
-    /// The slow requests, where the lab counts them.
+    /// The slow requests, if the lab counts them.
     pub slow: Option<SlowRequests>,
 }
 
@@ -56,7 +55,7 @@ pub struct SeriesReport<'a> {
 pub struct SlowRequests {
     /// The limit.
     pub limit: Nanos,
-    /// How many took longer.
+    /// Number of requests above the limit.
     pub requests: u64,
 }
 
@@ -64,12 +63,12 @@ pub struct SlowRequests {
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) head: String,
-    /// A cell for each of [`QUANTILES`], then the number of requests; missing ones are empty.
+    /// A cell for each of [`QUANTILES`], then the number of requests. Missing cells are empty.
     pub(super) cells: Vec<String>,
 }
 
 impl Column {
-    /// The response times of a simulated series, and how many requests it had.
+    /// Returns the response times of a simulated series, and its number of requests.
     pub(super) fn of_series(series: &LabSeries, head: &str) -> Column {
         let at = |q| series.quantile(q).map_or("–".to_owned(), |time| number::time(time.0));
         let cells = QUANTILES.into_iter().map(at).chain([number::count(series.count())]).collect();
@@ -78,13 +77,12 @@ impl Column {
 }
 
 impl<'a> SeriesReport<'a> {
-    /// A series of virtual time.
+    /// Returns a series of virtual time.
     pub(super) fn simulated(series: &'a LabSeries, role: Role) -> SeriesReport<'a> {
         let findings = truetail_analysis::findings(&series.run);
         SeriesReport { name: series.name, role, run: &series.run, findings, measured: false, slow: None }
     }
 
-    /// The verdict and its reasons.
     fn verdict_lines(&self) -> impl Iterator<Item = String> + '_ {
         let verdict = &self.findings.verdict;
         let reasons = verdict.reasons.iter().map(|reason| format!("{}: {}", reason.code, reason.message));
@@ -93,7 +91,7 @@ impl<'a> SeriesReport<'a> {
 }
 
 impl LabReport<'_> {
-    /// The table, and below it the figures, the verdicts of what was measured, and where the runs were saved.
+    /// Formats the table, and below it the figures, the verdicts of measured series, and the folder of the saved runs.
     pub fn text(&self, saved: Option<&str>, style: Style) -> String {
         let verdicts = self.series.iter().filter(|series| series.measured).flat_map(SeriesReport::verdict_lines);
         let saved = saved.map(|folder| format!("saved in {folder}"));
@@ -111,17 +109,17 @@ impl LabReport<'_> {
         table.lines(INDENT, style).into_iter().map(|line| line + "\n").collect()
     }
 
-    /// Its title, and the set-up in a sentence.
+    /// Returns the title, and the set-up in a sentence.
     pub fn heading(&self) -> (&str, &str) {
         (&self.title, &self.subtitle)
     }
 
-    /// The heads of its table.
+    /// Returns the heads of the table.
     pub fn heads(&self) -> Vec<String> {
         std::iter::once(String::new()).chain(self.columns.iter().map(|column| column.head.clone())).collect()
     }
 
-    /// The rows of its table, each with its name first.
+    /// Returns the rows of the table, each with its name first.
     pub fn rows(&self) -> Vec<Vec<String>> {
         let names = QUANTILES.map(number::quantile_name).into_iter().chain(["requests".to_owned()]);
         let cell = |column: &Column, row: usize| column.cells.get(row).cloned().unwrap_or_default();
@@ -131,20 +129,20 @@ impl LabReport<'_> {
         names.enumerate().map(row).collect()
     }
 
-    /// The lines below its table.
+    /// Returns the lines below the table.
     pub fn figures(&self) -> &[String] {
         &self.figures
     }
 
-    /// Its pictures besides the percentile spectrum, each with what it shows.
+    /// Returns the pictures besides the percentile spectrum, each with its quantity.
     pub fn plots(&self) -> Vec<(Picture, String)> {
         self.plots.iter().map(|(_, plot)| (plot::intervals(plot), plot.quantity.clone())).collect()
     }
 
-    /// Its pictures as files, the percentile spectrum last.
+    /// Returns the pictures as files, the percentile spectrum last.
     ///
     /// # Errors
-    /// [`PictureError`] when there is no memory for the pixels.
+    /// [`PictureError`] if there is no memory for the pixels.
     pub fn pictures(&self) -> Result<Vec<OutputFile>, PictureError> {
         let mut files = Vec::new();
         for (name, plot) in &self.plots {
@@ -154,7 +152,7 @@ impl LabReport<'_> {
         Ok(files)
     }
 
-    /// The tails of all series, and the true one of the open loop if the lab was measured in real time.
+    /// Draws the tails of all series. If the lab was measured in real time, it adds the true one of the open loop.
     fn spectrum(&self) -> Picture {
         let series = self.series.iter().map(|series| Curve::of(series.name, series.role, series.run));
         let open = self.truth.iter().filter(|series| series.role == Role::Open);

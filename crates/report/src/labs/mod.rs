@@ -1,10 +1,10 @@
-//! What `truetail simulate` shows of a lab: a table with figures below it, JSON, and pictures.
+//! Reports of labs (`truetail simulate`): a table with figures below it, JSON, and pictures.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | `lab_report` | [`LabReport`]: the parts that all labs share, as text and pictures |
+//! | `lab_report` | [`LabReport`]: the common parts of all labs, as text and pictures |
 //! | `freeze`, `every_nth`, `order_router` | title, columns, figures and pictures of each lab |
-//! | `json` | the same for programs |
+//! | `json` | a lab for programs |
 
 mod every_nth;
 mod freeze;
@@ -18,7 +18,7 @@ pub use lab_report::{LabReport, SeriesReport, SlowRequests};
 
 use truetail_sim::labs::LabResult;
 
-/// The report of a lab that was run in virtual time.
+/// Returns the report of a lab that was run in virtual time.
 pub fn lab_report(result: &LabResult) -> LabReport<'_> {
     match result {
         LabResult::Freeze(result) => freeze::report(result),

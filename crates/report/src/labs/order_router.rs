@@ -1,4 +1,4 @@
-//! The order router, shown.
+//! The lab order router.
 
 use truetail_sim::labs::order_router::{NAME, OrderRouterOptions, OrderRouterResult};
 
@@ -6,7 +6,6 @@ use super::lab_report::{Column, LabReport, SeriesReport};
 use crate::number;
 use crate::plot::Role;
 
-/// The report of `result`.
 pub(super) fn report(result: &OrderRouterResult) -> LabReport<'_> {
     let series = [(&result.naive, Role::Closed), (&result.corrected, Role::Corrected), (&result.open, Role::Open)];
     LabReport {

@@ -4,7 +4,7 @@ use truetail_analysis::league::Certificate;
 
 use crate::style::{Emphasis, Style};
 
-/// What kind of load generator `program` is, the evidence, and whether it kept its schedule, if that is known.
+/// Formats the kind of load generator that `program` is, the evidence, and if known, whether it kept its schedule.
 pub fn certificate(program: &str, certificate: &Certificate, style: Style) -> String {
     let head = format!("{program} is {}", certificate.kind.describe());
     let mut lines: Vec<String> =
@@ -22,7 +22,7 @@ pub fn certificate(program: &str, certificate: &Certificate, style: Style) -> St
     lines.join("\n") + "\n"
 }
 
-/// Wrapped lines with a hanging indent.
+/// Wraps text with a hanging indent.
 fn hanging(text: &str, style: Style) -> Vec<String> {
     let lines = style.wrap(text, style.columns() - 4);
     lines.into_iter().enumerate().map(|(n, line)| format!("{}{line}", if n == 0 { "  " } else { "    " })).collect()

@@ -1,5 +1,5 @@
-//! The league as CSV: a row a tool. Times are in nanoseconds; an empty field is not known. Columns about streams are there where
-//! the service's answers are streams.
+//! The league as CSV, one row per tool. Times are in nanoseconds, and unknown fields are empty. Columns about streams
+//! exist if the service streams.
 
 use truetail_analysis::league::{LeagueRow, QUANTILES, StreamRow};
 use truetail_analysis::truth::StreamTruth;
@@ -10,7 +10,7 @@ use super::table::LeagueTable;
 /// The names of [`QUANTILES`] in column heads.
 const NAMES: [&str; 6] = ["p50", "p90", "p99", "p999", "p9999", "max"];
 
-/// The table; the first line names the columns, the second is the truth.
+/// Returns the table. The first line names the columns, the second is the truth.
 pub fn csv(league: &LeagueTable<'_>) -> String {
     let cells: Vec<Vec<(String, String)>> = league.rows.iter().map(|row| cells(row, league)).collect();
     let heads = cells.first().map_or(Vec::new(), |row| row.iter().map(|(head, _)| head.clone()).collect());
@@ -47,7 +47,7 @@ fn stream_truth(head: &str, truth: &StreamTruth) -> Option<u64> {
     }
 }
 
-/// The head and the cell of each column.
+/// Returns the head and the cell of each column.
 fn cells(row: &LeagueRow, league: &LeagueTable<'_>) -> Vec<(String, String)> {
     let reported = row.reported.as_ref();
     let arrivals = row.arrivals.as_ref();
@@ -96,7 +96,7 @@ fn cells(row: &LeagueRow, league: &LeagueTable<'_>) -> Vec<(String, String)> {
     cells
 }
 
-/// The same of what a tool says of streams: the time to the first token, gaps between tokens, and the books.
+/// Returns the heads and cells about streams: time to the first token, gaps between tokens, and books.
 fn stream_cells(row: Option<&StreamRow>) -> Vec<(String, String)> {
     let claims = row.and_then(|row| row.claims.as_ref());
     let first = |q| claims.and_then(|claims| claims.first_at(q)).map(|quantile| quantile.value_ns);

@@ -1,4 +1,4 @@
-//! Everything that is kept of a league, as files.
+//! All files of a league.
 
 use super::table::LeagueTable;
 use super::{csv, html, json, markdown, pictures, text};
@@ -6,11 +6,11 @@ use crate::output_file::OutputFile;
 use crate::plot::PictureError;
 use crate::style::Style;
 
-/// The tables as `league.txt`, `.json`, `.csv`, `.html` and `.md`, then each picture as SVG and PNG. `made` says when, on
-/// which machine and by which version the league was made.
+/// Returns the tables as `league.txt`, `.json`, `.csv`, `.html` and `.md`, then each picture as SVG and PNG. `made`
+/// states when, on which machine and by which version the league was made.
 ///
 /// # Errors
-/// [`PictureError`] when there is no memory for the pixels.
+/// [`PictureError`] if there is no memory for the pixels.
 pub fn files(
     league: &LeagueTable<'_>,
     tools: &[pictures::ToolData<'_>],

@@ -11,19 +11,19 @@ struct LeagueJson<'a> {
     scenario: &'a str,
     duration_ns: u64,
     truth: TruthJson,
-    /// When the service could not answer, or was slow, on the fault clock.
+    /// Times at which the service could not answer, or was slow, on the fault clock.
     window: &'a [TimeRange],
     tools: &'a [LeagueRow],
-    /// The same of streams; left out where answers are none.
+    /// Truth and tools of streams; omitted if the answers are not streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     streams: Option<StreamsJson<'a>>,
 }
 
 #[derive(Serialize)]
 struct StreamsJson<'a> {
-    /// Of the time to the first token.
+    /// Time to the first token.
     first_truth: Vec<TrueQuantile>,
-    /// Of the gaps between tokens.
+    /// Gaps between tokens.
     gap_truth: Vec<TrueQuantile>,
     tools: &'a [StreamRow],
 }
@@ -33,14 +33,14 @@ struct TruthJson {
     quantiles: Vec<TrueQuantile>,
 }
 
-/// A quantile of the truth; no value where no answer ever comes.
+/// A quantile of the truth; without a value if no answer ever comes.
 #[derive(Serialize)]
 struct TrueQuantile {
     q: f64,
     value_ns: Option<u64>,
 }
 
-/// Everything that is known of each tool, and the truth.
+/// Returns the truth, and all results of each tool.
 pub fn json(league: &LeagueTable<'_>) -> String {
     let at = |q| TrueQuantile { q, value_ns: league.truth.quantile(q).map(|value| value.0) };
     let streams = league.streams.map(|(truth, tools)| {

@@ -3,8 +3,8 @@
 use super::table::{self, LeagueTable};
 use crate::markdown::{self, escaped};
 
-/// The page. `pictures` are file names without an ending; `made` says when, on which machine and by which version the
-/// league was made.
+/// Returns the page. `pictures` are file names without extension. `made` states when, on which machine and by which
+/// version the league was made.
 pub fn markdown(league: &LeagueTable<'_>, pictures: &[&str], made: &str) -> String {
     let mut page = format!("# {}\n\n{}\n", league.scenario.name, escaped(&league.scenario.about));
     for name in pictures {

@@ -1,16 +1,16 @@
-//! Load tools beside each other.
+//! Load tools compared.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | `table` | what stands in the tables, whatever they are written as |
+//! | `table` | contents of the tables, independent of the format |
 //! | `grid` | a table in cells |
-//! | `streams` | the tables of answers that come in pieces |
+//! | `streams` | the tables of streams |
 //! | `text`, `html`, `markdown` | the tables for a terminal, as a page with pictures, for a repository |
-//! | `csv`, `json` | a row a tool, for programs |
+//! | `csv`, `json` | one row per tool, for programs |
 //! | `pictures` | percentiles and single requests |
 //! | `files` | all of these as files |
-//! | `certificate` | what kind of generator a command is |
-//! | `tool_listing` | which tools are installed |
+//! | `certificate` | the kind of load generator that a command is |
+//! | `tool_listing` | the installed tools |
 
 mod certificate;
 mod csv;

@@ -10,26 +10,26 @@ use super::table::LeagueTable;
 use crate::number;
 use crate::plot::{Curve, Panel, Picture, RequestPlot, Role, ToolModel, many_tools_spectrum, requests, tool_spectrum};
 
-/// What is drawn of a tool.
+/// Data of a tool for pictures.
 #[derive(Clone, Debug)]
 pub struct ToolData<'a> {
-    /// Its row.
+    /// Row of the tool.
     pub row: &'a LeagueRow,
-    /// Its latencies; empty if it gave quantiles only.
+    /// Latencies; empty if the tool gave only quantiles.
     pub data: &'a Snapshot,
-    /// The quantiles that it printed: (q in (0, 1], nanoseconds).
+    /// Quantiles that the tool printed: (q in (0, 1], nanoseconds).
     pub points: Vec<(f64, u64)>,
-    /// Its single requests, if it says when each began: (start since the first one, latency), nanoseconds.
+    /// Single requests, if their starts are known: (start since the first one, latency), nanoseconds.
     pub requests: Vec<(u64, u64)>,
 }
 
-/// The open loop beside ab: the first of these with a curve.
+/// Candidates for the open loop beside ab: the first with a curve is drawn.
 const OPEN: [&str; 2] = ["vegeta", "truetail"];
-/// The closed loop whose single requests are shown: the first of these that has some. The same below for the open loop.
+/// Candidates for the closed and the open loop in the picture of single requests: the first with requests is drawn.
 const TIMED_CLOSED: [&str; 4] = ["hey", "k6-constant-vus", "jmeter-thread-group", "truetail-closed"];
 const TIMED_OPEN: [&str; 3] = ["vegeta", "truetail", "k6-constant-arrival-rate"];
 
-/// All pictures that the data allow: (file name without an ending, picture).
+/// Returns all pictures that the data allow: (file name without extension, picture).
 pub fn pictures(league: &LeagueTable<'_>, tools: &[ToolData<'_>]) -> Vec<(String, Picture)> {
     let drawn: Vec<&ToolData<'_>> = tools.iter().filter(|tool| has_curve(tool)).collect();
     let by_name = |name: &str| drawn.iter().copied().find(|tool| tool.row.tool == name);
@@ -65,7 +65,7 @@ fn subtitle(league: &LeagueTable<'_>, ending: &str) -> String {
     format!("each tool: {} for {}; {ending}", number::rate(rate), number::round_time(league.duration.0))
 }
 
-/// What is drawn: where answers are streams, tools report more than the time to the whole answer.
+/// For streams, tools report more than the time to the whole answer.
 fn quantity(league: &LeagueTable<'_>) -> &'static str {
     match league.streams {
         None => "as each tool reports it",
@@ -75,7 +75,7 @@ fn quantity(league: &LeagueTable<'_>) -> &'static str {
 
 fn curve(tool: &ToolData<'_>, role: Role) -> Curve {
     let reported = tool.row.reported.as_ref();
-    // A tool that does not say how many requests it measured has measured about as many as the server saw.
+    // A tool that does not state its number of requests has measured about as many as the server saw.
     let seen = tool.row.arrivals.map(|arrivals| arrivals.count);
     let measured = reported.and_then(|reported| reported.measured).or(seen).unwrap_or_default();
     let p99 = reported.and_then(|reported| reported.quantile(0.99)).map(|p99| p99.value_ns);
@@ -88,7 +88,7 @@ fn pair(league: &LeagueTable<'_>, words: &str, closed: &ToolData<'_>, open: &Too
     tool_spectrum(&title(league, words), &subtitle(league, quantity), quantity, &curves)
 }
 
-/// All curves, the highest p99 first, with a colour for the observed load model.
+/// Draws all curves, the highest p99 first. The colour shows the observed load model.
 fn all(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Picture {
     let mut sorted: Vec<&ToolData<'_>> = tools.to_vec();
     let p99 = |tool: &ToolData<'_>| Some(tool.row.reported.as_ref()?.quantile(0.99)?.value_ns);
@@ -102,7 +102,8 @@ fn all(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Picture {
     many_tools_spectrum(&title(league, "all tools"), &subtitle(league, key), quantity(league), &curves)
 }
 
-/// The colour stands for the observed load model, dashes tell tools of the same model apart. truetail has a solid line.
+/// Returns roles: the colour shows the observed load model, and dashes tell tools of one model apart, truetail's is
+/// solid.
 fn roles(tools: &[&ToolData<'_>]) -> Vec<Role> {
     let mut numbers: BTreeMap<ToolModel, usize> = BTreeMap::new();
     let mut roles = vec![Role::Truth; tools.len()];
@@ -121,7 +122,7 @@ fn is_not_shown(row: &LeagueRow) -> bool {
     matches!(row.observed_model, Some(ObservedModel::NotShown) | None)
 }
 
-/// The observed load model; that of its label if the scenario shows none.
+/// Returns the observed load model, or that of the label if the scenario shows no model.
 fn model_of(row: &LeagueRow) -> ToolModel {
     match row.observed_model {
         _ if row.is_back_filled() => ToolModel::Filled,

@@ -1,4 +1,4 @@
-//! The tables of streams: when the first token came, the gaps between tokens, and the books.
+//! The tables of streams: time to the first token, gaps between tokens, and books.
 
 use truetail_analysis::league::{StreamRow, ToolState};
 use truetail_analysis::truth::StreamTruth;
@@ -12,7 +12,6 @@ const LEFT: Align = Align::Left;
 const RIGHT: Align = Align::Right;
 const UNKNOWN: &str = "–";
 
-/// The tables of these rows, of which there is at least one.
 pub(super) fn grids(truth: &StreamTruth, rows: &[StreamRow]) -> Vec<Grid> {
     vec![first_grid(truth, rows), gap_grid(truth, rows), books_grid(truth, rows)]
 }
@@ -61,7 +60,7 @@ fn gap_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
     times_grid(caption, ("a value is", LEFT), truth, lines)
 }
 
-/// Times as tools report them, below the truth: what its second column says, and p50, p99 and the largest.
+/// Returns a table of reported times below the truth: `says` in the second column, then p50, p99 and the largest.
 fn times_grid(
     caption: &'static str,
     second: (&'static str, Align),
@@ -107,14 +106,14 @@ fn of(ns: Option<u64>) -> String {
     ns.map_or(UNKNOWN.to_owned(), millis)
 }
 
-/// How far what a tool reports is from what its own server did, in per cent.
+/// Formats the difference of a reported time from the server's own time, in per cent.
 fn off(said: Option<ClaimedQuantile>, served_ns: Option<u64>) -> String {
     let served = served_ns.filter(|served| *served > 0);
     let percent = said.zip(served).map(|(said, served)| (said.value_ns as f64 / served as f64 - 1.0) * 100.0);
     percent.map_or(UNKNOWN.to_owned(), signed)
 }
 
-/// A star marks what the tool does not print.
+/// A star marks a value that the tool does not print.
 fn said(quantile: Option<ClaimedQuantile>) -> String {
     let star = |quantile: ClaimedQuantile| if quantile.printed { "" } else { "*" };
     quantile.map_or(UNKNOWN.to_owned(), |quantile| millis(quantile.value_ns) + star(quantile))

@@ -1,5 +1,5 @@
-//! The tables of a league in cells: what the tools report, what an audit finds in their files, how they offered the load,
-//! and what that took.
+//! The tables of a league in cells: results of the tools, findings of an audit of their files, offered load, and
+//! resources.
 
 use truetail_analysis::audit::AuditFinding;
 use truetail_analysis::league::{LeagueRow, StreamRow, TimeRange, ToolState};
@@ -13,24 +13,24 @@ use super::streams;
 use crate::number;
 use crate::table::Align;
 
-/// What load tools reported of a scenario, and what is true.
+/// Reports of load tools on one scenario, and the truth.
 #[derive(Clone, Copy, Debug)]
 pub struct LeagueTable<'a> {
     /// The scenario as it was offered.
     pub scenario: &'a Scenario,
-    /// How long it was offered.
+    /// Time for which it was offered.
     pub duration: Nanos,
-    /// What an ideal open-loop client measures.
+    /// Result of an ideal open-loop client.
     pub truth: &'a Truth,
-    /// When the service could not answer, or was slow.
+    /// Times at which the service could not answer, or was slow.
     pub window: &'a [TimeRange],
     /// The tools, best first.
     pub rows: &'a [LeagueRow],
-    /// The truth of its streams, and the tools, best first; `None` where its answers are none.
+    /// The truth about streams, and the tools, best first; `None` if the answers are not streams.
     pub streams: Option<(&'a StreamTruth, &'a [StreamRow])>,
 }
 
-/// All tables, those of streams first; that of audits only where a tool left a file that can be audited.
+/// Returns all tables, those of streams first. The table of audits exists only if a tool left a file to audit.
 pub(super) fn grids(league: &LeagueTable<'_>) -> Vec<Grid> {
     let mut grids = vec![reported_grid(league), load_grid(league.rows), resources_grid(league.rows)];
     if league.rows.iter().any(|row| row.audit.is_some()) {
@@ -95,7 +95,7 @@ fn reported_row(row: &LeagueRow) -> Vec<String> {
     cells
 }
 
-/// The observed load model, or the state of a tool without a result.
+/// Returns the observed load model, or the state of a tool without a result.
 fn observed(row: &LeagueRow) -> String {
     match (row.state, row.observed_model) {
         (ToolState::Ok, Some(model)) if row.is_back_filled() => format!("{}+", model.name()),
@@ -190,7 +190,7 @@ fn load_row(row: &LeagueRow) -> Vec<String> {
     ]
 }
 
-/// Without the unit, which stands in the head.
+/// Formats a rate without its unit, which is in the head.
 fn per_second(rate: f64) -> String {
     number::rate(rate).trim_end_matches("/s").to_owned()
 }
@@ -228,7 +228,7 @@ fn resources_row(row: &LeagueRow) -> Vec<String> {
     ]
 }
 
-/// What else there is to say of a tool: its state, message and notes.
+/// Returns further information about a tool: its state, message and notes.
 pub(super) fn remarks(row: &LeagueRow) -> Option<String> {
     let state = (row.state != ToolState::Ok).then(|| row.state.name().to_owned());
     let words: Vec<String> = state.into_iter().chain(row.message.clone()).chain(row.notes.clone()).collect();

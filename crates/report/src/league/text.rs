@@ -5,7 +5,7 @@ use super::table::{self, LeagueTable};
 use crate::style::{Emphasis, Style};
 use crate::table::TextTable;
 
-/// The tables, each below its caption, and then the remarks on single tools.
+/// Returns the tables, each below its caption, and then the remarks on single tools.
 pub fn text(league: &LeagueTable<'_>, style: Style) -> String {
     let title = format!("{}: {}", league.scenario.name, league.scenario.about);
     let wrapped = style.wrap(&title, style.columns() - 2);

@@ -1,24 +1,24 @@
-//! Which load tools are installed.
+//! Listing of the installed load tools.
 
 use crate::style::Style;
 use crate::table::{Align, TextTable};
 
-/// One tool.
+/// A load tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ToolListing<'a> {
-    /// Its name.
+    /// Name of the tool.
     pub tool: &'a str,
     /// Its version; `None` if it is not installed.
     pub version: Option<&'a str>,
-    /// The load model that its documentation claims.
+    /// Load model that its documentation claims.
     pub model: &'a str,
-    /// Where it comes from.
+    /// Source of the tool.
     pub origin: &'a str,
-    /// The line that installs it.
+    /// Command that installs it.
     pub install: &'a str,
 }
 
-/// A row a tool, and below how to install those that are missing. Commands are not wrapped, so that they can be copied.
+/// Returns one row per tool, and the commands that install missing ones, unwrapped so that they can be copied.
 pub fn tools_table(tools: &[ToolListing<'_>], style: Style) -> String {
     let columns = ["tool", "state", "version", "label", "origin"].map(|head| (head, Align::Left));
     let mut table = TextTable::new(&columns);

@@ -1,5 +1,5 @@
-//! A state of a run as metrics. All but the two gauges of the moment are about measured arrivals, without the warm-up, as
-//! everything in a report.
+//! The state of a run as metrics. Like a report, they cover measured arrivals without the warm-up. Only the two gauges
+//! of the current state include it.
 
 use truetail_model::record::Metric;
 use truetail_run::{GateState, VerdictState};
@@ -7,7 +7,7 @@ use truetail_run::{GateState, VerdictState};
 use super::{Family, Kind, Sample, TimesHistogram, Unit, Value};
 use crate::LiveState;
 
-/// The metrics of a state. Without a state, before the run has begun, only the build.
+/// Returns the metrics of a state. Without a state, before the run begins, only the build.
 pub fn families(state: Option<&LiveState>) -> Vec<Family> {
     let mut families = vec![build_info()];
     if let Some(state) = state {
@@ -76,7 +76,7 @@ fn load(state: &LiveState) -> Vec<Family> {
     ]
 }
 
-/// Each failed or timed out request once.
+/// Returns counts by cause, with each failed or timed-out request once.
 fn failures(state: &LiveState) -> Vec<(Vec<(&'static str, String)>, f64)> {
     let snapshot = &state.run.snapshot;
     let causes = snapshot.causes.iter().map(|(cause, count)| (cause.name(), *count));

@@ -1,46 +1,46 @@
-//! Metrics as values, the same for every format.
+//! Metrics as values, independent of the format.
 
 use super::TimesHistogram;
 
 /// A metric with all its samples.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Family {
-    /// Its name without prefix, unit and suffix: `response_time`.
+    /// Name without prefix, unit and suffix: `response_time`.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Description in a sentence.
     pub help: &'static str,
-    /// The unit of its values.
+    /// Unit of the values.
     pub unit: Unit,
-    /// How its values move.
+    /// Kind of the metric.
     pub kind: Kind,
-    /// Its samples, each with other labels.
+    /// Samples with different labels.
     pub samples: Vec<Sample>,
 }
 
 /// The unit of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// A count or a state.
+    /// No unit: a count or a state.
     None,
     /// Seconds.
     Seconds,
 }
 
-/// How the values of a metric move.
+/// Kind of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// They only grow.
+    /// Its values only grow.
     Counter,
-    /// They go up and down.
+    /// Its values go up and down.
     Gauge,
-    /// A distribution.
+    /// Its values are distributions.
     Histogram,
 }
 
 /// A value of a metric, with its labels.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sample {
-    /// (name, value).
+    /// Labels: (name, value).
     pub labels: Vec<(&'static str, String)>,
     /// The value.
     pub value: Value,
@@ -49,14 +49,14 @@ pub struct Sample {
 /// A number or a distribution.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// Of a counter or a gauge.
+    /// Value of a counter or a gauge.
     Number(f64),
-    /// Of a histogram.
+    /// Value of a histogram.
     Times(TimesHistogram),
 }
 
 impl Family {
-    /// Its name in Prometheus, with prefix, unit and suffix: `truetail_response_time_seconds`,
+    /// Returns the name in Prometheus, with prefix, unit and suffix: `truetail_response_time_seconds`,
     /// `truetail_requests_sent_total`.
     pub fn prometheus_name(&self) -> String {
         let unit = match self.unit {

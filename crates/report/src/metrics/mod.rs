@@ -1,9 +1,9 @@
-//! A run that is going on as metrics for monitoring systems.
+//! A run in progress as metrics for monitoring systems.
 //!
 //! | module | content |
 //! |---|---|
 //! | `family` | metrics as values: name, help, unit, samples |
-//! | `families` | a state of a run → metrics |
+//! | `families` | the state of a run as metrics |
 //! | `times` | a distribution of times in the buckets of Prometheus |
 //! | `text` | the text format of Prometheus, with classic histograms |
 //! | `protobuf` | its protobuf format, with classic and native histograms |

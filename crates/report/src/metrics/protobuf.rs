@@ -1,9 +1,9 @@
 //! The protobuf format of Prometheus, with classic and native histograms: messages `io.prometheus.client.MetricFamily`,
 //! each after its length.
 //!
-//! The messages below have the fields that are used here, with the numbers of Prometheus' `metrics.proto`. In a native
-//! histogram, runs of adjacent buckets are spans; the first count of all is given as it is, and each other one as its
-//! difference to the one before.
+//! The messages have only the fields that are used here, with the numbers of Prometheus' `metrics.proto`. In a native
+//! histogram, runs of adjacent buckets are spans. The first count is absolute, and each further one is the difference
+//! to the count before it.
 
 use prost::Message;
 
@@ -14,12 +14,12 @@ use super::{Family, Kind, Sample, TimesHistogram, Value};
 pub const PROTOBUF_TYPE: &str =
     "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited";
 
-/// Times up to this, in seconds, count as zero: truetail measures whole nanoseconds.
+/// Times up to this limit, in seconds, count as zero: truetail measures whole nanoseconds.
 const ZERO_THRESHOLD: f64 = 5e-10;
-/// Gaps between buckets up to this long are filled with empty ones, because a span takes more room.
+/// Longest gap between buckets that is filled with empty buckets, because a span takes more room.
 const LONGEST_FILLED_GAP: i32 = 2;
 
-/// The metrics, one message a family.
+/// Returns the metrics, one message per family.
 pub fn protobuf(families: &[Family]) -> Vec<u8> {
     let mut out = Vec::new();
     for family in families {

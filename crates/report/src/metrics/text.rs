@@ -1,7 +1,7 @@
 //! The text format of Prometheus, version 0.0.4, with classic histograms.
 //!
-//! Prometheus' own crate for Rust, prometheus-client, writes OpenMetrics, in which the family of a counter has another
-//! name: `promtool check metrics` refuses that.
+//! Prometheus' own Rust crate, prometheus-client, writes OpenMetrics, which names the family of a counter differently:
+//! `promtool check metrics` refuses that.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::{Family, Kind, TimesHistogram, Value};
 /// The content type of [`text`].
 pub const TEXT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The metrics, one line a sample.
+/// Returns the metrics, one line per sample.
 pub fn text(families: &[Family]) -> String {
     let mut out = String::new();
     families.iter().for_each(|family| write_family(&mut out, family).expect("a String takes everything"));
@@ -49,7 +49,7 @@ fn write_times(
     writeln!(out, "{name}_sum{labels} {}\n{name}_count{labels} {}", times.sum_s, times.count)
 }
 
-/// `{name="value",le="0.1"}`; empty where there are none.
+/// Formats `{name="value",le="0.1"}`; empty without labels.
 fn labels(labels: &[(&'static str, String)], le: Option<&str>) -> String {
     let given = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
     let all: Vec<String> = given.chain(le.map(|bound| format!("le=\"{bound}\""))).collect();

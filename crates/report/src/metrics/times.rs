@@ -34,26 +34,26 @@ const CLASSIC_BOUNDS_NS: [u64; 21] = [
 pub const NATIVE_SCHEMA: i32 = 5;
 /// Buckets in each power of two.
 const PER_POWER: f64 = 32.0;
-/// The native bucket above the largest finite number: there ends what is infinitely long.
+/// The native bucket above the largest finite number, for infinite times.
 const NATIVE_INFINITE: i32 = 1024 * PER_POWER as i32 + 1;
 
-/// Times in classic and native buckets. What got no answer is above every bucket with a finite bound.
+/// Times in classic and native buckets. Unanswered arrivals are above every bucket with a finite bound.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct TimesHistogram {
-    /// How many arrivals there are, with and without an answer.
+    /// Number of arrivals, with and without an answer.
     pub count: u64,
-    /// The sum of the times in seconds; an arrival without an answer counts with the time for which it was waited.
+    /// Sum of the times in seconds. An unanswered arrival counts with the time that it waited.
     pub sum_s: f64,
-    /// (upper bound in seconds, arrivals up to it), ascending. All that is left is above the last bound.
+    /// (upper bound in seconds, arrivals up to it), ascending. All other arrivals are above the last bound.
     pub classic: Vec<(f64, u64)>,
-    /// Arrivals of zero seconds, which native buckets count apart.
+    /// Arrivals of zero seconds, which native buckets count separately.
     pub native_zero: u64,
     /// (number of the native bucket, arrivals in it), ascending: see [`NATIVE_SCHEMA`].
     pub native: Vec<(i32, u64)>,
 }
 
 impl TimesHistogram {
-    /// The distribution of `times`, and `unanswered` times that are known from below only.
+    /// Returns the distribution of `times`, and of `unanswered` arrivals, whose times are lower bounds.
     pub fn of(times: &Histogram, unanswered: &[&Histogram]) -> TimesHistogram {
         let without_answer: u64 = unanswered.iter().map(|times| times.count()).sum();
         let sum_ns: u128 = times.sum_ns() + unanswered.iter().map(|times| times.sum_ns()).sum::<u128>();
@@ -82,7 +82,7 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / NANOS_PER_SECOND as f64
 }
 
-/// The native bucket of a time; `None` for zero.
+/// Returns the native bucket of a time; `None` for zero.
 fn bucket_of(time: Nanos) -> Option<i32> {
     (time.0 > 0).then(|| (libm::log2(seconds(time.0)) * PER_POWER).ceil() as i32)
 }
