@@ -11,7 +11,7 @@ use super::text_width;
 use crate::number;
 
 const TITLE: &str = "Answers and errors";
-/// At most so many rows; the rest is added up in the last one.
+/// Limit on the rows. The last row adds up the rest.
 const MAX_ROWS: usize = 14;
 const ROW: f64 = 28.0;
 
@@ -21,7 +21,7 @@ struct Row {
     look: Look,
 }
 
-/// How many arrivals got which status, or which error in place of an answer.
+/// Draws the number of arrivals by status, or by error if there was no answer.
 pub fn answers(snapshot: &Snapshot) -> Picture {
     let rows = rows(snapshot);
     let all = snapshot.tally.planned;
@@ -51,7 +51,7 @@ pub fn answers(snapshot: &Snapshot) -> Picture {
     sheet.finish()
 }
 
-/// Statuses in order, then causes and other ends by their count.
+/// Returns statuses in order, then causes and other outcomes by their count.
 fn rows(snapshot: &Snapshot) -> Vec<Row> {
     let status =
         |(status, count): (&u16, &u64)| Row { name: status_name(*status), count: *count, look: status_look(*status) };

@@ -1,5 +1,5 @@
-//! Somebody else's file: over time with the stretches in which its client stopped sending, and its percentiles beside
-//! those with the requests that are missing.
+//! Pictures of another tool's file: its requests over time with the client's stops, and its percentiles with and
+//! without the missing requests.
 
 use truetail_analysis::audit::{Audit, AuditStop, AuditTimeline, CorrectedQuantile, ReportedQuantile};
 use truetail_analysis::figures::quantile_name;
@@ -18,14 +18,13 @@ use super::svg::{Anchor, Label, Rect, Svg};
 const OVER_TIME: &str = "The file over time";
 const PERCENTILES: &str = "Percentiles";
 const HEIGHT: f64 = 680.0;
-/// More stretches than this could not be told apart; the longest are marked.
+/// Limit on the marked stops. More could not be told apart, so only the longest are marked.
 const MAX_STOPS: usize = 500;
-/// The room for the name of a percentile, and the height of its row.
+/// Room for the name of a percentile, and the height of its row.
 const NAME: f64 = 70.0;
 const ROW: f64 = 34.0;
 
-/// Starts, requests in flight and latencies over time; the stretches in which the client sent less than it should have are
-/// shaded.
+/// Draws starts, requests in flight and latencies over time. Stretches in which the client sent too little are shaded.
 pub fn audit_timeline(audit: &Audit) -> Picture {
     let Some(timeline) = audit.timeline.as_ref().filter(|timeline| !timeline.in_flight.is_empty()) else {
         return Sheet::nothing(OVER_TIME, "The file does not say when its requests started.");
@@ -45,7 +44,6 @@ pub fn audit_timeline(audit: &Audit) -> Picture {
     sheet.finish()
 }
 
-/// The stops that are drawn.
 fn marked(stops: &[AuditStop]) -> Vec<AuditStop> {
     let mut longest = stops.to_vec();
     longest.sort_by_key(|stop| std::cmp::Reverse(stop.length_ns()));
@@ -97,7 +95,7 @@ fn latency(timeline: &AuditTimeline) -> Lane {
     Lane { heading: "Latency", lines, times: true, nothing: "no latencies" }
 }
 
-/// Percentiles as the file has them, and with the requests that are missing.
+/// Draws the percentiles in the file, and those with the missing requests.
 pub fn audit_quantiles(audit: &Audit) -> Picture {
     if audit.reported.is_empty() {
         return Sheet::nothing(PERCENTILES, "The file has no percentiles.");

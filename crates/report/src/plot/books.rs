@@ -1,4 +1,4 @@
-//! What became of every planned arrival.
+//! Outcomes of all planned arrivals.
 
 use truetail_model::record::Tally;
 
@@ -14,10 +14,9 @@ const TITLE: &str = "Where every planned arrival went";
 const HEIGHT: f64 = 300.0;
 const BAR: f64 = 40.0;
 const GAP: f64 = 16.0;
-/// What is there is seen, however little it is.
+/// Lowest width of a part, so that it stays visible.
 const NARROWEST: f64 = 2.0;
 
-/// A part of a bar.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     pub(super) name: &'static str,
@@ -25,7 +24,7 @@ pub(super) struct Part {
     pub(super) look: Look,
 }
 
-/// Planned arrivals, those that were sent, and their outcomes as bars below each other, each as wide as its count.
+/// Draws bars of planned arrivals, sent arrivals, and outcomes, one below the other. Widths are proportional to counts.
 pub fn books(tally: &Tally) -> Picture {
     if tally.planned == 0 {
         return Sheet::nothing(TITLE, "No arrival was planned.");
@@ -47,7 +46,7 @@ pub fn books(tally: &Tally) -> Picture {
     sheet.finish()
 }
 
-/// In the order of the bar.
+/// Returns the outcomes in the order of the bar.
 fn outcomes(tally: &Tally) -> [Part; 7] {
     let part = |name, count, look| Part { name, count, look };
     [
@@ -61,12 +60,12 @@ fn outcomes(tally: &Tally) -> [Part; 7] {
     ]
 }
 
-/// Draws parts beside each other, each as wide as its count.
+/// Draws parts side by side, each as wide as its count.
 pub(super) fn draw_bar(svg: &mut Svg, bar: Rect, parts: &[Part]) {
     let all: u64 = parts.iter().map(|part| part.count).sum();
     let shown: Vec<&Part> = parts.iter().filter(|part| part.count > 0).collect();
     let wide = |part: &Part| (part.count as f64 / all.max(1) as f64 * bar.width).max(NARROWEST);
-    // What is widened is taken from the widest part.
+    // Widening narrow parts takes room from the widest part.
     let excess = shown.iter().map(|part| wide(part)).sum::<f64>() - bar.width;
     let widest = shown.iter().map(|part| part.count).max().unwrap_or(0);
     let (mut x, mut taken) = (bar.x, false);
@@ -84,7 +83,7 @@ pub(super) fn draw_bar(svg: &mut Svg, bar: Rect, parts: &[Part]) {
     }
 }
 
-/// Every outcome that there was, with its count and share.
+/// Lists every outcome that occurred, with its count and share.
 pub(super) fn draw_list(svg: &mut Svg, place: Rect, outcomes: &[Part], planned: u64) {
     let (mut x, mut y) = (place.x, place.y);
     for part in outcomes.iter().filter(|part| part.count > 0) {

@@ -13,7 +13,7 @@ use super::sheet::{Sheet, Swatch, time_axis};
 const TITLE: &str = "Response time against rate";
 const QUANTILES: [(f64, Look); 4] = [(0.5, Look::P50), (0.9, Look::P90), (0.99, Look::P99), (0.999, Look::P999)];
 
-/// Percentiles of the response time by the planned rate, where that moved.
+/// Draws percentiles of the response time by planned rate, if the rate changed.
 pub fn by_rate(series: &RunSeries) -> Picture {
     let bands = &series.by_rate;
     let line = |(q, look): (f64, Look)| {

@@ -1,4 +1,4 @@
-//! A search for capacity: latency against rate.
+//! A search for capacity: response time against rate.
 
 use truetail_analysis::capacity::Answer;
 
@@ -12,7 +12,6 @@ use super::svg::{Anchor, Stroke, Svg};
 use crate::capacity::{CapacityReport, ProbeLine};
 use crate::number;
 
-/// The answers in the order of the legend.
 const ANSWERS: [(Answer, &str, Look); 4] = [
     (Answer::Meets, "meets", Look::P99),
     (Answer::Misses, "misses", Look::Failed),
@@ -20,7 +19,7 @@ const ANSWERS: [(Answer, &str, Look); 4] = [
     (Answer::GeneratorLimit, "generator limit", Look::LagMax),
 ];
 
-/// The percentile of each probe by its rate, with its 95 % interval, and the two ends of the bracket.
+/// Draws the percentile of each probe by its rate, with its 95 % interval, and both ends of the search.
 pub fn capacity_curve(report: &CapacityReport) -> Picture {
     let title = report.slo.join(" and ");
     let mut probes: Vec<(f64, &ProbeLine)> =
@@ -50,7 +49,7 @@ pub fn capacity_curve(report: &CapacityReport) -> Picture {
     sheet.finish()
 }
 
-/// A line at each end, with its name, one below the other, on the side with more room.
+/// Draws a line at each end. Their names are one below the other, on the side with more room.
 fn draw_ends(svg: &mut Svg, frame: &Frame, report: &CapacityReport) {
     let ends = [(report.proven, ["proven", "met"], 16.0), (report.refuted, ["refuted", "missed"], 36.0)];
     for (end, [again, once], below) in ends {

@@ -1,6 +1,6 @@
 //! Colours, dashes and widths of series.
 
-/// What a series is. It determines colour, dashes and width: the same role looks the same in every picture.
+/// Kind of a series, which determines its colour, dashes and width in every picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Measured on a schedule.
@@ -11,34 +11,34 @@ pub enum Role {
     Corrected,
     /// Known exactly, not measured.
     Truth,
-    /// Anything else; up to 3 are told apart by their numbers from 0.
+    /// Anything else. Numbers from 0 tell up to 3 apart.
     Other(usize),
-    /// One of many load tools. The colour stands for the observed load model; dashes tell up to 7 tools of a model apart, by
-    /// their numbers from 0.
+    /// One of many load tools. The colour shows the observed load model. Numbers from 0 tell up to 7 tools of a model
+    /// apart by their dashes.
     Tool(ToolModel, usize),
 }
 
 /// The observed load model of a tool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ToolModel {
-    /// It kept its schedule.
+    /// The tool kept its schedule.
     Open,
-    /// It kept its schedule in part.
+    /// The tool kept its schedule in part.
     Partly,
-    /// It waited for answers.
+    /// The tool waited for answers.
     Closed,
-    /// It waited for answers, and its tail was back-filled.
+    /// The tool waited for answers, and its tail was back-filled.
     Filled,
-    /// It could not be determined.
+    /// The load model could not be determined.
     Unknown,
 }
 
-/// From the palette of Okabe & Ito.
+/// The palette of Okabe & Ito.
 const BLUE: &str = "#0072B2";
 const VERMILLION: &str = "#D55E00";
 const ORANGE: &str = "#E69F00";
 const BLACK: &str = "#000000";
-/// Not from the palette: for an unknown model.
+/// For an unknown model; not from the palette.
 const GRAY: &str = "#7A7A7A";
 /// Dashes of the tools of a model, solid first.
 const DASHES: [&str; 7] = ["", "12 5", "4 4", "14 4 3 4", "8 3", "2 5", "14 3 3 3 3 3"];
@@ -60,7 +60,7 @@ impl Role {
         }
     }
 
-    /// The dashes of a line; empty for a solid one. They are chosen so that both of two coinciding lines can be seen.
+    /// Returns the dashes of a line; empty for a solid one. Both of two coinciding lines remain visible.
     pub(super) fn dashes(self) -> &'static str {
         match self {
             Role::Open | Role::Closed => "",
@@ -71,7 +71,7 @@ impl Role {
         }
     }
 
-    /// The width of a line. Wider ones are drawn first.
+    /// Returns the width of a line. Wider lines are drawn first.
     pub(super) fn width(self) -> f64 {
         match self {
             Role::Open => 5.0,

@@ -5,27 +5,26 @@ use super::scale::{AxisScale, Tick};
 use super::svg::{Anchor, Label, Rect, Stroke, Svg};
 use super::text_width;
 
-/// Size of the texts at ticks.
+/// Font size of texts at ticks.
 const TICK_TEXT: f64 = 15.0;
 const GRID: &str = "#E3E3E3";
 const AXIS: &str = "#8A8A8A";
-/// From the frame to the base line of the texts below it, and from there to that of the axis label.
+/// Distance from the frame to the base line of the texts below it, and from there to the axis label.
 const BELOW: f64 = 21.0;
 const LABEL_BELOW: f64 = 25.0;
 
 /// An axis: label, scale and ticks.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
-    /// With the unit; empty for none.
+    /// Label with unit; empty for none.
     pub(super) label: String,
     pub(super) scale: AxisScale,
     pub(super) ticks: Vec<Tick>,
-    /// Without the texts of ticks, which stand at the frame beside this one.
+    /// True to omit the texts of ticks, because the adjacent frame shows them.
     pub(super) bare: bool,
 }
 
 impl Axis {
-    /// An axis with texts.
     pub(super) fn new(label: &str, scale: AxisScale, ticks: Vec<Tick>) -> Axis {
         Axis { label: label.to_owned(), scale, ticks, bare: false }
     }
@@ -39,14 +38,14 @@ impl Axis {
 /// A frame that maps values to places.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    /// Inside the axes.
+    /// Area inside the axes.
     pub(super) inner: Rect,
     x: Axis,
     y: Axis,
 }
 
 impl Frame {
-    /// A frame that fills `area` with its axes, ticks and labels.
+    /// Returns a frame that fills `area` with its axes, ticks and labels.
     pub(super) fn in_area(area: Rect, x: Axis, y: Axis) -> Frame {
         let left = y.widest_text() + 10.0 + if y.label.is_empty() { 0.0 } else { 26.0 };
         // Half of the last text below the frame protrudes.
@@ -61,7 +60,7 @@ impl Frame {
         Frame { inner, x, y }
     }
 
-    /// A frame whose data fill `inner`; texts of its axes stand around that.
+    /// Returns a frame whose data fill `inner`, with the texts of its axes around it.
     pub(super) fn around(inner: Rect, x: Axis, y: Axis) -> Frame {
         Frame { inner, x, y }
     }
@@ -102,7 +101,7 @@ impl Frame {
         self.draw_labels(svg);
     }
 
-    /// Which ticks of the x axis show their text: of two that would touch, the right one.
+    /// Returns true for each tick of the x axis that shows its text: of two texts that would touch, only the right one.
     fn texts_with_room(&self) -> Vec<bool> {
         let mut from = f64::INFINITY;
         let has_room = |tick: &Tick| {
@@ -116,7 +115,6 @@ impl Frame {
         fits
     }
 
-    /// Draws vertical grid lines at the ticks of the x axis.
     pub(super) fn draw_columns(&self, svg: &mut Svg) {
         for tick in &self.x.ticks {
             let x = self.x(tick.at);

@@ -1,4 +1,4 @@
-//! Gaps between sends beside those that were planned.
+//! Gaps between sends, compared with the planned gaps.
 
 use truetail_analysis::series::{GapSeries, RunSeries};
 
@@ -12,7 +12,7 @@ use super::sheet::{Sheet, Swatch};
 const TITLE: &str = "Gaps between requests";
 const OPACITY: f64 = 0.3;
 
-/// How long the gaps between consecutive requests were, beside those of the plan.
+/// Draws the lengths of gaps between consecutive requests, with the planned gaps.
 pub fn gaps(series: &RunSeries) -> Picture {
     let Some(gaps) = &series.gaps else {
         return Sheet::nothing(TITLE, "Gaps need every single request, and at least 100 of them.");
@@ -41,7 +41,7 @@ fn edge(gaps: &GapSeries, bin: usize) -> f64 {
     gaps.lowest_ns * libm::pow(gaps.bin_factor, bin as f64)
 }
 
-/// The axis of lengths: that of the bins, and at least a factor of ten.
+/// Returns the axis of lengths: the range of the bins, and at least a factor of ten.
 fn lengths(gaps: &GapSeries) -> Axis {
     let (low, high) = (edge(gaps, 0), edge(gaps, gaps.planned.len()));
     let room = libm::sqrt((10.0 / (high / low)).max(1.0));

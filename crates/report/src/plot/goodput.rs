@@ -1,4 +1,4 @@
-//! How many planned requests met their objectives.
+//! Number of planned requests that met their objectives.
 
 use truetail_analysis::series::{ObjectiveBooks, StreamSeries};
 
@@ -10,15 +10,15 @@ use super::svg::Rect;
 use crate::number;
 
 const TITLE: &str = "Which planned requests met the objectives";
-/// Above the first bar, and below the last one.
+/// Room above the first bar and below the last one.
 const AROUND: f64 = 116.0;
-/// Text, bar, list, and the gap below an objective.
+/// Heights of text, bar and list, and the gap below an objective.
 const NAME: f64 = 24.0;
 const BAR: f64 = 34.0;
 const LIST: f64 = 30.0;
 const GAP: f64 = 16.0;
 
-/// Planned requests by each objective, a bar each, and by all together.
+/// Draws one bar of planned requests for each objective, and one for all objectives together.
 pub fn goodput(series: &StreamSeries) -> Picture {
     let Some(planned) = series.objectives.first().map(planned).filter(|planned| *planned > 0) else {
         return Sheet::nothing(TITLE, "No objective was set, or no request was planned.");

@@ -1,4 +1,4 @@
-//! Times of a run by time and size: response times, and gaps between events.
+//! Heat maps of a run: response times, and gaps between events, by time and length.
 
 use std::fmt::Write;
 
@@ -14,23 +14,23 @@ use super::sheet::{Sheet, Swatch, remark};
 use super::svg::{Anchor, Rect};
 use crate::number;
 
-/// From one answer in a cell to the most of all, in equal ratios.
+/// Opacities from one value in a cell to the largest count, in equal ratios.
 const SHADES: [f64; 6] = [0.16, 0.3, 0.46, 0.64, 0.82, 1.0];
-/// Height of the strip of arrivals without an answer, and of the gap below it.
+/// Height of the strip of unanswered arrivals, and of the gap below it.
 const STRIP: f64 = 14.0;
 const STRIP_GAP: f64 = 6.0;
 
-/// What a map is of.
+/// Subject of a map.
 struct Subject {
     title: &'static str,
     subtitle: &'static str,
-    /// What its rows are.
+    /// Label of the rows.
     axis: &'static str,
-    /// What is counted, one and many.
+    /// Name of the counted thing, singular and plural.
     counted: [&'static str; 2],
-    /// What the strip above the cells counts.
+    /// Name of the values in the strip above the cells.
     strip: &'static str,
-    /// What is said where nothing is known by time, and where there is nothing.
+    /// Texts for a run without values by time, and for a run without values.
     nothing: [&'static str; 2],
 }
 
@@ -52,14 +52,12 @@ const EVENT_GAPS: Subject = Subject {
     nothing: ["Gaps by time were not recorded.", "No two events were read one after the other, so there are no gaps."],
 };
 
-/// Answers by the time at which their requests should have started and by response time; darker where there are more. Above
-/// them, arrivals without an answer.
+/// Draws answers by intended start and response time, darker for more answers. A strip above shows unanswered arrivals.
 pub fn heat_map(series: &RunSeries) -> Picture {
     draw(&RESPONSE_TIMES, &series.heat_map, &series.time)
 }
 
-/// Gaps between the events of streams by the time at which they ended and by length; darker where there are more. Above them,
-/// gaps that no event ended.
+/// Draws gaps between events by end and length, darker for more gaps. A strip above shows gaps that no event ended.
 pub fn event_gaps(series: &StreamSeries) -> Picture {
     let map = &series.gaps;
     match open(map) {
@@ -70,7 +68,7 @@ pub fn event_gaps(series: &StreamSeries) -> Picture {
     }
 }
 
-/// What is said where gaps began and none ended.
+/// Returns the text for gaps that began and never ended.
 fn only_open(open: u64) -> String {
     match open {
         1 => "1 gap began, and no event ended it.".to_owned(),
@@ -78,7 +76,7 @@ fn only_open(open: u64) -> String {
     }
 }
 
-/// How many are in the strip above the cells.
+/// Returns the sum of the strip above the cells.
 fn open(map: &HeatMap) -> u64 {
     map.unanswered.iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
 }
@@ -125,7 +123,7 @@ fn legend(subject: &Subject, map: &HeatMap, unanswered: u64) -> Vec<(String, Swa
     legend
 }
 
-/// The axis of times: that of the rows, and at least a factor of ten.
+/// Returns the axis of times: the range of the rows, and at least a factor of ten.
 fn times(subject: &Subject, map: &HeatMap) -> Axis {
     let (low, high) = (map.lowest_ns, map.lowest_ns * libm::pow(map.row_factor, map.rows as f64));
     let room = libm::sqrt((10.0 / (high / low)).max(1.0));
@@ -133,7 +131,7 @@ fn times(subject: &Subject, map: &HeatMap) -> Axis {
     Axis::new(subject.axis, AxisScale::Log { from, to }, log_time_ticks(from, to))
 }
 
-/// Where the cells are: as wide as if all columns were whole.
+/// Returns the area of the cells, as wide as if all columns were whole.
 fn cells_area(frame: &Frame, map: &HeatMap, time: &TimeAxis) -> Rect {
     let top = frame.y(map.lowest_ns * libm::pow(map.row_factor, map.rows as f64));
     let length = time.columns as f64 * time.column_s;
@@ -141,13 +139,13 @@ fn cells_area(frame: &Frame, map: &HeatMap, time: &TimeAxis) -> Rect {
     Rect { x: frame.inner.x, y: top, width, height: frame.y(map.lowest_ns) - top }
 }
 
-/// How dark a cell is: an index into [`SHADES`].
+/// Returns the darkness of a cell: an index into [`SHADES`].
 fn level(count: u64, largest: u64) -> usize {
     let share = if largest > 1 { libm::log(count as f64) / libm::log(largest as f64) } else { 1.0 };
     ((share * SHADES.len() as f64) as usize).min(SHADES.len() - 1)
 }
 
-/// The cells of each shade as horizontal dashes, row by row.
+/// Returns one path for each shade: cells as horizontal dashes, row by row.
 fn paths(map: &HeatMap, time: &TimeAxis) -> Vec<String> {
     let mut rows: Vec<Vec<(usize, usize)>> = vec![Vec::new(); map.rows];
     for (column, cells) in map.cells.iter().enumerate() {
@@ -164,7 +162,7 @@ fn strip_paths(map: &HeatMap, time: &TimeAxis) -> Vec<String> {
     dashes(&[cells.map(|(column, count)| (column, level(*count, most))).collect()], time)
 }
 
-/// Of each shade: one path through all rows. Cells beside each other are one dash. `rows` hold (column, shade), ascending.
+/// Returns one path per shade through all rows. Adjacent cells are one dash. `rows` hold (column, shade), ascending.
 fn dashes(rows: &[Vec<(usize, usize)>], time: &TimeAxis) -> Vec<String> {
     let mut paths = vec![Dashes::default(); SHADES.len()];
     for (row, cells) in rows.iter().enumerate() {
@@ -175,7 +173,7 @@ fn dashes(rows: &[Vec<(usize, usize)>], time: &TimeAxis) -> Vec<String> {
     paths.into_iter().map(|dashes| dashes.path).collect()
 }
 
-/// A path of dashes, each in the middle of its row. It moves in whole columns and rows but for the last column.
+/// A path of dashes, each in the middle of its row. It moves in whole columns and rows, except for the last column.
 #[derive(Clone, Default)]
 struct Dashes {
     path: String,

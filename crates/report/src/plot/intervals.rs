@@ -1,5 +1,5 @@
-//! A value per interval of time for several series: bars beside each other, so that equal values stay visible, or steps if
-//! there are too many intervals for bars.
+//! Values per interval of time for several series: bars side by side, so that equal values stay visible, or steps if
+//! the intervals are too many for bars.
 
 use super::color::Role;
 use super::frame::{Axis, Frame};
@@ -10,18 +10,18 @@ use super::steps::{StepSegment, draw_steps};
 use super::svg::{Anchor, Label, Rect, Stroke, Svg};
 use super::text_width;
 
-/// What is to be drawn.
+/// A plot of values per interval.
 #[derive(Clone, PartialEq, Debug)]
 pub struct IntervalPlot {
     /// The headline.
     pub title: String,
-    /// A sentence below it; empty for none.
+    /// Sentence below the headline; empty for none.
     pub subtitle: String,
-    /// What the values are, with their unit: `p99 of each interval, ms`.
+    /// Meaning of the values, with their unit: `p99 of each interval, ms`.
     pub quantity: String,
-    /// Where each interval ends, seconds; the first begins at 0.
+    /// End of each interval, seconds; the first begins at 0.
     pub ends: Vec<f64>,
-    /// The series, each with a value per interval.
+    /// The series, each with one value per interval.
     pub series: Vec<IntervalSeries>,
     /// A shaded time range that explains the picture.
     pub shade: Option<Shade>,
@@ -30,39 +30,39 @@ pub struct IntervalPlot {
 /// One series.
 #[derive(Clone, PartialEq, Debug)]
 pub struct IntervalSeries {
-    /// For the legend.
+    /// Name in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// Role, which determines colour and line.
     pub role: Role,
     /// The value of each interval, if it has one.
     pub values: Vec<Option<f64>>,
-    /// The value of the whole run. If a series has one, these are drawn in a frame of their own at the right.
+    /// Value of the whole run. If a series has one, they are drawn in a separate frame at the right.
     pub whole_run: Option<f64>,
 }
 
 /// A shaded time range.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shade {
-    /// Where it begins, seconds.
+    /// Start, seconds.
     pub from: f64,
-    /// Where it ends, seconds.
+    /// End, seconds.
     pub to: f64,
     /// Its label.
     pub label: String,
 }
 
-/// The most intervals that are drawn as bars.
+/// Limit on the intervals that are drawn as bars.
 const MAX_BARS: usize = 16;
-/// Narrower bars have no value above them.
+/// Lowest width of a bar with a value above it.
 const NARROWEST_WITH_FIGURE: f64 = 26.0;
 const FIGURE: f64 = 15.0;
-/// The share of a group that is empty.
+/// Empty share of a group.
 const SPACE: f64 = 0.16;
 const SHADE: &str = "#EDEDED";
 const WHOLE_RUN_WIDTH: f64 = 190.0;
 const BETWEEN_FRAMES: f64 = 26.0;
 
-/// Draws it.
+/// Draws the plot.
 pub fn intervals(plot: &IntervalPlot) -> Picture {
     let swatch = if plot.as_bars() { Swatch::Block } else { Swatch::Line };
     let legend: Vec<_> = plot.series.iter().map(|series| (series.name.clone(), series.role)).collect();
@@ -93,7 +93,7 @@ impl IntervalPlot {
         self.ends.last().copied().unwrap_or(1.0)
     }
 
-    /// The area of the intervals, and that of the whole run where there is one.
+    /// Returns the area of the intervals, and that of the whole run if needed.
     fn areas(&self, area: Rect) -> (Rect, Option<Rect>) {
         if self.series.iter().all(|series| series.whole_run.is_none()) {
             return (area, None);
@@ -116,7 +116,6 @@ impl IntervalPlot {
         Axis::new(&self.quantity, AxisScale::Linear { from: 0.0, to }, linear_ticks(0.0, to, 6))
     }
 
-    /// (from, to) of each interval, seconds.
     fn spans(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let starts = std::iter::once(0.0).chain(self.ends.iter().copied());
         starts.zip(self.ends.iter().copied())
@@ -178,7 +177,7 @@ impl IntervalPlot {
 
     fn draw_whole_run(&self, svg: &mut Svg, area: Rect, y: Axis) {
         let ticks = vec![Tick { at: 0.5, text: "whole run".to_owned() }];
-        // A blank label keeps this frame as high as the one beside it.
+        // A blank label keeps both frames equally high.
         let x = Axis::new(" ", AxisScale::Linear { from: 0.0, to: 1.0 }, ticks);
         let frame = Frame::in_area(area, x, Axis { label: String::new(), bare: true, ..y });
         frame.draw_behind(svg);
@@ -189,7 +188,6 @@ impl IntervalPlot {
     }
 }
 
-/// A value above its bar.
 fn figure(svg: &mut Svg, x: f64, y: f64, value: f64) {
     let text = if value >= 10.0 || value == value.round() { format!("{value:.0}") } else { format!("{value:.1}") };
     svg.label(Label { x, y, text: &text, size: FIGURE, anchor: Anchor::Middle, color: FAINT_INK, bold: false });

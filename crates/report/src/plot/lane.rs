@@ -17,27 +17,25 @@ const BELOW: f64 = 58.0;
 const HEADING: f64 = 26.0;
 const GAP: f64 = 14.0;
 
-/// A line of a lane.
 pub(super) struct Line {
     pub(super) name: String,
     pub(super) look: Look,
     pub(super) values: Vec<Option<f64>>,
 }
 
-/// A lane.
 pub(super) struct Lane {
     pub(super) heading: &'static str,
     pub(super) lines: Vec<Line>,
-    /// Times on a logarithmic axis; else counts from 0 on.
+    /// True for times on a logarithmic axis, false for counts from 0.
     pub(super) times: bool,
-    /// What is said where there are no values.
+    /// Text for a lane without values.
     pub(super) nothing: &'static str,
 }
 
 /// Draws behind the data of a lane: in its frame, over this place.
 pub(super) type Shade<'a> = dyn Fn(&mut Svg, &Frame, Rect) + 'a;
 
-/// Fills what is left of the sheet with lanes of equal height.
+/// Fills the rest of the sheet with lanes of equal height.
 pub(super) fn draw_lanes(sheet: &mut Sheet, lanes: &[Lane], time: &TimeAxis, shade: &Shade<'_>) {
     let height = (sheet.area.height - BELOW) / lanes.len().max(1) as f64;
     for (i, lane) in lanes.iter().enumerate() {
@@ -46,7 +44,7 @@ pub(super) fn draw_lanes(sheet: &mut Sheet, lanes: &[Lane], time: &TimeAxis, sha
     }
 }
 
-/// `place` without the room for the texts of the axes.
+/// Returns `place` without the room for the texts of the axes.
 fn inner(place: Rect) -> Rect {
     Rect { x: place.x + LEFT, width: place.width - LEFT - 10.0, ..place }
 }
@@ -91,7 +89,7 @@ fn y_axis(times: bool, lowest: f64, highest: f64) -> Axis {
     Axis::new("", AxisScale::Linear { from: 0.0, to }, linear_ticks(0.0, to, 4))
 }
 
-/// At most five ticks with a text, and no others.
+/// Returns at most five ticks, all with a text.
 fn sparse(ticks: Vec<Tick>) -> Vec<Tick> {
     let named: Vec<Tick> = ticks.into_iter().filter(|tick| !tick.text.is_empty()).collect();
     let step = named.len().div_ceil(5).max(1);

@@ -12,7 +12,7 @@ use super::sheet::Sheet;
 const TITLE: &str = "The run over time";
 const HEIGHT: f64 = 860.0;
 
-/// Load, waiting requests, response time and generator lag over time; pauses of either side are shaded.
+/// Draws load, waiting requests, response time and generator lag over time. Pauses of both sides are shaded.
 pub fn lanes(series: &RunSeries) -> Picture {
     if series.time.columns == 0 {
         return Sheet::nothing(TITLE, "Nothing was recorded by time.");

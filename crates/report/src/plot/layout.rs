@@ -7,7 +7,7 @@ use super::text_width;
 
 pub(super) const WIDTH: f64 = 960.0;
 pub(super) const HEIGHT: f64 = 540.0;
-/// Around everything.
+/// Margin around the picture.
 pub(super) const MARGIN: f64 = 24.0;
 pub(super) const INK: &str = "#1A1A1A";
 pub(super) const FAINT_INK: &str = "#595959";
@@ -21,7 +21,7 @@ const BESIDE_LINE: f64 = 21.5;
 const SWATCH: f64 = 30.0;
 const GAP: f64 = 26.0;
 
-/// How the legend shows a series.
+/// Sample of a series in a legend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Swatch {
     Line,
@@ -32,10 +32,10 @@ pub(super) enum Swatch {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LegendEntry<'a> {
     pub(super) name: &'a str,
-    /// A number beside it.
+    /// Number beside the name.
     pub(super) figure: &'a str,
     pub(super) role: Role,
-    /// Drawn as points instead of a line.
+    /// True to draw points instead of a line.
     pub(super) points: bool,
 }
 
@@ -49,10 +49,10 @@ fn draw_legend_entry(svg: &mut Svg, x: f64, y: f64, entry: &LegendEntry<'_>) {
     svg.label(Label { x, y, text, size: SMALL, anchor: Anchor::Start, color: INK, bold: false });
 }
 
-/// A picture whose title, subtitle and legend are drawn.
+/// A picture with title, subtitle and legend.
 pub(super) struct Canvas {
     pub(super) svg: Svg,
-    /// What is left for data.
+    /// Remaining area for data.
     pub(super) area: Rect,
 }
 
@@ -73,8 +73,8 @@ impl Canvas {
         Canvas { svg, area: Rect { x: MARGIN, y: top, width: room, height: HEIGHT - MARGIN - top } }
     }
 
-    /// Draws a legend at the right of the remaining area, an entry a line, with `head` above the figures, and reduces the area
-    /// by it.
+    /// Draws a legend at the right of the remaining area, one entry per line, with `head` above the figures. Reduces
+    /// the area.
     pub(super) fn legend_beside(&mut self, head: &str, entries: &[LegendEntry<'_>]) {
         let widest =
             |texts: &mut dyn Iterator<Item = &str>| texts.map(|t| text_width::width(t, SMALL)).fold(40.0, f64::max);

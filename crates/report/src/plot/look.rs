@@ -1,4 +1,4 @@
-//! How a series of a run looks: colour, class and dashes. The same series looks the same in every picture and on every page.
+//! Colour, class and dashes of each series. A series looks the same in every picture and on every page.
 
 /// A series of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -6,7 +6,7 @@ pub(super) enum Look {
     Response,
     Service,
     Shadow,
-    /// As users measure it who wait for answers.
+    /// As measured by users who wait for answers.
     Closed,
     Corrected,
     Truth,
@@ -41,12 +41,12 @@ const PURPLE: &str = "#CC79A7";
 const GRAY: &str = "#7A7A7A";
 const BLACK: &str = "#1A1A1A";
 
-/// One of several other runs.
 const OTHERS: [(&str, &str, &str); 3] =
     [(GREEN, "s-other-0", "10 4"), (PURPLE, "s-other-1", "4 3"), (ORANGE, "s-other-2", "8 4 2 4")];
 
 impl Look {
-    /// Colour on white; the class by which a style sheet recolours it; and the dashes of a line, empty for a solid one.
+    /// Returns the colour on white, the class by which a style sheet changes it, and the dashes, empty for a solid
+    /// line.
     const fn parts(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Look::Response => (BLUE, "s-response", ""),
@@ -90,11 +90,11 @@ impl Look {
     }
 }
 
-/// The classes of what is no series, by its colour.
+/// Classes of elements outside the series, by colour.
 const NEUTRAL: [(&str, &str); 5] =
     [("#1A1A1A", "ink"), ("#595959", "faint"), ("#E3E3E3", "grid"), ("#8A8A8A", "axis"), ("#FFFFFF", "paper")];
 
-/// The class of a colour that is no series' own.
+/// Returns the class of a colour that belongs to no series.
 pub(super) fn neutral_class(color: &str) -> Option<&'static str> {
     NEUTRAL.iter().find(|(known, _)| *known == color).map(|(_, class)| *class)
 }

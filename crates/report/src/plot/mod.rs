@@ -3,32 +3,32 @@
 //! | function | draws |
 //! |---|---|
 //! | [`spectrum`] | response time over 1/(1 − q), logarithmic: the whole tail of several runs |
-//! | [`run_spectrum`] | the same for one run |
-//! | [`tool_spectrum`], [`many_tools_spectrum`] | the same for load tools, as they report themselves |
+//! | [`run_spectrum`] | the spectrum of one run |
+//! | [`tool_spectrum`], [`many_tools_spectrum`] | the spectrum of load tools, as they report themselves |
 //! | [`requests`] | single requests by their start, two runs above each other |
-//! | [`intervals`] | a value per interval of time for several series, bars beside each other, and the whole run apart |
-//! | [`heat_map`] | response times of a run by time and size |
-//! | [`lanes`] | load, waiting requests, response time and generator lag over time, one below the other |
+//! | [`intervals`] | a value per interval of time for several series, and for the whole run |
+//! | [`heat_map`] | response times of a run by time and length |
+//! | [`lanes`] | load, waiting requests, response time and generator lag over time |
 //! | [`percentiles`] | percentile curves of a run with their interval, service time, closed-loop shadow, other runs |
-//! | [`start_delay`] | who delayed the start of requests, over time |
-//! | [`gaps`] | gaps between sends beside those that were planned |
+//! | [`start_delay`] | causes of the start delay over time |
+//! | [`gaps`] | gaps between sends, compared with the planned gaps |
 //! | [`by_rate`] | response time against rate |
-//! | [`books`], [`answers`] | what became of every planned arrival; statuses and errors |
+//! | [`books`], [`answers`] | outcomes of all planned arrivals; statuses and errors |
 //! | [`capacity_curve`] | a search for capacity: a percentile against rate, and the ends |
-//! | [`event_gaps`] | gaps between the events of streams by time and size |
+//! | [`event_gaps`] | gaps between the events of streams by time and length |
 //! | [`waterfall`] | a few streams, event by event |
 //! | [`session_waterfall`] | a few sessions, request by request |
-//! | [`session_ends`] | where sessions ended early, and why |
-//! | [`goodput`] | how many planned requests met their objectives |
+//! | [`session_ends`] | early ends of sessions by step and cause |
+//! | [`goodput`] | number of planned requests that met their objectives |
 //! | [`targets`] | the response times of several targets |
-//! | [`audit_timeline`], [`audit_quantiles`] | somebody else's file over time; its percentiles, and those corrected |
+//! | [`audit_timeline`], [`audit_quantiles`] | another tool's file over time; its percentiles, also corrected |
 //!
-//! Those from [`heat_map`] on bear classes besides their colours, by which a page can recolour them. Where there is nothing to
-//! draw, the picture is a sentence that says why.
+//! From [`heat_map`] on, elements have classes, with which a page can recolour them. Without data, the picture is a
+//! sentence with the reason.
 //!
 //! Colours are those of Okabe & Ito ("Color Universal Design", 2008), which can be told apart with any kind of colour
-//! vision; lines differ in their dashes too. Legends stand above the frame, where there are no data. Texts are set in Inter,
-//! which is built in for PNG, so that a machine without fonts draws the same; a browser without it takes another
+//! vision; lines also differ in their dashes. Legends are above the frame, away from the data. Texts are set in Inter,
+//! which is built in for PNG, so that a machine without fonts draws the same. A browser without Inter takes another
 //! sans-serif.
 
 mod answers;

@@ -8,8 +8,8 @@ use super::{
     session_waterfall, start_delay, targets, waterfall,
 };
 
-/// The pictures that apply to a run, each with the name of its file without an ending. Response time against rate is there
-/// where the rate moved, and targets where there are several. Those of streams are there where their detail is known.
+/// Returns the pictures that apply to a run, each with its file name without extension. Response time against rate
+/// needs a changing rate, targets need several targets, and pictures of streams and sessions need their detail.
 pub fn pictures_of_run(run: &Run, findings: &Findings, series: &RunSeries) -> Vec<(&'static str, Picture)> {
     let mut pictures = vec![
         ("books", books(&run.snapshot.tally)),

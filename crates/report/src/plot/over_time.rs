@@ -1,4 +1,4 @@
-//! What pictures over time share: the axis, and the shades of pauses.
+//! Common parts of pictures over time: the axis, and the shades of pauses.
 
 use truetail_analysis::series::{PauseSpan, PausedSide, RunSeries, TimeAxis};
 
@@ -8,13 +8,12 @@ use super::scale::{AxisScale, linear_ticks};
 use super::sheet::Swatch;
 use super::svg::{Rect, Svg};
 
-/// Units of the axis: from so many seconds on, how long one is, and its name.
+/// Units of the axis: shortest length in seconds, length of the unit, and its name.
 const UNITS: [(f64, f64, &str); 3] = [(3.0 * 3600.0, 3600.0, "hours"), (600.0, 60.0, "minutes"), (0.0, 1.0, "seconds")];
 const SHADE: f64 = 0.22;
-/// A shade is at least this wide.
+/// Lowest width of a shade.
 const NARROWEST: f64 = 1.5;
 
-/// The axis of a run's time.
 pub(super) fn axis(time: &TimeAxis) -> Axis {
     let length = time.to_s - time.from_s;
     let (_, unit, name) = UNITS.into_iter().find(|(from, ..)| length >= *from).unwrap_or(UNITS[2]);
@@ -24,13 +23,12 @@ pub(super) fn axis(time: &TimeAxis) -> Axis {
     Axis::new(&format!("{name} since the start of the run"), scale, ticks)
 }
 
-/// The middle of each column.
 pub(super) fn middles(time: &TimeAxis) -> impl Iterator<Item = f64> {
     let time = *time;
     (0..time.columns).map(move |i| (time.begin_s(i) + time.end_s(i)) / 2.0)
 }
 
-/// Shades the pauses of either side over the height of `place`.
+/// Shades the pauses of both sides over the height of `place`.
 pub(super) fn shade(svg: &mut Svg, frame: &Frame, place: Rect, pauses: &[PauseSpan]) {
     pauses.iter().for_each(|pause| shade_span(svg, frame, place, (pause.from_s, pause.to_s), look(pause.side)));
 }
@@ -41,7 +39,6 @@ pub(super) fn shade_span(svg: &mut Svg, frame: &Frame, place: Rect, (from_s, to_
     svg.block(Rect { x: from, y: place.y, width: (to - from).max(NARROWEST), height: place.height }, look, SHADE);
 }
 
-/// How a legend shows a shade.
 pub(super) fn shade_swatch(look: Look) -> Swatch {
     Swatch::Block(look, SHADE * 1.5)
 }
@@ -53,7 +50,7 @@ const fn look(side: PausedSide) -> Look {
     }
 }
 
-/// The legend of the shades that there are.
+/// Returns the legend of the existing shades.
 pub(super) fn shades(series: &RunSeries) -> Vec<(String, Swatch)> {
     let sides =
         [(PausedSide::Server, "server answered nothing"), (PausedSide::Generator, "load generator stood still")];

@@ -17,7 +17,6 @@ const BRACKET: f64 = 0.35;
 /// The axis ends at 99 % or later.
 const SHORTEST_AXIS: f64 = 100.0;
 
-/// A curve as it is drawn.
 struct Drawn<'a> {
     name: String,
     look: Look,
@@ -25,8 +24,8 @@ struct Drawn<'a> {
     width: f64,
 }
 
-/// The curves of the first run, and the response times of the others over them. A curve ends where the sample no longer
-/// carries it, or where arrivals without an answer begin.
+/// Draws the curves of the first run, and the response times of the others over them. A curve ends when the sample no
+/// longer supports it, or when unanswered arrivals begin.
 pub fn percentiles(runs: &[(&str, &RunSeries)]) -> Picture {
     let curves = drawn(runs);
     if curves.is_empty() {
@@ -121,12 +120,12 @@ fn times(curves: &[Drawn<'_>]) -> Axis {
     time_axis("response time", low, high)
 }
 
-/// Points with an interval, and its ends. One without an upper end goes up to the end of the axis, and so do those after it.
+/// Returns the points with an interval, and its ends. An unbounded interval extends to the end of the axis.
 fn band(curve: &PercentileCurve) -> Vec<(&CurvePoint, u64, u64)> {
     curve.points.iter().filter_map(|point| Some((point, point.low_ns?, point.high_ns.unwrap_or(u64::MAX)))).collect()
 }
 
-/// The stretches in which the generator may have added something that can be seen.
+/// Returns the points with their value without the generator's contribution; empty if the contribution is invisible.
 fn bracket(curve: &PercentileCurve) -> Vec<(&CurvePoint, u64)> {
     let visible = |(point, without): &(&CurvePoint, u64)| point.value_ns as f64 > *without as f64 * 1.02;
     let all: Vec<_> = curve.points.iter().filter_map(|point| Some((point, point.without_generator_ns?))).collect();
@@ -147,7 +146,7 @@ fn draw_bracket(svg: &mut Svg, frame: &Frame, curve: &PercentileCurve) {
     svg.area(&high.chain(low).collect::<Vec<_>>(), Look::Lag, BRACKET);
 }
 
-/// Where the response time ends, and why.
+/// Marks the end of the response time, with the reason.
 fn draw_end(svg: &mut Svg, frame: &Frame, curve: &PercentileCurve) {
     let Some(last) = curve.points.last() else { return };
     let (x, y) = place(frame, last, last.value_ns);

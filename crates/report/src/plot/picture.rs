@@ -9,34 +9,34 @@ pub struct Picture {
     pub(super) svg: String,
 }
 
-/// A picture that cannot be written as PNG.
+/// Error for a picture that cannot be written as PNG.
 #[derive(Debug, thiserror::Error)]
 #[error("{name}.png: {source}")]
 pub struct PictureError {
-    /// Its file name without an ending.
+    /// File name without extension.
     pub name: String,
-    /// Why.
+    /// Cause.
     pub source: PngError,
 }
 
 impl Picture {
-    /// As SVG, with a newline at its end.
+    /// Returns the picture as SVG, with a newline at its end.
     pub fn svg(&self) -> &str {
         &self.svg
     }
 
-    /// As PNG, 1 920 × 1 080 pixels.
+    /// Returns the picture as PNG, 1 920 × 1 080 pixels.
     ///
     /// # Errors
-    /// [`PngError`] when there is no memory for that many pixels.
+    /// [`PngError`] if there is no memory for the pixels.
     pub fn png(&self) -> Result<Vec<u8>, PngError> {
         png(&self.svg)
     }
 
-    /// As the files `name.svg` and `name.png`.
+    /// Returns the picture as the files `name.svg` and `name.png`.
     ///
     /// # Errors
-    /// [`PictureError`] when there is no memory for the pixels.
+    /// [`PictureError`] if there is no memory for the pixels.
     pub fn files(&self, name: &str) -> Result<[OutputFile; 2], PictureError> {
         let png = self.png().map_err(|source| PictureError { name: name.to_owned(), source })?;
         let svg = OutputFile::text(format!("{name}.svg"), self.svg.clone());

@@ -11,7 +11,7 @@ const FONTS: [&[u8]; 2] =
 /// Pixels per unit.
 const DENSITY: f32 = 2.0;
 
-/// Why there is no PNG.
+/// Reason for a missing PNG.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
     /// The SVG is not valid.
@@ -20,9 +20,9 @@ pub enum PngError {
     /// There is no memory for the pixels.
     #[error("there is no memory for a picture of {width} × {height} pixels")]
     TooLarge {
-        /// Pixels, horizontally.
+        /// Width in pixels.
         width: u32,
-        /// Pixels, vertically.
+        /// Height in pixels.
         height: u32,
     },
     /// The pixels cannot be encoded.
@@ -30,7 +30,7 @@ pub enum PngError {
     Encoding(String),
 }
 
-/// `svg` as PNG.
+/// Renders `svg` as PNG.
 pub(super) fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     let options = usvg::Options { fontdb: fonts(), font_family: "Inter".to_owned(), ..usvg::Options::default() };
     let tree = usvg::Tree::from_str(svg, &options)?;
@@ -55,7 +55,7 @@ fn fonts() -> Arc<fontdb::Database> {
 mod tests {
     use super::*;
 
-    /// Dark pixels of a text on a white canvas.
+    /// Returns the number of dark pixels of a text on a white canvas.
     fn dark_pixels(text: &str) -> usize {
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"200\" height=\"40\">\

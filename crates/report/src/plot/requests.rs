@@ -1,4 +1,4 @@
-//! Single requests: start and latency of each, one run above another on the same axes.
+//! Single requests by start and latency, one run above another on the same axes.
 
 use std::collections::BTreeSet;
 
@@ -9,29 +9,29 @@ use super::picture::Picture;
 use super::scale::{AxisScale, linear_ticks, log_time_ticks};
 use super::svg::{Anchor, Label, Rect, Svg};
 
-/// What is to be drawn.
+/// A plot of single requests.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RequestPlot<'a> {
     /// The headline.
     pub title: String,
-    /// A sentence below it.
+    /// Sentence below the headline.
     pub subtitle: String,
-    /// What the latencies are.
+    /// Meaning of the latencies.
     pub quantity: &'a str,
-    /// The length of the time axis, nanoseconds.
+    /// Length of the time axis, nanoseconds.
     pub duration_ns: u64,
     /// Shaded time ranges that explain the picture: (from, to), nanoseconds.
     pub shades: Vec<(u64, u64)>,
-    /// From top to bottom.
+    /// Panels from top to bottom.
     pub panels: Vec<Panel>,
 }
 
 /// The requests of one run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Panel {
-    /// For the legend.
+    /// Name in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// Role, which determines the colour.
     pub role: Role,
     /// (start since the beginning of the run, latency) of each request, nanoseconds.
     pub requests: Vec<(u64, u64)>,
@@ -40,10 +40,10 @@ pub struct Panel {
 const SHADE: &str = "#E4E4E4";
 const DOT: f64 = 2.6;
 const BETWEEN: f64 = 14.0;
-/// The height of the text below the last panel.
+/// Height of the text below the last panel.
 const FOOT: f64 = 25.0;
 
-/// Draws it.
+/// Draws the plot.
 pub fn requests(plot: &RequestPlot<'_>) -> Picture {
     let legend: Vec<_> = plot.panels.iter().map(|panel| (panel.name.clone(), panel.role)).collect();
     let mut canvas = Canvas::new(&plot.title, &plot.subtitle, &legend, Swatch::Block);
@@ -84,7 +84,7 @@ fn draw_panel(svg: &mut Svg, plot: &RequestPlot<'_>, panel: &Panel, area: Rect, 
     }
 }
 
-/// The places of all requests, without duplicates to half a unit.
+/// Returns the places of all requests, without duplicates to half a unit.
 fn dots(frame: &Frame, panel: &Panel) -> Vec<(f64, f64)> {
     let half_units = |at: f64| (at * 2.0).round() as i64;
     let place = |(start, took): &(u64, u64)| {
@@ -94,7 +94,7 @@ fn dots(frame: &Frame, panel: &Panel) -> Vec<(f64, f64)> {
     places.into_iter().map(|(x, y)| (x as f64 / 2.0, y as f64 / 2.0)).collect()
 }
 
-/// The ends of the latency axis, the same for all panels.
+/// Returns the ends of the latency axis, which all panels share.
 fn range(plot: &RequestPlot<'_>) -> (f64, f64) {
     let times = || plot.panels.iter().flat_map(|panel| &panel.requests).map(|(_, took)| (*took).max(1) as f64);
     let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));

@@ -26,7 +26,7 @@ impl Tick {
 }
 
 impl AxisScale {
-    /// The place of `value`: 0 at the lower end, 1 at the upper, clamped.
+    /// Returns the place of `value`: 0 at the lower end, 1 at the upper, clamped.
     pub(super) fn place(self, value: f64) -> f64 {
         let place = match self {
             AxisScale::Linear { from, to } => (value - from) / (to - from),
@@ -36,12 +36,12 @@ impl AxisScale {
     }
 }
 
-/// The power of ten at or below `value`, which is above zero.
+/// Returns the power of ten at or below `value`, which is above zero.
 fn decade(value: f64) -> f64 {
     libm::pow(10.0, libm::floor(libm::log10(value) + 1e-9))
 }
 
-/// Ticks at multiples of 1, 2 or 5 times a power of ten from `from` to `to`, at most `most` steps.
+/// Returns ticks at multiples of 1, 2 or 5 times a power of ten from `from` to `to`, at most `most` steps.
 pub(super) fn linear_ticks(from: f64, to: f64, most: usize) -> Vec<Tick> {
     let rough = (to - from) / most.max(1) as f64;
     if !(rough.is_finite() && rough > 0.0) {
@@ -56,7 +56,7 @@ pub(super) fn linear_ticks(from: f64, to: f64, most: usize) -> Vec<Tick> {
     (first..=last).map(|n| n as f64 * step).map(|at| Tick::new(at, plain(at, decimals))).collect()
 }
 
-/// Ticks of times in ns from 0 to `to`, in one unit.
+/// Returns ticks of times in ns from 0 to `to`, in one unit.
 pub(super) fn linear_time_ticks(to: f64, most: usize) -> Vec<Tick> {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
     let (unit, name) = units.into_iter().find(|(unit, _)| to >= *unit).unwrap_or((1.0, "ns"));
@@ -68,8 +68,8 @@ fn plain(value: f64, decimals: usize) -> String {
     if decimals == 0 && value >= 0.0 { number::count(value.round() as u64) } else { format!("{value:.decimals$}") }
 }
 
-/// Ticks of times in ns: each power of ten with a text, minor ticks at 2 … 9 times these. Over less than two powers of ten,
-/// 2 and 5 times have a text too.
+/// Returns ticks of times in ns: each power of ten with a text, and minor ticks at 2 … 9 times it. Over less than two
+/// powers of ten, 2 and 5 times have a text too.
 pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
     let within = |at: f64| at >= from * 0.999 && at <= to * 1.001;
     let named: &[u32] = if to / from < 100.0 { &[1, 2, 5] } else { &[1] };
@@ -85,7 +85,7 @@ pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
     ticks
 }
 
-/// Ticks of quantiles on an axis of 1/(1 − q) that begins at 1: 0 %, 50 %, 90 %, 99 % … up to `to`.
+/// Returns ticks of quantiles on an axis of 1/(1 − q) that begins at 1: 0 %, 50 %, 90 %, 99 % … up to `to`.
 pub(super) fn percentile_ticks(to: f64) -> Vec<Tick> {
     let mut ticks = vec![Tick::new(1.0, "0 %"), Tick::new(2.0, "50 %")];
     let mut nines = 0;

@@ -1,4 +1,4 @@
-//! Where sessions ended early, and why.
+//! Early ends of sessions by step and cause.
 
 use truetail_analysis::series::{EarlyEnds, SessionSeries};
 
@@ -11,17 +11,17 @@ use super::text_width;
 use crate::number;
 
 const TITLE: &str = "Where sessions ended early, and why";
-/// Title and subtitle.
+/// Room for title and subtitle.
 const AROUND: f64 = 120.0;
 const ROW: f64 = 34.0;
 const BAR: f64 = 20.0;
-/// The widest a name is drawn, and the room for a count with its share.
+/// Highest width of a name, and the room for a count with its share.
 const WIDEST_NAME: f64 = 340.0;
 const COUNT: f64 = 150.0;
-/// At most so many rows are drawn, those with the most sessions.
+/// Limit on the rows: only the most frequent ends are drawn.
 const MAX_ROWS: usize = 12;
 
-/// A bar for each step and cause, in the order of the steps.
+/// Draws a bar for each step and cause, in the order of the steps.
 pub fn session_ends(series: &SessionSeries) -> Picture {
     let rows = most_frequent(&series.early_ends);
     let Some(largest) = rows.iter().map(|ends| ends.sessions).max() else {
@@ -55,7 +55,7 @@ fn name(series: &SessionSeries, ends: &EarlyEnds) -> String {
     format!("{step}: {}", ends.cause.describe())
 }
 
-/// Those with the most sessions, in the order of the steps.
+/// Returns the most frequent ends, in the order of the steps.
 fn most_frequent(ends: &[EarlyEnds]) -> Vec<EarlyEnds> {
     let mut rows: Vec<(usize, EarlyEnds)> = ends.iter().copied().enumerate().collect();
     rows.sort_by_key(|(at, ends)| (std::cmp::Reverse(ends.sessions), *at));

@@ -18,16 +18,15 @@ const TITLE: &str = "A few sessions, request by request";
 const REQUEST: f64 = 22.0;
 const WAIT: f64 = 10.0;
 const THINK: f64 = 2.0;
-/// However short a request is, it is seen.
+/// Lowest width of a request, so that it stays visible.
 const NARROWEST: f64 = 1.5;
-/// Steps beside each other look different; where there are more, looks come again.
+/// Adjacent steps look different; further steps reuse the looks.
 const STEPS: [Look; 4] = [Look::Response, Look::Sent, Look::InFlight, Look::Lag];
-/// The size of the name of a step in its bar, and the longest in a legend.
+/// Font size of a step's name in its bar, and the longest name in a legend.
 const NAME: f64 = 12.0;
 const LONGEST_NAME: f64 = 220.0;
 
-/// Sessions from their intended arrivals on: what their requests waited to be sent, their requests, and the think time between
-/// them.
+/// Draws sessions from their intended arrivals: waits before sending, requests, and think times.
 pub fn session_waterfall(series: &SessionSeries) -> Picture {
     if series.sampled.is_empty() {
         return Sheet::nothing(TITLE, "No session was kept in full.");
@@ -58,7 +57,7 @@ fn ending(session: &SampledSession) -> &'static str {
     }
 }
 
-/// When the request was sent that had no answer when the run ended; `None`: there is none such. The user may have been thinking.
+/// Returns the sending time of a request without an answer at the end of the run; `None` if the user was thinking.
 fn unanswered(session: &SampledSession) -> Option<u64> {
     session.requests.last().filter(|last| last.end_ns.is_none()).map(|last| last.sent_ns)
 }
@@ -94,7 +93,6 @@ fn legend(series: &SessionSeries) -> Vec<(String, Swatch)> {
     legend
 }
 
-/// A session in its row.
 struct Row<'a> {
     frame: &'a Frame,
     session: &'a SampledSession,
@@ -105,7 +103,7 @@ impl Row<'_> {
     fn draw(&self, svg: &mut Svg, steps: &[String]) {
         let session = self.session;
         let ends = session.requests.iter().map(|request| request.end_ns.unwrap_or(session.end_ns));
-        // What stands before each request: nothing before the first one.
+        // Stretches before each request; the one before the first is empty.
         let before = std::iter::once(session.intended_start_ns).chain(ends.clone());
         let gaps: Vec<(u64, u64)> = before.zip(&session.requests).map(|(from, next)| (from, next.due_ns)).collect();
         let last = gaps.len().saturating_sub(1);
@@ -134,13 +132,13 @@ impl Row<'_> {
         self.frame.x(at_ns.min(self.session.end_ns).saturating_sub(self.session.intended_start_ns) as f64)
     }
 
-    /// The bar of a request that ended.
+    /// Returns the bar of a request that ended.
     fn request(&self, request: &SampledRequest) -> Option<Rect> {
         let (x, end) = (self.x(request.sent_ns), self.x(request.end_ns?));
         Some(Rect { x, y: self.middle - REQUEST / 2.0, width: (end - x).max(NARROWEST), height: REQUEST })
     }
 
-    /// Bars between these instants, those left out that would be too narrow to be seen.
+    /// Returns bars between these instants, except bars too narrow to see.
     fn blocks(&self, spans: &[(u64, u64)], height: f64) -> Vec<Rect> {
         let block = |(from, to): &(u64, u64)| {
             let (x, width) = (self.x(*from), self.x(*to) - self.x(*from));
@@ -149,7 +147,7 @@ impl Row<'_> {
         spans.iter().filter_map(block).collect()
     }
 
-    /// The name of a step in its bar, where there is room.
+    /// Draws the name of a step in its bar, if there is room.
     fn draw_name(&self, svg: &mut Svg, request: &SampledRequest, steps: &[String]) {
         let (Some(bar), Some(text)) = (self.request(request), steps.get(request.step as usize)) else { return };
         if text_width::width(text, NAME) + 8.0 < bar.width {

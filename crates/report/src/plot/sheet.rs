@@ -1,4 +1,4 @@
-//! The paper of a picture of a run: title, subtitle and legend above, the rest for data; and what is drawn of series.
+//! The sheet for pictures of a run: title, subtitle and legend above, the rest for data.
 
 use super::frame::{Axis, Frame};
 use super::layout::{FAINT_INK, INK, MARGIN, TEXT, WIDTH};
@@ -9,22 +9,22 @@ use super::svg::{Anchor, Label, Rect, Svg};
 use super::text_width;
 
 const TITLE: f64 = 24.0;
-/// Texts of legends.
+/// Font size of legends.
 const SMALL: f64 = 14.0;
 const SWATCH: f64 = 22.0;
 const LEGEND_LINE: f64 = 22.0;
 
-/// How a legend shows a series.
+/// Sample of a series in a legend.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Swatch {
     Line(Look),
     Block(Look, f64),
 }
 
-/// A picture that is being drawn.
+/// A picture in progress.
 pub(super) struct Sheet {
     pub(super) svg: Svg,
-    /// What is left for data.
+    /// Remaining area for data.
     pub(super) area: Rect,
 }
 
@@ -53,12 +53,12 @@ impl Sheet {
         Sheet { svg, area: Rect { x: MARGIN, y: top, width: room, height: height - MARGIN - top } }
     }
 
-    /// A picture that says in a sentence why there is nothing to draw.
+    /// Returns a picture with only a sentence: the reason why there is nothing to draw.
     pub(super) fn nothing(title: &str, why: &str) -> Picture {
         Sheet::new(title, why, 110.0, &[]).finish()
     }
 
-    /// The area without `height` at its top, which is returned.
+    /// Removes a strip of `height` from the top of the area and returns it.
     pub(super) fn take(&mut self, height: f64) -> Rect {
         let taken = Rect { height, ..self.area };
         self.area.y += height;
@@ -84,20 +84,20 @@ pub(super) fn draw_legend(svg: &mut Svg, place: Rect, legend: &[(String, Swatch)
     last
 }
 
-/// The height of the lines of a legend on a sheet.
+/// Returns the height of a legend on a sheet.
 pub(super) fn legend_height(legend: &[(String, Swatch)]) -> f64 {
     let entries = legend_entries(WIDTH - 2.0 * MARGIN, legend);
     entries.last().map_or(0.0, |last| f64::from(last.line + 1) * LEGEND_LINE)
 }
 
-/// The name of a series in a legend, as far as there is room for it.
+/// The name of a series in a legend, shortened to the room.
 struct LegendEntry {
     name: String,
     line: u32,
     x: f64,
 }
 
-/// Where the names of a legend stand that is so wide.
+/// Places the names of a legend with the width `room`.
 fn legend_entries(room: f64, legend: &[(String, Swatch)]) -> Vec<LegendEntry> {
     let (mut x, mut line) = (0.0, 0);
     let place = |(name, _): &(String, Swatch)| {
@@ -122,17 +122,15 @@ fn draw_swatch(svg: &mut Svg, (x, middle): (f64, f64), swatch: Swatch) {
     }
 }
 
-/// Draws a small heading.
 pub(super) fn heading(svg: &mut Svg, x: f64, y: f64, text: &str) {
     svg.label(Label { x, y, text, size: 15.0, anchor: Anchor::Start, color: INK, bold: true });
 }
 
-/// Draws a faint remark.
 pub(super) fn remark(svg: &mut Svg, x: f64, y: f64, text: &str, anchor: Anchor) {
     svg.label(Label { x, y, text, size: SMALL, anchor, color: FAINT_INK, bold: false });
 }
 
-/// The stretches of a line through these places; one ends where a value is missing.
+/// Returns the stretches of a line through these places. A missing value ends a stretch.
 pub(super) fn stretches(frame: &Frame, values: impl Iterator<Item = (f64, Option<f64>)>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for (x, value) in values {
@@ -145,7 +143,7 @@ pub(super) fn stretches(frame: &Frame, values: impl Iterator<Item = (f64, Option
     stretches
 }
 
-/// A logarithmic axis of times around values above zero: some room below and above, and at least a factor of ten.
+/// Returns a logarithmic axis of times around values above zero, with margins, and of at least a factor of ten.
 pub(super) fn time_axis(label: &str, low: f64, high: f64) -> Axis {
     let (low, high) = if low.is_finite() && high > 0.0 { (low, high) } else { (1e6, 1e9) };
     let short = libm::sqrt((10.0 / (high / low)).max(1.0));

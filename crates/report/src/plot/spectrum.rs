@@ -1,5 +1,5 @@
-//! The percentile spectrum: response time over 1/(1 − q), both axes logarithmic, so that each further nine is as wide as
-//! the one before.
+//! The percentile spectrum: response time over 1/(1 − q), both axes logarithmic, so that each further nine has the same
+//! width.
 
 use truetail_analysis::truth::Truth;
 use truetail_model::record::{Metric, Snapshot};
@@ -16,7 +16,7 @@ use super::steps::{StepSegment, draw_steps};
 use super::svg::{Anchor, Label, Stroke, Svg};
 use crate::number;
 
-/// The usual file name of a percentile spectrum, without an ending.
+/// The usual file name of a percentile spectrum, without extension.
 pub const SPECTRUM: &str = "percentiles";
 
 /// A curve: the quantile function of the response times of a series.
@@ -26,7 +26,7 @@ pub struct Curve {
     role: Role,
     /// Answered arrivals by response time: (response time in ns, arrivals up to it).
     answered: Vec<(u64, u64)>,
-    /// All arrivals; those without an answer are slower than every answer.
+    /// All arrivals; unanswered ones are slower than every answer.
     arrivals: u64,
     /// Single quantiles, if nothing else is known: (q, value in ns).
     points: Vec<(f64, u64)>,
@@ -35,15 +35,15 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The response times of a run, over all planned arrivals after the warm-up.
+    /// Returns the response times of a run, over all planned arrivals after the warm-up.
     pub fn of(name: impl Into<String>, role: Role, run: &Run) -> Curve {
         let curve = Curve::of_snapshot(name.into(), role, &run.snapshot);
         let p99 = (curve.arrivals > 0).then(|| truetail_analysis::quantile(run, Metric::ResponseTime, 0.99));
         Curve { p99: p99.map(|p99| number::quantile(&p99)), ..curve }
     }
 
-    /// The latencies of a load tool: all of them if it gave data, else the quantiles that it printed, over `measured`
-    /// requests. `p99` is for the legend.
+    /// Returns the latencies of a load tool: all of them if it gave data, else the quantiles that it printed, over
+    /// `measured` requests. `p99` is for the legend.
     pub fn of_tool(
         name: &str,
         role: Role,
@@ -61,7 +61,7 @@ impl Curve {
         Curve { p99, ..curve }
     }
 
-    /// The exact response times of a scenario.
+    /// Returns the exact response times of a scenario.
     pub fn of_truth(name: &str, truth: &Truth) -> Curve {
         let mut answered: Vec<(u64, u64)> = Vec::new();
         for (rank, time) in (1..).zip(truth.answered()) {
@@ -95,12 +95,12 @@ impl Curve {
         self.arrivals - self.answered.last().map_or(0, |(_, so_far)| *so_far)
     }
 
-    /// 1/(1 − q) for the share of arrivals before rank `before`; the last arrival ends at `end`.
+    /// Returns 1/(1 − q) for the share of arrivals before rank `before`; the last arrival ends at `end`.
     fn place(&self, before: u64, end: f64) -> f64 {
         if before >= self.arrivals { end } else { (self.arrivals as f64 / (self.arrivals - before) as f64).min(end) }
     }
 
-    /// The steps of the curve. The largest response time stands at 1/(1 − q) = n, and is drawn a little longer to be visible.
+    /// Returns the steps of the curve. The largest response time is at 1/(1 − q) = n, and extended to be visible.
     fn steps(&self) -> Vec<StepSegment> {
         let end = self.arrivals as f64 * SHELF;
         let mut before = 0;
@@ -112,13 +112,12 @@ impl Curve {
         self.answered.iter().map(&mut step).collect()
     }
 
-    /// All response times that are drawn.
     fn times(&self) -> impl Iterator<Item = f64> + '_ {
         let answered = self.answered.iter().map(|(time, _)| *time);
         answered.chain(self.points.iter().map(|(_, time)| *time)).map(|time| time.max(1) as f64)
     }
 
-    /// The place of each single quantile: (1/(1 − q), value).
+    /// Returns the place of each single quantile: (1/(1 − q), value).
     fn places_of_points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let end = self.arrivals as f64 * SHELF;
         let place = move |q: f64| if q >= 1.0 { end } else { (1.0 / (1.0 - q)).min(end) };
@@ -136,13 +135,13 @@ impl Curve {
     }
 }
 
-/// How much further than n the largest answer is drawn.
+/// Factor by which the largest answer extends beyond n.
 const SHELF: f64 = 1.6;
-/// The axis of percentiles ends at 99.9 % or later, and there is an end: at 1 − 10⁻⁹.
+/// The axis of percentiles ends at 99.9 % or later, and at 1 − 10⁻⁹ at the latest.
 const SHORTEST_AXIS: f64 = 1_000.0;
 const LONGEST_AXIS: f64 = 1e9;
 
-/// What the axes are called.
+/// Labels of the axes.
 struct Axes<'a> {
     shares: &'a str,
     times: &'a str,
@@ -150,25 +149,25 @@ struct Axes<'a> {
 
 const OF_RUNS: Axes<'_> = Axes { shares: "share of arrivals that were at least as fast", times: "response time" };
 
-/// The axes of load tools; `times` says what they report.
+/// Returns the axes of load tools. `times` names the times that they report.
 const fn of_tools(times: &str) -> Axes<'_> {
     Axes { shares: "share of requests that were at least as fast", times }
 }
 
-/// Several runs in one picture.
+/// Draws several runs in one picture.
 pub fn spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
     let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
     draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &OF_RUNS)
 }
 
-/// A few load tools and the truth, with the legend above. `times` says what the tools report.
+/// Draws a few load tools and the truth, with the legend above. `times` names the times that the tools report.
 pub fn tool_spectrum(title: &str, subtitle: &str, times: &str, curves: &[Curve]) -> Picture {
     let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
     draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &of_tools(times))
 }
 
-/// Many load tools and the truth, with the legend beside the frame in the order of `curves`. `times` says what the tools
-/// report.
+/// Draws many load tools and the truth, with the legend beside the frame in the order of `curves`. `times` names the
+/// times that the tools report.
 pub fn many_tools_spectrum(title: &str, subtitle: &str, times: &str, curves: &[Curve]) -> Picture {
     let mut canvas = Canvas::new(title, subtitle, &[], Swatch::Line);
     let entries: Vec<LegendEntry<'_>> = curves.iter().map(Curve::entry).collect();
@@ -182,7 +181,7 @@ fn draw_curves(mut canvas: Canvas, curves: &[Curve], axes: &Axes<'_>) -> Picture
     frame.draw_behind(&mut canvas.svg);
     frame.draw_base(&mut canvas.svg);
     let mut widest_first: Vec<&Curve> = curves.iter().collect();
-    // The truth comes last, so that it is seen where a tool tells it.
+    // The truth comes last, so that it is visible if a tool's curve coincides with it.
     let is_truth = |curve: &Curve| curve.role == Role::Truth;
     widest_first.sort_by(|a, b| is_truth(a).cmp(&is_truth(b)).then(b.role.width().total_cmp(&a.role.width())));
     widest_first.into_iter().for_each(|curve| draw(&mut canvas.svg, &frame, curve));
@@ -192,7 +191,7 @@ fn draw_curves(mut canvas: Canvas, curves: &[Curve], axes: &Axes<'_>) -> Picture
     canvas.finish()
 }
 
-/// One run.
+/// Draws one run.
 pub fn run_spectrum(run: &Run) -> Picture {
     let offered = &run.facts.offered;
     let (name, role) = match offered.model {
@@ -206,7 +205,7 @@ pub fn run_spectrum(run: &Run) -> Picture {
     spectrum(&format!("Response time of {of}"), &subtitle, &[curve])
 }
 
-/// How many arrivals the curves are made of, and how many of these had no answer.
+/// Returns a subtitle with the number of arrivals, and the number of unanswered ones.
 fn subtitle(curves: &[&Curve]) -> String {
     let arrivals: u64 = curves.iter().map(|curve| curve.arrivals).sum();
     let unanswered: u64 = curves.iter().map(|curve| curve.unanswered()).sum();
@@ -234,7 +233,7 @@ fn time_axis(label: &str, curves: &[Curve]) -> Axis {
     Axis::new(label, AxisScale::Log { from, to }, log_time_ticks(from, to))
 }
 
-/// Ends of a logarithmic axis: some room below and above, and at least a power of ten.
+/// Returns the ends of a logarithmic axis: some room below and above, and at least a power of ten.
 fn around(low: f64, high: f64) -> (f64, f64) {
     let short = (10.0 / (high / low)).max(1.0);
     let room = libm::sqrt(short).max(1.0);
@@ -257,7 +256,7 @@ fn draw(svg: &mut Svg, frame: &Frame, curve: &Curve) {
     }
 }
 
-/// From where on nobody was answered: up and out of the picture.
+/// Draws the unanswered arrivals: an arrow up and out of the picture.
 fn draw_unanswered(svg: &mut Svg, frame: &Frame, curve: &Curve, last: &StepSegment) {
     let (x, y, top) = (frame.x(last.to), frame.y(last.value), frame.inner.y);
     let color = curve.role.color();

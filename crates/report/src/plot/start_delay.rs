@@ -1,4 +1,4 @@
-//! Who delayed the start of requests.
+//! Start delay of requests, by cause.
 
 use truetail_analysis::series::RunSeries;
 
@@ -13,7 +13,7 @@ use super::sheet::{Sheet, Swatch};
 const TITLE: &str = "Start delay by owner";
 const OPACITY: f64 = 0.75;
 
-/// The mean start delay over time, one owner on top of the other.
+/// Draws the mean start delay over time, with the causes stacked.
 pub fn start_delay(series: &RunSeries) -> Picture {
     let delay = &series.start_delay;
     let layers = [

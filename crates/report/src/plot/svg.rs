@@ -1,11 +1,11 @@
-//! An SVG writer for the few shapes that plots are made of.
+//! An SVG writer for the few shapes of plots.
 
 use std::fmt::Write;
 
 use super::look::{Look, neutral_class};
 use crate::markup::escaped;
 
-/// How a text is aligned to its place.
+/// Alignment of a text to its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Anchor {
     Start,
@@ -13,11 +13,10 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label<'a> {
     pub(super) x: f64,
-    /// The base line.
+    /// Base line.
     pub(super) y: f64,
     pub(super) text: &'a str,
     pub(super) size: f64,
@@ -26,12 +25,11 @@ pub(super) struct Label<'a> {
     pub(super) bold: bool,
 }
 
-/// The style of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stroke<'a> {
     pub(super) color: &'a str,
     pub(super) width: f64,
-    /// Empty for a solid one.
+    /// Dashes; empty for a solid line.
     pub(super) dashes: &'a str,
 }
 
@@ -50,23 +48,23 @@ pub(super) struct Rect {
     pub(super) height: f64,
 }
 
-/// An SVG document that is being written.
+/// An SVG document in progress.
 #[derive(Debug)]
 pub(super) struct Svg {
     text: String,
-    /// Elements bear the classes of [`neutral_class`].
+    /// True if elements have the classes of [`neutral_class`].
     themed: bool,
 }
 
 const FONTS: &str = "Inter, 'Helvetica Neue', Arial, sans-serif";
 
 impl Svg {
-    /// A white picture. `title` and `description` are for screen readers.
+    /// Returns a white picture. `title` and `description` are for screen readers.
     pub(super) fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
         Svg::with_themes(width, height, title, description, false)
     }
 
-    /// As [`Svg::new`], with classes by which a page can recolour it.
+    /// Returns a white picture with classes, with which a page can recolour it.
     pub(super) fn themed(width: f64, height: f64, title: &str, description: &str) -> Svg {
         Svg::with_themes(width, height, title, description, true)
     }
@@ -84,7 +82,7 @@ impl Svg {
         Svg { text, themed }
     }
 
-    /// ` class="…"` for what has this colour; empty where nothing is themed.
+    /// Returns ` class="…"` for this colour; empty if the picture is not themed.
     fn class_of(&self, color: &str) -> String {
         let class = neutral_class(color).filter(|_| self.themed);
         class.map_or(String::new(), |class| format!(" class=\"{class}\""))
@@ -159,8 +157,8 @@ impl Svg {
         self.push(&format!("<text {place} font-size=\"{size}\" fill=\"{color}\"{anchor}{weight}{class}>{text}</text>"));
     }
 
-    /// Draws the line of a series through stretches of `points`; a stretch of one point is a dot. Coordinates are relative and
-    /// have one decimal, so that a line of many points is short.
+    /// Draws the line of a series through stretches of `points`; a stretch of one point is a dot. Coordinates are
+    /// relative and have one decimal, which keeps long lines short.
     pub(super) fn series(&mut self, stretches: &[Vec<(f64, f64)>], look: Look, width: f64) {
         let mut path = String::new();
         let mut pen = Pen::default();
@@ -197,13 +195,12 @@ impl Svg {
         self.filled(&format!("<path d=\"{path}z\""), look, opacity);
     }
 
-    /// A rectangle in the colour of a series.
     pub(super) fn block(&mut self, rect: Rect, look: Look, opacity: f64) {
         let [x, y, width, height] = [rect.x, rect.y, rect.width.max(0.0), rect.height.max(0.0)].map(short);
         self.filled(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\""), look, opacity);
     }
 
-    /// Rectangles in the colour of a series, all in one path: shorter than as many elements.
+    /// Draws rectangles in the colour of a series in one path, which is shorter than separate elements.
     pub(super) fn blocks(&mut self, rects: &[Rect], look: Look, opacity: f64) {
         let mut path = String::new();
         for rect in rects {
@@ -220,8 +217,8 @@ impl Svg {
         self.push(&format!("{element} class=\"{class}\" fill=\"{color}\" fill-opacity=\"{opacity}\"/>"));
     }
 
-    /// Cells of a grid in the colour of a series, as horizontal dashes: `path` is in columns and rows, which go up from the
-    /// lower left corner of `area`.
+    /// Draws cells of a grid as horizontal dashes in the colour of a series. `path` is in columns and rows, upwards
+    /// from the lower left corner of `area`.
     pub(super) fn cells(&mut self, path: &str, area: Rect, (columns, rows): (f64, f64), look: Look, opacity: f64) {
         if path.is_empty() {
             return;
@@ -248,7 +245,7 @@ impl Svg {
     }
 }
 
-/// Writes relative coordinates in tenths of a unit, without adding up what is rounded.
+/// Writes relative coordinates in tenths of a unit, without accumulating rounding errors.
 #[derive(Default)]
 struct Pen {
     at: (i64, i64),
@@ -265,7 +262,7 @@ impl Pen {
     }
 }
 
-/// `n` tenths, as short as can be.
+/// Formats `n` tenths as short as possible.
 fn tenth(n: i64) -> String {
     let (sign, whole, part) = (if n < 0 { "-" } else { "" }, n.abs() / 10, n.abs() % 10);
     match (whole, part) {
@@ -275,7 +272,7 @@ fn tenth(n: i64) -> String {
     }
 }
 
-/// Two decimals, without trailing zeros.
+/// Formats two decimals without trailing zeros.
 fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

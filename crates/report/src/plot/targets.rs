@@ -13,15 +13,15 @@ use super::text_width;
 use crate::number;
 
 const TITLE: &str = "Response time by target";
-/// At most so many targets are drawn, in the order in which they were given.
+/// Limit on the targets: the first ones are drawn.
 const MAX_ROWS: usize = 24;
 const ROW: f64 = 30.0;
-/// The widest a name is drawn.
+/// Highest width of a name.
 const WIDEST_NAME: f64 = 300.0;
 const QUANTILES: [(f64, &str, Look); 4] =
     [(0.5, "p50", Look::P50), (0.9, "p90", Look::P90), (0.99, "p99", Look::P99), (1.0, "max", Look::Max)];
 
-/// Percentiles of the response time of each target, below each other.
+/// Draws percentiles of the response time of each target, one row per target.
 pub fn targets(findings: &Findings) -> Picture {
     let targets = &findings.targets[..findings.targets.len().min(MAX_ROWS)];
     let values = || targets.iter().flat_map(|target| points(target).into_iter().map(|(_, value)| value));
@@ -82,7 +82,7 @@ pub fn targets(findings: &Findings) -> Picture {
     sheet.finish()
 }
 
-/// The quantiles of a target that are numbers.
+/// Returns the quantiles of a target that are numbers.
 fn points(target: &TargetFindings) -> Vec<(Look, f64)> {
     let known = |q: f64| target.response_time.quantiles.iter().find(move |quantile| quantile.q == q);
     let is_number = |quantile: &&Quantile| quantile.supported && !quantile.at_least && !quantile.no_answer;

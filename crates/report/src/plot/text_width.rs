@@ -8,17 +8,17 @@ const ADVANCES: [u16; 95] = [
     747, 738, 747, 965, 934, 661, 1150, 1254, 1170, 1254, 1194, 758, 1256, 1211, 496, 496, 1124, 496, 1794, 1210, 1228,
     1254, 1254, 771, 1081, 670, 1211, 1151, 1676, 1118, 1151, 1131, 873, 681, 873, 1355,
 ];
-/// The advance of any other character: about that of a digit.
+/// Advance of any other character: about that of a digit.
 const OTHER: u16 = 1300;
-/// Room for substituted fonts, and for bold, which is wider.
+/// Factor for substituted fonts, and for bold, which is wider.
 const ROOM: f64 = 1.06;
 
-/// The width of `text` in units, rounded up by [`ROOM`].
+/// Returns the width of `text` in units, rounded up by [`ROOM`].
 pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(|c| advance(c, size)).sum()
 }
 
-/// `text` truncated to at most `room` units, with an ellipsis if anything is missing.
+/// Truncates `text` to at most `room` units, with an ellipsis if anything is missing.
 pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
     let room_beside = room - advance('…', size);
     let (mut taken, mut cut) = (0.0, 0);

@@ -13,20 +13,19 @@ use super::text_width;
 use crate::number;
 
 const TITLE: &str = "A few streams, event by event";
-/// Title and axis.
+/// Room for title and axis.
 pub(super) const AROUND: f64 = 156.0;
 pub(super) const ROW: f64 = 46.0;
-/// Room for what stands left and right of the rows.
+/// Room for the texts left and right of the rows.
 const LEFT: f64 = 168.0;
 const RIGHT: f64 = 130.0;
 /// Height of a bar of waiting, and of a mark of an event.
 const BAR: f64 = 10.0;
 const MARK: f64 = 26.0;
-/// Marks closer to each other than this cannot be told apart, in units of the picture.
+/// Lowest distance of two marks that can be told apart, in units of the picture.
 const NARROWEST: f64 = 1.5;
 
-/// Streams from their intended starts on: what they waited to be sent, what they waited for their first event, their events, and
-/// their stalls.
+/// Draws streams from their intended starts: waits before sending, waits for the first event, events, and stalls.
 pub fn waterfall(series: &StreamSeries) -> Picture {
     if series.sampled.is_empty() {
         return Sheet::nothing(TITLE, "No stream was kept in full.");
@@ -70,7 +69,7 @@ fn legend(series: &StreamSeries) -> Vec<(String, Swatch)> {
     legend
 }
 
-/// A frame with so many rows, as wide as the `longest` one, in nanoseconds.
+/// Draws a frame with `rows` rows, as wide as `longest` nanoseconds.
 pub(super) fn draw_frame(sheet: &mut Sheet, rows: usize, longest: f64, label: &str) -> Frame {
     let area = sheet.area;
     let inner = Rect { x: area.x + LEFT, width: area.width - LEFT - RIGHT, height: rows as f64 * ROW, ..area };
@@ -82,7 +81,7 @@ pub(super) fn draw_frame(sheet: &mut Sheet, rows: usize, longest: f64, label: &s
     frame
 }
 
-/// Why it is shown and when it was due at the left, and how long it took and how it ended at the right.
+/// Draws the reason for the selection and the due time at the left, and the length and the ending at the right.
 pub(super) fn draw_names(svg: &mut Svg, row: Rect, (because, due_ns): (ShownBecause, u64), ends: &[String; 2]) {
     let why = match because {
         ShownBecause::Slowest => "slowest",
@@ -99,7 +98,7 @@ pub(super) fn draw_names(svg: &mut Svg, row: Rect, (because, due_ns): (ShownBeca
     remark(svg, right, middle + 14.0, &text_width::fitted(ending, 14.0, RIGHT - 12.0), Anchor::Start);
 }
 
-/// Gaps that are stalls, as pairs of instants; none where no limit was set.
+/// Returns the gaps that are stalls, as pairs of instants; empty if no limit was set.
 fn stalls(stream: &SampledStream, stall_ns: Option<u64>) -> impl Iterator<Item = (u64, u64)> + '_ {
     let between = stream.marks.windows(2).map(|pair| (pair[0].to_ns, pair[1].from_ns));
     let open = stream.marks.last().filter(|_| stream.ending != StreamEnding::Complete);
@@ -107,7 +106,6 @@ fn stalls(stream: &SampledStream, stall_ns: Option<u64>) -> impl Iterator<Item =
     all.filter(move |(from, to)| stall_ns.is_some_and(|stall| to.saturating_sub(*from) >= stall))
 }
 
-/// A stream in its row.
 struct Row<'a> {
     frame: &'a Frame,
     stream: &'a SampledStream,
@@ -137,7 +135,7 @@ impl Row<'_> {
         }
     }
 
-    /// Where an instant is. What the clocks put after the end is at the end.
+    /// Returns the place of an instant. Instants after the end, which clocks may produce, are moved to the end.
     fn x(&self, at_ns: u64) -> f64 {
         self.frame.x(at_ns.min(self.stream.end_ns).saturating_sub(self.stream.intended_start_ns) as f64)
     }
@@ -151,7 +149,6 @@ impl Row<'_> {
         vec![(x, self.middle - MARK / 2.0), (x, self.middle + MARK / 2.0)]
     }
 
-    /// Nothing where it would be too narrow to be seen.
     fn block(&self, svg: &mut Svg, (from_ns, to_ns): (u64, u64), height: f64, look: Look, opacity: f64) {
         let (x, width) = (self.x(from_ns), self.x(to_ns) - self.x(from_ns));
         if width >= 0.2 {
