@@ -1,4 +1,4 @@
-//! What came back: shares by class of status, who got no answer and why, and the books.
+//! The answers: shares by class of status, unanswered requests with their reasons, and the books.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::labelled::{LabelledText, beside_margin, labelled_lines, labelled_text
 use crate::number;
 use crate::style::{Emphasis, Style};
 
-/// The shares; then single statuses, outcomes without an answer and causes of failures, where there are any.
+/// Returns the shares and the [`answer_details`].
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let has_errors = run.snapshot.statuses.keys().any(|status| *status >= 400) || findings.tally.unanswered() > 0;
     let colored = |line: String| if has_errors { style.emphasize(Emphasis::Doubt, &line) } else { line };
@@ -17,7 +17,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     [labelled_lines("Answers", shares, style), labelled_texts(answer_details(run, findings), style)].concat()
 }
 
-/// Single statuses, outcomes without an answer and causes of failures, where there are any.
+/// Returns single statuses, outcomes without an answer and causes of failures, as far as they occurred.
 pub fn answer_details(run: &Run, findings: &Findings) -> Vec<LabelledText> {
     let unanswered = counted(unanswered_outcomes(&findings.tally));
     let unanswered = (!unanswered.is_empty()).then(|| unanswered.join(" · "));
@@ -29,7 +29,7 @@ pub fn answer_details(run: &Run, findings: &Findings) -> Vec<LabelledText> {
     texts.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
 }
 
-/// `100% 2xx: 60000 answers to 60000 requests, 999.8/s`. The shares are of all planned requests.
+/// Formats `100% 2xx: 60000 answers to 60000 requests, 999.8/s`. The shares are of all planned requests.
 pub fn answer_shares(run: &Run, findings: &Findings) -> String {
     let tally = &findings.tally;
     if tally.planned == 0 {
@@ -51,14 +51,14 @@ pub fn answer_shares(run: &Run, findings: &Findings) -> String {
     )
 }
 
-/// Counts by status; `None` if every answer was a 200 or had no status.
+/// Formats counts by status; `None` if every answer was a 200 or had no status.
 fn statuses(statuses: &BTreeMap<u16, u64>) -> Option<String> {
     let usual = statuses.keys().all(|status| matches!(status, 0 | 200));
     let one = |(status, n): (&u16, &u64)| format!("{status}: {}", number::count(*n));
     (!usual).then(|| statuses.iter().map(one).collect::<Vec<_>>().join(" · "))
 }
 
-/// Each outcome without an answer that occurred, with its count.
+/// Returns each outcome without an answer that occurred, with its count.
 pub fn unanswered_outcomes(tally: &Tally) -> Vec<(u64, &'static str)> {
     let kinds = [
         (tally.timed_out, "timed out"),
@@ -75,7 +75,7 @@ fn counted(outcomes: Vec<(u64, &'static str)>) -> Vec<String> {
     outcomes.into_iter().map(|(n, name)| format!("{} {name}", number::count(n))).collect()
 }
 
-/// Most frequent first.
+/// Formats causes with their counts, most frequent first.
 fn errors(causes: &BTreeMap<Cause, u64>) -> Option<String> {
     let mut causes: Vec<_> = causes.iter().collect();
     causes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
@@ -83,7 +83,7 @@ fn errors(causes: &BTreeMap<Cause, u64>) -> Option<String> {
     (!causes.is_empty()).then(|| causes.iter().map(one).collect::<Vec<_>>().join(" · "))
 }
 
-/// The books: planned = issued + never issued, and issued = the sum of its outcomes.
+/// Formats the books: planned = issued + never issued, and issued = the sum of its outcomes.
 pub fn books(findings: &Findings) -> [String; 2] {
     let tally = &findings.tally;
     let planned = format!(

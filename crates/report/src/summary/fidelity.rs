@@ -1,14 +1,14 @@
-//! Arrival fidelity, warm-up, and what a closed loop would have reported.
+//! Arrival fidelity, warm-up, and the closed-loop shadow.
 
 use truetail_run::{ArrivalFidelity, ClosedLoopShadow, Findings, Run, SettlingState, ShadowQuantile};
 
 use super::labelled::LabelledText;
 use crate::number;
 
-/// The smallest share of unplanned gaps that is shown.
+/// Smallest share of unplanned gaps that is shown.
 const OTHER_GAPS: f64 = 0.05;
 
-/// How closely the arrivals followed the schedule, and its hash.
+/// Returns the deviation of the arrivals from the schedule, and the schedule's hash.
 pub fn punctuality(run: &Run, findings: &Findings) -> Option<LabelledText> {
     let fidelity = findings.arrival_fidelity.as_ref()?;
     let seed = run.facts.offered.seed.map(|seed| format!(" · seed {seed}")).unwrap_or_default();
@@ -27,7 +27,7 @@ fn on_time(fidelity: &ArrivalFidelity) -> String {
     })
 }
 
-/// What could be cut off as warm-up, if anything.
+/// Returns the warm-up that could be cut off, if any.
 pub fn settling(findings: &Findings) -> Option<LabelledText> {
     let settling = &findings.settling;
     // A shift is among the reasons of the verdict.
@@ -37,7 +37,7 @@ pub fn settling(findings: &Findings) -> Option<LabelledText> {
     }
 }
 
-/// What a closed loop would have reported, where that is provably too low: at p99, or where it is furthest off.
+/// Returns the report of a closed loop if it is provably too low: at p99, or at the quantile with the largest error.
 pub fn shadow(findings: &Findings) -> Option<LabelledText> {
     let shadow = findings.closed_loop_shadow.as_ref()?;
     let quantile = told(shadow)?;
@@ -46,7 +46,7 @@ pub fn shadow(findings: &Findings) -> Option<LabelledText> {
     Some(("Shadow", format!("a closed loop of {users} would have reported {}", omitted(quantile))))
 }
 
-/// p99 if something is omitted there, else the quantile below the maximum with the largest omission factor.
+/// Returns p99 if something is omitted there, else the quantile below the maximum with the largest omission factor.
 fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
     let omits = |quantile: &&ShadowQuantile| quantile.q < 1.0 && is_too_low(quantile);
     let factor = |quantile: &ShadowQuantile| quantile.omission_low.unwrap_or(0.0);
@@ -54,12 +54,12 @@ fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
     shadow.quantiles.iter().find(|quantile| quantile.q == 0.99 && omits(quantile)).or_else(most)
 }
 
-/// The interval of the omission factor excludes 1.
+/// Returns true if the interval of the omission factor excludes 1.
 fn is_too_low(quantile: &ShadowQuantile) -> bool {
     quantile.omission_low.is_some_and(|low| low > 1.0)
 }
 
-/// `p99 10.69ms: 38× too low (36×…40×)`.
+/// Formats `p99 10.69ms: 38× too low (36×…40×)`.
 fn omitted(quantile: &ShadowQuantile) -> String {
     let (name, at_least) = (number::quantile_name(quantile.q), if quantile.at_least { "at least " } else { "" });
     let (value, factor) = (quantile.value_ns.unwrap_or(0), quantile.omission_factor.unwrap_or(1.0));

@@ -6,7 +6,7 @@ use truetail_run::{Findings, Http2Stats, Run, RunSource, Timing};
 use super::labelled::LabelledText;
 use crate::number;
 
-/// Its timing, threads, CPU time and lag. `None` if no sockets were used or nothing was issued.
+/// Returns timing, threads, CPU time and lag. `None` if no sockets were used or no request was issued.
 pub fn generator(run: &Run, findings: &Findings) -> Option<LabelledText> {
     let generator = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets)?;
     let issued = run.snapshot.tally.issued + run.snapshot.warmup.issued;
@@ -34,7 +34,7 @@ pub fn generator(run: &Run, findings: &Findings) -> Option<LabelledText> {
     Some(("Generator", text + &streams(generator.streams)))
 }
 
-/// How long requests were held back so that several could be sent at once; `None` where each was sent for itself.
+/// Describes how long requests were held back to be sent together; `None` if each was sent separately.
 pub fn ticks(run: &Run) -> Option<LabelledText> {
     let generator = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets)?;
     let (timing, longest_ns) = match (generator.timing, generator.ticks) {
@@ -46,7 +46,7 @@ pub fn ticks(run: &Run) -> Option<LabelledText> {
     Some(("Timing", format!("{name}: sends in ticks of up to {longest} to save processor time")))
 }
 
-/// In HTTP/2: how many streams were open at once, and how many requests were sent again.
+/// Describes HTTP/2 streams: the highest number at once, and the number of requests that were sent again.
 fn streams(streams: Option<Http2Stats>) -> String {
     let Some(Http2Stats { peak, allowed, sent_again }) = streams else { return String::new() };
     let allowed =

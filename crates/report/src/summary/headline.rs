@@ -1,4 +1,4 @@
-//! The first lines: what was measured, the verdict, the answers, checks and gates.
+//! The first lines: target and load, verdict, answers, checks and gates.
 
 use truetail_run::{CheckCounts, Findings, GateFinding, GateState, Reason, Run, VerdictState};
 
@@ -8,7 +8,6 @@ use super::streams::{goodput, streams};
 use super::{answers, load};
 use crate::style::{Emphasis, Style};
 
-/// All of them.
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let mut lines = style.wrap(&load::headline(run), style.columns());
     for line in &mut lines {
@@ -23,7 +22,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     lines
 }
 
-/// The verdict and its reasons, worst first.
+/// Returns the verdict and its reasons, worst first.
 fn verdict(findings: &Findings, style: Style) -> Vec<String> {
     let verdict = &findings.verdict;
     let state = style.emphasize(emphasis_of(verdict.state), verdict.state.name());
@@ -52,7 +51,6 @@ fn reason(reason: &Reason, style: Style) -> Vec<String> {
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}", before(i))).collect()
 }
 
-/// What each check counted.
 fn checks(run: &Run, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for (number, check) in run.facts.checks.iter().enumerate() {
@@ -64,7 +62,6 @@ fn checks(run: &Run, style: Style) -> Vec<String> {
     lines
 }
 
-/// Every gate, whether it passed or not.
 fn gates(gates: &[GateFinding], style: Style) -> Vec<String> {
     let one = |(number, gate): (usize, &GateFinding)| {
         let text = format!("{} {}: {}", decision(gate.state), gate.text, gate.message);
@@ -73,7 +70,7 @@ fn gates(gates: &[GateFinding], style: Style) -> Vec<String> {
     gates.iter().enumerate().flat_map(one).collect()
 }
 
-/// What became of a gate or a check: `PASSED`, `FAILED` or `OPEN`.
+/// Returns the result of a gate or a check: `PASSED`, `FAILED` or `OPEN`.
 pub const fn decision(state: GateState) -> &'static str {
     match state {
         GateState::Holds => "PASSED",
@@ -82,7 +79,7 @@ pub const fn decision(state: GateState) -> &'static str {
     }
 }
 
-/// A check fails with one answer that fails it; without any answer it stays open.
+/// Returns the state of a check: failed if an answer fails it, open without any answer.
 pub const fn state_of_check(check: &CheckCounts) -> GateState {
     match (check.passed, check.failed) {
         (0, 0) => GateState::Open,
@@ -99,7 +96,7 @@ const fn emphasis_of_gate(state: GateState) -> Emphasis {
     }
 }
 
-/// Text whose first word is the decision, which gets the emphasis.
+/// Formats text whose first word, the decision, is emphasized.
 fn decided(label: &str, text: &str, emphasis: Emphasis, style: Style) -> Vec<String> {
     let emphasized = |line: &str| match line.split_once(' ') {
         Some((word, rest)) => format!("{} {rest}", style.emphasize(emphasis, word)),

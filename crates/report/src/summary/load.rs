@@ -6,7 +6,7 @@ use truetail_run::{Findings, Mix, OfferedLoad, Run, RunSource, SessionFacts};
 use super::labelled::LabelledText;
 use crate::number;
 
-/// What was measured, in a line: `GET http://127.0.0.1:8080/api, open loop at 1000/s for 60s`.
+/// Describes the target and the load in a line: `GET http://127.0.0.1:8080/api, open loop at 1000/s for 60s`.
 pub fn headline(run: &Run) -> String {
     let offered = &run.facts.offered;
     let target = measured(run).map_or(String::new(), |target| format!("{target}, "));
@@ -14,7 +14,7 @@ pub fn headline(run: &Run) -> String {
     format!("{target}{}{connections}", load(run))
 }
 
-/// All of the load that can be set, and the rates that came of it.
+/// Returns all settings of the load, and the resulting rates.
 pub fn load_details(run: &Run, findings: &Findings) -> [LabelledText; 2] {
     let offered = &run.facts.offered;
     let spacing = offered.spacing.as_ref().map(|spacing| format!("{spacing} spacing"));
@@ -30,7 +30,7 @@ pub fn load_details(run: &Run, findings: &Findings) -> [LabelledText; 2] {
     [("Load", parts.join(" · ")), ("Rate", rates)]
 }
 
-/// What was measured, without its load; `None` for a run that says nothing of it.
+/// Describes the target without its load; `None` if the run has no description.
 pub fn measured(run: &Run) -> Option<String> {
     let (offered, source) = (&run.facts.offered, &run.facts.source);
     let what = match (&offered.method, &offered.url) {
@@ -57,7 +57,7 @@ pub fn measured(run: &Run) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What sessions did: `flow shop.hurl`, `flows browse (weight 8), buy (weight 2)`.
+/// Describes the flows: `flow shop.hurl`, `flows browse (weight 8), buy (weight 2)`.
 fn flows(sessions: &SessionFacts) -> String {
     if sessions.flows.is_empty() {
         return format!("flow {}", sessions.flow);
@@ -67,7 +67,7 @@ fn flows(sessions: &SessionFacts) -> String {
     format!("flows {}", flows.collect::<Vec<_>>().join(", "))
 }
 
-/// The number of targets, and of rows that fill them in; `None` where there is neither.
+/// Describes the number of targets, and of rows that fill them in; `None` with one target and no rows.
 fn mix(mix: &Mix) -> Option<String> {
     let targets = (mix.targets.len() > 1).then(|| format!("{} targets", number::count(mix.targets.len() as u64)));
     let parts: Vec<String> = [targets, rows(mix)].into_iter().flatten().collect();
@@ -91,7 +91,7 @@ fn load(run: &Run) -> String {
         LoadModelKind::PartlyOpen => format!(
             "sessions of {up_to}{} {}{think} at {}",
             offered.requests_per_session.unwrap_or(1),
-            // How many requests a session makes, somebody else decides.
+            // A Python function decides how many requests a session makes.
             if offered.asks_by_any_method() { "steps" } else { "requests" },
             schedule(offered)
         ),
@@ -116,14 +116,14 @@ fn schedule(offered: &OfferedLoad) -> String {
     format!("{profile}{spacing}")
 }
 
-/// A constant rate with many digits, such as a third of something, is rounded for reading.
+/// Rounds a constant rate with many digits, such as a third of a number, for reading.
 fn readable(profile: &str) -> String {
     const MAX_DIGITS: usize = 8;
     let constant = profile.strip_suffix("/s").filter(|digits| digits.len() > MAX_DIGITS);
     constant.and_then(|digits| digits.parse().ok()).map_or_else(|| profile.to_owned(), number::rate)
 }
 
-/// The cap on connections and on requests at once, where there is one, and HTTP/2.
+/// Describes the limits on connections and on simultaneous requests, if any, and HTTP/2.
 fn connections(offered: &OfferedLoad) -> Option<String> {
     let streams = offered.http2.and_then(|http2| http2.max_streams);
     let streams = streams.map_or(String::new(), |n| format!(" of {} streams", number::count(n.into())));

@@ -1,20 +1,20 @@
-//! The screen of a run. First come the answers to the first questions: what was measured, is the measurement valid, what did
-//! the server answer, and did each check and each gate pass? Then the times, where they were spent, each target, the run
-//! over time, and where it was saved.
+//! The screen of a run. First come the answers to the first questions: what was measured, is the measurement valid,
+//! what did the server answer, and did each check and each gate pass? Then come the times, the time spent by cause,
+//! each target, the run over time, and the folder of the saved run.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
 //! | `headline` | the first lines |
 //! | `load` | the target and the load in words |
 //! | `answers` | shares of the statuses, the unanswered, the books |
 //! | `tail` | the tables of quantiles |
-//! | `time_spent` | which part of the response time is whose |
-//! | `sessions` | how sessions ended, and a row a step |
-//! | `streams` | how streams ended, and the times of their events |
-//! | `targets` | a row a target |
-//! | `uncertainty`, `generator`, `fidelity` | what `--details` adds |
+//! | `time_spent` | parts of the response time |
+//! | `sessions` | endings of sessions, and a row for each step |
+//! | `streams` | endings of streams, and the times of their events |
+//! | `targets` | a row for each target |
+//! | `uncertainty`, `generator`, `fidelity` | additions of `--details` |
 //! | `timeline` | two plots of one line |
-//! | `notes` | notes, how an interrupted run ended, where it was saved |
+//! | `notes` | notes, the end of an interrupted run, the folder of the saved run |
 
 mod answers;
 mod fidelity;
@@ -54,17 +54,17 @@ use truetail_run::{Findings, Run};
 use crate::style::Style;
 use labelled::labelled_texts;
 
-/// What a summary contains besides the run.
+/// Options of a summary.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SummaryOptions<'a> {
-    /// The folder that the run was saved in, if it was.
+    /// Folder of the saved run, if it was saved.
     pub saved: Option<&'a str>,
-    /// Show the uncertainty, the start delay, the generator, the punctuality of the arrivals and the closed-loop shadow in
-    /// any case. Without this, they are shown only where they are the reason for a doubt.
+    /// Always show the uncertainty, the start delay, the generator, the punctuality of the arrivals and the closed-loop
+    /// shadow. Otherwise, they are shown only if they are the reason for a doubt.
     pub details: bool,
 }
 
-/// The summary of a run.
+/// Returns the summary of a run.
 pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, style: Style) -> String {
     let sections = [
         headline::lines(run, findings, style),
@@ -92,12 +92,12 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
     text
 }
 
-/// The response times; in saturation, where they say more about the length of the run than about the service, its capacity.
+/// Returns the response times, or the capacity if the run is saturated: its times mainly reflect its length.
 fn quantiles(findings: &Findings, style: Style) -> Vec<String> {
     if is_saturated(findings) { labelled_texts(capacity(findings), style) } else { tail::table(findings, style) }
 }
 
-/// Where the time was spent, and what explains the times or a doubt about them.
+/// Returns the time spent by cause, and explanations of the times or of doubts.
 fn explanations(run: &Run, findings: &Findings, options: SummaryOptions<'_>, style: Style) -> Vec<String> {
     let shown = |detail: Detail| options.details || detail.explains_a_doubt(findings);
     let mut lines = labelled_texts(time_spent(findings).into_iter().chain(ticks(run)), style);
@@ -119,7 +119,7 @@ fn explanations(run: &Run, findings: &Findings, options: SummaryOptions<'_>, sty
     lines
 }
 
-/// Lines that are shown on request, or where they explain a reason of the verdict.
+/// Lines that are shown on request, or if they explain a reason of the verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Detail {
     StartDelay,
@@ -128,7 +128,7 @@ enum Detail {
 }
 
 impl Detail {
-    /// Codes of the reasons that this explains.
+    /// Returns the codes of the reasons that this detail explains.
     const fn codes(self) -> &'static [&'static str] {
         match self {
             Detail::StartDelay => &["generator_lag", "generator_paused", "connection_wait", SATURATED],

@@ -1,4 +1,4 @@
-//! The last lines: how an interrupted run ended, notes, and where the run was saved.
+//! The last lines: the end of an interrupted run, notes, and the folder of the saved run.
 
 use truetail_model::time::NANOS_PER_SECOND;
 use truetail_run::Run;
@@ -7,10 +7,9 @@ use super::labelled::{labelled, labelled_text};
 use crate::number;
 use crate::style::Style;
 
-/// How the note begins that says when and by what a run was stopped.
+/// Beginning of the note about the time and the cause of an early end.
 const STOPPED_EARLY: &str = "Stopped early";
 
-/// All of them.
 pub(super) fn lines(run: &Run, saved: Option<&str>, style: Style) -> Vec<String> {
     let mut lines: Vec<String> = notes(run).iter().flat_map(|note| labelled_text("Note", note, style)).collect();
     if let Some(saved) = saved {
@@ -19,7 +18,7 @@ pub(super) fn lines(run: &Run, saved: Option<&str>, style: Style) -> Vec<String>
     lines
 }
 
-/// The notes of a run; how an interrupted one ended comes first.
+/// Returns the notes of a run, the end of an interrupted run first.
 pub fn notes(run: &Run) -> Vec<String> {
     let is_told = run.facts.notes.iter().any(|note| note.starts_with(STOPPED_EARLY));
     let stopped = (run.facts.interrupted && run.facts.checkpoint.is_none() && !is_told).then(|| ending(run));
@@ -36,13 +35,13 @@ fn ending(run: &Run) -> String {
     }
 }
 
-/// `Stopped early after 4.02s (Ctrl-C)`: a note for a run that ended before its schedule did. `by` is what stopped it.
+/// Formats `Stopped early after 4.02s (Ctrl-C)`, a note for a run that ended before its schedule. `by` is the cause.
 pub fn stopped_early(run: &Run, by: &str) -> String {
     format!("{} ({by})", stopped_after(run))
 }
 
-/// The time is that of the last request that was planned, as far as samples say, and at least the beginning of its second:
-/// the samples leave out most of a load that was far more than could be sent.
+/// Formats the time of the last planned request, as far as samples show it, and at least the beginning of its second.
+/// In an extreme overload, the samples leave out most requests.
 fn stopped_after(run: &Run) -> String {
     let sampled = run.snapshot.samples.even().iter().map(|record| record.intended_start.0).max();
     let last_second = run.snapshot.seconds.iter().rposition(|second| second.planned > 0);

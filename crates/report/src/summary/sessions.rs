@@ -1,4 +1,4 @@
-//! How sessions ended, how far they came, and how long they took.
+//! Endings of sessions, their progress, and their times.
 
 use truetail_run::{Distribution, Findings, Run, SessionFacts, SessionTally, StepFacts};
 
@@ -8,16 +8,15 @@ use crate::number;
 use crate::style::Style;
 use crate::table::{Align, TextTable};
 
-/// The most steps and flows that are shown; `run.json` has them all.
+/// Limit on the steps and flows; `run.json` has all of them.
 const SHOWN: usize = 30;
-/// The quantiles that are shown of each step.
+/// Quantiles of each step.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
-/// Columns before the table.
 const INDENT: usize = 2;
-/// From so many requests a session on, the next arrival waits for so many answers that the load follows the service.
+/// Requests per session from which on the load follows the service, because each arrival waits for so many answers.
 const LIKE_A_CLOSED_LOOP: u64 = 10;
 
-/// How the sessions of a run ended. Empty where there was no flow.
+/// Describes the endings of a run's sessions. Empty without a flow.
 pub fn sessions(run: &Run) -> Vec<LabelledText> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
     let mut lines = vec![("Sessions", ends(&sessions.tally))];
@@ -59,8 +58,8 @@ pub fn session_times_heads() -> Vec<String> {
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
 }
 
-/// The response times of whole sessions in one row, and where there are several flows, a row for each; none where there was no
-/// session.
+/// Returns the response times of whole sessions in one row. With several flows, each flow has a further row. Empty
+/// without sessions.
 pub fn session_times(findings: &Findings) -> Vec<Vec<String>> {
     let all = findings.sessions.iter().map(|sessions| ("session time", &sessions.session_time));
     let flows = findings.sessions.iter().flat_map(|sessions| sessions.flow_times.iter().take(SHOWN));
@@ -72,7 +71,7 @@ pub fn session_times(findings: &Findings) -> Vec<Vec<String>> {
     all.chain(of_flows).filter(|(_, times)| times.count > 0).map(row).collect()
 }
 
-/// The table of [`session_times`].
+/// Returns the table of [`session_times`].
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     match session_times(findings) {
         rows if rows.is_empty() => Vec::new(),
@@ -80,7 +79,7 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     }
 }
 
-/// A row a step.
+/// Returns a table with one row per step.
 pub(super) fn steps(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
     let names = step_quantile_names();
@@ -109,24 +108,24 @@ pub fn step_quantile_names() -> [String; 4] {
     QUANTILES.map(number::quantile_name)
 }
 
-/// Quantiles of the response time of step `nth` of so many `steps`.
+/// Returns quantiles of the response time of step `nth` among `steps` steps.
 pub fn step_quantiles(findings: &Findings, nth: usize, steps: usize) -> [String; 4] {
     let times = times_of(findings, nth, steps).filter(|times| times.count > 0);
     QUANTILES.map(|q| times.map_or("–".to_owned(), |times| quantile(times, q)))
 }
 
-/// A count of further requests of a step: what it is called, and what it is.
+/// A count of further requests of a step: name and value.
 pub type FurtherRequests = (&'static str, fn(&StepFacts) -> u64);
 
-/// The counts of further requests that some step has: requests that followed a redirect, tried it again, or repeated it.
+/// Returns the counts of further requests that any step has: redirects, retries, or repeats.
 pub fn further_requests(sessions: &SessionFacts) -> Vec<FurtherRequests> {
     let all: [FurtherRequests; 3] =
         [("hops", |step| step.hops), ("retries", |step| step.retries), ("repeats", |step| step.repeats)];
     all.into_iter().filter(|(_, of)| sessions.steps.iter().any(|step| of(step) > 0)).collect()
 }
 
-/// The response times of a step: its own where it may be several requests, else those of its target, or of all requests where
-/// there is but one step.
+/// Returns the response times of a step: its own if it may be several requests, else those of its target, or of all
+/// requests if it is the only step.
 fn times_of(findings: &Findings, nth: usize, steps: usize) -> Option<&Distribution> {
     let own = findings.sessions.iter().flat_map(|sessions| &sessions.step_times).find(|own| own.step as usize == nth);
     if let Some(own) = own {

@@ -1,4 +1,4 @@
-//! The machines that shared a load, one a row.
+//! The machines that shared a load, one per row.
 
 use truetail_run::{Run, Shard, Shards, VerdictState, ranges};
 
@@ -7,10 +7,10 @@ use crate::number;
 use crate::style::Style;
 use crate::table::{Align, TextTable};
 
-/// At most so many machines have a row; all are in run.json.
+/// Limit on the rows; run.json has all machines.
 const MAX_ROWS: usize = 16;
 
-/// A row each, the worst first where there are too many, and how far their starts are apart.
+/// Returns a row for each machine, and the distance between their starts.
 pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
     let Some(shards) = &run.facts.shards else { return Vec::new() };
     let mut table = TextTable::new(&[
@@ -33,7 +33,7 @@ pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
     lines
 }
 
-/// By number; where there are too many, those with the worst verdict and the largest lag.
+/// Returns the machines by number. If they are too many, those with the worst verdict and the largest lag.
 fn shown(shards: &Shards) -> Vec<&Shard> {
     let mut all: Vec<&Shard> = shards.by_stripe.iter().collect();
     if all.len() > MAX_ROWS {

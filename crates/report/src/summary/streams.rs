@@ -1,4 +1,4 @@
-//! How streams ended, and the times of their events.
+//! Endings of streams, and the times of their events.
 
 use truetail_analysis::figures;
 use truetail_run::{Distribution, Findings, LlmFacts, Run, StreamFacts, StreamKind};
@@ -8,7 +8,7 @@ use super::tail::{QUANTILES_OF_A_ROW, at, with_quantiles};
 use crate::number;
 use crate::style::Style;
 
-/// How the streams of a run ended, and what came in them. Empty where answers were not read as such.
+/// Describes the endings and the events of a run's streams. Empty if answers were not read as streams.
 pub fn streams(run: &Run) -> Vec<LabelledText> {
     let of_llm = |llm: &LlmFacts| [("Tokens", tokens(llm)), ("", content(llm))];
     run.facts.stream.as_ref().map_or(Vec::new(), |streams| {
@@ -17,10 +17,10 @@ pub fn streams(run: &Run) -> Vec<LabelledText> {
     })
 }
 
-/// How many requests met the objectives, where some were set.
+/// Returns the number of requests that met the objectives, if objectives were set.
 pub fn goodput(run: &Run, findings: &Findings) -> Option<LabelledText> {
     let of_steps = run.facts.stream.as_ref().is_some_and(|streams| !streams.reading.of_steps.is_empty());
-    // Of a flow, the others are requests as well.
+    // In a flow, requests without a stream are planned requests too.
     let planned = if of_steps { "planned streams" } else { "planned requests" };
     let goodput = findings.stream.as_ref()?.llm.as_ref()?.goodput.as_ref()?;
     let (share, at_most) = (number::share(goodput.share?), number::share(goodput.share_at_most?));
@@ -39,7 +39,7 @@ pub fn goodput(run: &Run, findings: &Findings) -> Option<LabelledText> {
     Some(("Goodput", text))
 }
 
-/// Tokens are those that the server counted, or else a tokenizer, or none.
+/// Describes the tokens, counted by the server or else by a tokenizer, or not at all.
 fn tokens(llm: &LlmFacts) -> String {
     let tokens = llm.tokens;
     let by_client = llm.by_client.as_ref().filter(|client| client.counted > 0);
@@ -118,7 +118,7 @@ pub fn stream_times_heads() -> Vec<String> {
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
 }
 
-/// The times of streams that have values, a row each.
+/// Returns the times of streams that have values, one per row.
 pub fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
     let Some(streams) = &findings.stream else { return Vec::new() };
     let rows = [
@@ -144,7 +144,7 @@ pub fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
     rows.into_iter().chain(of_llm).filter(|(_, times)| times.count > 0).map(row).collect()
 }
 
-/// The table of [`stream_times`].
+/// Returns the table of [`stream_times`].
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     let rows = stream_times(findings);
     if rows.is_empty() {

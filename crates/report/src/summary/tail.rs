@@ -1,4 +1,4 @@
-//! The tables of quantiles, and what stands in their place in saturation.
+//! The tables of quantiles, and their replacement in saturation.
 
 use truetail_analysis::verdict::SATURATED;
 use truetail_analysis::verdict::thresholds::WEIGHED_QUANTILES;
@@ -10,7 +10,6 @@ use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
 
-/// Columns before a table.
 const INDENT: usize = 2;
 
 /// The heads of [`times`].
@@ -22,9 +21,9 @@ pub const TIMES_HEADS: [&str; 5] = [
     Metric::StartDelay.definition().label,
 ];
 
-/// Response time with its confidence interval, service time and start delay, a row a quantile. Where the generator may have
-/// moved a response time by more than a tenth, the range stands in its place that holds the truth. Empty where there was
-/// nothing to time, or nothing ever answered.
+/// Returns response time with its confidence interval, service time and start delay, one row per quantile. If the
+/// generator may have moved a response time by more than a tenth, the row has the range that holds the truth. Empty if
+/// no request was planned or answered.
 pub fn times(findings: &Findings) -> Vec<[String; 5]> {
     let row = |quantile: &Quantile| {
         [
@@ -39,7 +38,7 @@ pub fn times(findings: &Findings) -> Vec<[String; 5]> {
     if has_times(all) { all.quantiles.iter().map(row).collect() } else { Vec::new() }
 }
 
-/// The table of [`times`] and its footnotes.
+/// Returns the table of [`times`] and its footnotes.
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     let rows = times(findings);
     if rows.is_empty() {
@@ -49,33 +48,32 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     let columns: Vec<_> = TIMES_HEADS.into_iter().zip(aligned).collect();
     let mut table = TextTable::new(&columns);
     rows.into_iter().for_each(|row| table.row(row.into()));
-    // Without room for all: start delay goes first, then service time, then the interval.
+    // If space is short, start delay goes first, then service time, then the interval.
     let mut lines = table.fitting(style.columns() - INDENT, &[4, 3, 2], style).lines(INDENT, style);
     let notes = times_footnotes(findings).into_iter().flat_map(|note| style.wrap(&note, style.columns() - INDENT));
     lines.extend(notes.map(|line| format!("  {}", style.emphasize(Emphasis::Faint, &line))));
     lines
 }
 
-/// False where there was nothing to time, or nothing ever answered.
 fn has_times(distribution: &Distribution) -> bool {
     distribution.count > 0 && !distribution.quantiles.iter().all(|quantile| quantile.no_answer)
 }
 
 pub(super) fn at(distribution: &Distribution, q: f64) -> String {
     let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
-    // "n≥N" stands in the column of the response time already.
+    // The column of the response time already shows "n≥N".
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
 }
 
-/// A dash for "≥" and "no-answer", which imply that there is no upper end, for a range, whose ends have no interval of their
-/// own, and where no interval is known.
+/// Formats the interval. A dash replaces it for "≥" and "no-answer", which have no upper end, for a range, and if it is
+/// unknown.
 fn interval(quantile: &Quantile) -> String {
     let known =
         !quantile.at_least && !number::is_bracketed(quantile) && (quantile.low_ns, quantile.high_ns) != (None, None);
     if known { number::time_range(quantile.low_ns, quantile.high_ns) } else { "–".to_owned() }
 }
 
-/// What the marks in [`times`] mean, as far as it has them.
+/// Returns the meanings of the marks that occur in [`times`].
 pub fn times_footnotes(findings: &Findings) -> Vec<String> {
     let quantiles = &findings.response_time.quantiles;
     let open_end = |quantile: &Quantile| interval(quantile).contains('?');
@@ -96,14 +94,14 @@ pub fn times_footnotes(findings: &Findings) -> Vec<String> {
     range.into_iter().chain(notes).collect()
 }
 
-/// The width of the widest range up to p99, in nanoseconds. A range beyond is made by single hiccups, which say nothing of
-/// the machine.
+/// Returns the width of the widest range up to p99, in nanoseconds. Ranges beyond p99 come from single hiccups, which
+/// say nothing about the machine.
 fn resolution(ranges: &[&Quantile]) -> Option<u64> {
     let weighed = ranges.iter().filter(|quantile| WEIGHED_QUANTILES.contains(&quantile.q));
     weighed.filter_map(|quantile| Some(quantile.value_ns?.saturating_sub(quantile.without_generator_ns?))).max()
 }
 
-/// The quantiles of a distribution that is one row.
+/// The quantiles of a distribution in one row.
 pub(super) const QUANTILES_OF_A_ROW: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
 /// The heads of [`times_by_status`].
@@ -112,7 +110,7 @@ pub fn times_by_status_heads() -> Vec<String> {
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
 }
 
-/// The response times of successes and error statuses apart, a row each; empty unless there are both.
+/// Returns the response times of successes and error statuses, one per row. Empty unless both occurred.
 pub fn times_by_status(findings: &Findings) -> Vec<Vec<String>> {
     let (Some(success), Some(errors)) = (&findings.response_time_success, &findings.response_time_error_status) else {
         return Vec::new();
@@ -124,7 +122,7 @@ pub fn times_by_status(findings: &Findings) -> Vec<Vec<String>> {
     [("status below 400", success), ("status from 400", errors)].map(row).into()
 }
 
-/// The table of [`times_by_status`].
+/// Returns the table of [`times_by_status`].
 pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
     let rows = times_by_status(findings);
     if rows.is_empty() {
@@ -133,7 +131,7 @@ pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
     with_quantiles(&times_by_status_heads(), rows, style)
 }
 
-/// Rows of a name, a count and five quantiles as a table. Without room for all: p99.9 goes first, then p50 and p90.
+/// Formats rows of name, count and five quantiles as a table. If space is short, p99.9 goes first, then p50 and p90.
 pub(super) fn with_quantiles(heads: &[String], rows: Vec<Vec<String>>, style: Style) -> Vec<String> {
     let align = |at: usize| if at == 0 { Align::Left } else { Align::Right };
     let columns: Vec<_> = heads.iter().enumerate().map(|(at, head)| (head.as_str(), align(at))).collect();
@@ -142,7 +140,7 @@ pub(super) fn with_quantiles(heads: &[String], rows: Vec<Vec<String>>, style: St
     table.fitting(style.columns() - INDENT, &[5, 2, 3], style).lines(INDENT, style)
 }
 
-/// The capacity, which replaces the response times of a run whose backlog grew without end. Empty for other runs.
+/// Returns the capacity, which replaces the response times of a saturated run. Empty for other runs.
 pub fn capacity(findings: &Findings) -> Vec<LabelledText> {
     let Some(reason) = findings.verdict.reasons.iter().find(|reason| reason.code == SATURATED) else {
         return Vec::new();
@@ -151,7 +149,7 @@ pub fn capacity(findings: &Findings) -> Vec<LabelledText> {
     let rate = |name: &str| per_second(name).map(number::rate);
     let capacity = match (rate("capacity_per_second"), rate("offered_per_second"), rate("answered_per_second")) {
         (Some(capacity), Some(offered), _) => Some(("Capacity", format!("{capacity} answered of {offered} offered"))),
-        // The user's own cap on connections was the limit: that is no capacity of the service.
+        // The user's own limit on connections was reached, so this is not a capacity of the service.
         (_, _, Some(answered)) => Some(("Answered", format!("{answered} with this many connections"))),
         _ => None,
     };

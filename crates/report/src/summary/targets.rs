@@ -1,4 +1,4 @@
-//! A row a target, where there are several.
+//! A row for each target, if there are several.
 
 use truetail_run::{Findings, Run, TargetBooks, TargetFindings};
 
@@ -6,17 +6,16 @@ use crate::number;
 use crate::style::Style;
 use crate::table::{Align, TextTable};
 
-/// The most targets that are shown; `run.json` has them all.
+/// Limit on the targets; `run.json` has all of them.
 const SHOWN: usize = 10;
-/// The quantiles that are shown of each.
+/// Quantiles of each target.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
-/// The fewest columns that a name is cut to.
+/// Lowest number of columns that a name is cut to.
 const SHORTEST_NAME: usize = 16;
-/// Columns before the table.
 const INDENT: usize = 2;
 
-/// Each target's requests, how many of them failed, and its response times; empty where there is but one target. Runs that
-/// kept only the books of their targets have no response times here.
+/// Returns each target's requests, failed requests and response times. Empty for a single target. Runs that saved only
+/// the books of their targets have no response times here.
 pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let books = &run.facts.by_target;
     let all = books.len().max(findings.targets.len());
@@ -28,7 +27,7 @@ pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     let room = style.columns() - INDENT;
     let too_wide = text_table(&rows, longest).width(style).saturating_sub(room);
     let table = text_table(&rows, longest.saturating_sub(too_wide).max(SHORTEST_NAME));
-    // Without room for all: p90 goes first, then p50.
+    // If space is short, p90 goes first, then p50.
     let mut lines = table.fitting(room, &[4, 3], style).lines(INDENT, style);
     if all > SHOWN {
         lines.push(format!("  and {} more targets, in run.json", all - SHOWN));
@@ -42,8 +41,7 @@ pub fn target_heads() -> Vec<String> {
     heads.into_iter().chain(QUANTILES.map(number::quantile_name)).collect()
 }
 
-/// Each target's name, requests, failed requests and response times, for at most `most` of them; empty where there is but
-/// one target.
+/// Returns name, requests, failed requests and response times of at most `most` targets. Empty for a single target.
 pub fn target_rows(run: &Run, findings: &Findings, most: usize) -> Vec<Vec<String>> {
     let books = &run.facts.by_target;
     let all = books.len().max(findings.targets.len());
@@ -52,7 +50,6 @@ pub fn target_rows(run: &Run, findings: &Findings, most: usize) -> Vec<Vec<Strin
     (0..shown).map(row).map(|row| [row.name].into_iter().chain(row.figures).collect()).collect()
 }
 
-/// The cells of a target.
 struct Row {
     name: String,
     figures: Vec<String>,
@@ -84,7 +81,7 @@ fn text_table(rows: &[Row], longest_name: usize) -> TextTable {
     table
 }
 
-/// `name` in at most `most` characters. The end is kept, for that is what the paths of one service differ in.
+/// Shortens `name` to at most `most` characters. It keeps the end, which is where the paths of one service differ.
 fn shortened(name: &str, most: usize) -> String {
     let length = name.chars().count();
     if length <= most {

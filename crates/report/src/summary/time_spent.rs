@@ -1,4 +1,4 @@
-//! Which part of the response time was spent where.
+//! The response time by cause.
 
 use truetail_model::record::Metric;
 use truetail_run::{Distribution, Findings};
@@ -6,11 +6,11 @@ use truetail_run::{Distribution, Findings};
 use super::labelled::LabelledText;
 use crate::number;
 
-/// Up to this share of unanswered requests, the means below are those of nearly the same requests.
+/// Highest share of unanswered requests at which the means below are those of nearly the same requests.
 const FEW_UNANSWERED: f64 = 0.01;
 
-/// Of all response time, how much was service time, and how much each cause of start delay. `None` where many requests
-/// got no answer, since they have a start delay and no service time.
+/// Returns the shares of service time and of each cause of start delay in the response time. `None` if many requests
+/// got no answer, because they have a start delay and no service time.
 pub fn time_spent(findings: &Findings) -> Option<LabelledText> {
     let tally = &findings.tally;
     let service = &findings.metrics[Metric::ServiceTime];
@@ -21,7 +21,7 @@ pub fn time_spent(findings: &Findings) -> Option<LabelledText> {
     shares(&parts.collect::<Vec<_>>()).map(|shares| ("Time spent", shares))
 }
 
-/// The mean start delay, and its causes.
+/// Returns the mean start delay and its causes.
 pub fn start_delay(findings: &Findings) -> Option<LabelledText> {
     let mean = findings.metrics[Metric::StartDelay].mean_ns?;
     let text = match shares(&delays(findings)) {
@@ -31,7 +31,7 @@ pub fn start_delay(findings: &Findings) -> Option<LabelledText> {
     Some(("Delayed", text))
 }
 
-/// Each cause of start delay, and all time that it cost, ns.
+/// Returns each cause of start delay with its total time, ns.
 fn delays(findings: &Findings) -> Vec<(&'static str, f64)> {
     let causes = Metric::ALL.into_iter().filter(|metric| metric.definition().part_of == Some(Metric::StartDelay));
     causes.map(|metric| (metric.definition().label, total_of(&findings.metrics[metric]))).collect()
@@ -41,7 +41,7 @@ fn total_of(distribution: &Distribution) -> f64 {
     distribution.mean_ns.unwrap_or(0.0) * distribution.count as f64
 }
 
-/// The share of each part that is not nothing; `None` if all are.
+/// Formats the share of each non-empty part; `None` if all are empty.
 fn shares(parts: &[(&str, f64)]) -> Option<String> {
     let all: f64 = parts.iter().map(|(_, time)| time).sum();
     let one = |(name, time): &(&str, f64)| format!("{} {name}", number::share(time / all));

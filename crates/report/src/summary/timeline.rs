@@ -10,14 +10,14 @@ use crate::number;
 use crate::sparkline::{self, Downsample};
 use crate::style::{Emphasis, Style};
 
-/// A shorter run has no timeline.
+/// Shortest run with a timeline.
 const FEWEST_SECONDS: usize = 3;
-/// The fewest columns of a line, however narrow the terminal.
+/// Lowest number of columns of a line, even in a narrow terminal.
 const FEWEST_COLUMNS: usize = 8;
 /// Spaces between a line and its caption.
 const GAP: usize = 2;
 
-/// p99 of the response time by intended start, and requests sent by actual start.
+/// Plots p99 of the response time by intended start, and sent requests by actual start.
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let from = run.snapshot.measure_from.second();
     let rows = run.snapshot.seconds.get(from..).unwrap_or(&[]);
@@ -25,7 +25,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     if rows.len() < FEWEST_SECONDS {
         return Vec::new();
     }
-    // In a long run several seconds share an interval, and so its quantile.
+    // In a long run, several seconds share an interval, and so its quantile.
     let intervals = &run.snapshot.intervals;
     let by_interval: Vec<Option<f64>> = intervals.rows().iter().map(p99_ns).collect();
     let of_second = |second| by_interval.get(intervals.interval_of(second)).copied().flatten();
@@ -54,7 +54,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     lines
 }
 
-/// Whether requests could be sent in all of this second, so that their count is a rate.
+/// Returns true if requests could be sent during the whole second, so that their count is a rate.
 fn is_whole(run: &Run, second: usize) -> bool {
     let rows = &run.snapshot.seconds;
     let begins_ns = second as u64 * NANOS_PER_SECOND;
@@ -64,18 +64,19 @@ fn is_whole(run: &Run, second: usize) -> bool {
     if rows[second + 1..].iter().any(|row| row.sent > 0) {
         return true;
     }
-    // Requests of a backlog end when it does; a run that was cut short, in the middle of a second.
+    // A backlog ends in the middle of a second, and so does a run that was cut short.
     if rows[second].planned == 0 || run.facts.cut_short.unwrap_or(run.facts.interrupted) {
         return false;
     }
     match run.facts.offered.duration_ns {
         Some(duration_ns) => begins_ns + NANOS_PER_SECOND <= duration_ns,
-        // A number of requests, or a recording, ends when it does: mostly in a second that has fewer than the one before.
+        // A number of requests, or a recording, also ends within a second, mostly with fewer requests than the second
+        // before.
         None => second.checked_sub(1).is_none_or(|before| rows[second].planned + 1 >= rows[before].planned),
     }
 }
 
-/// The first and the last second, below both ends of a line.
+/// Formats the first and the last second, below both ends of a line.
 fn axis(from: usize, to: usize, columns: usize) -> String {
     let (from, to) = (format!("{from}s"), format!("{to}s"));
     let room = columns.saturating_sub(from.len()).max(to.len() + 1);
@@ -86,7 +87,7 @@ fn line(label: &str, values: &[Option<f64>], caption: &str, style: Style) -> Str
     labelled(label, &format!("{}  {}", sparkline::line(values, style), style.printable(caption)), style)
 }
 
-/// The range of the values; empty if there are none.
+/// Formats the range of the values; empty without values.
 fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     let finite = || values.iter().flatten().copied().filter(|value| value.is_finite());
     let endless = values.iter().flatten().any(|value| value.is_infinite());
@@ -98,8 +99,8 @@ fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     range.into_iter().chain(endless).collect::<Vec<_>>().join(" · ")
 }
 
-/// p99 over the arrivals intended in this interval, ns. Censored ones count with the time that was waited; infinite if it
-/// falls among those that failed.
+/// Returns p99 over the arrivals intended in this interval, ns. Censored arrivals count with the time that they waited.
+/// It is infinite if it falls among failed arrivals.
 fn p99_ns(row: &Distributions) -> Option<f64> {
     let mut waited = row.metric(Metric::ResponseTime).clone();
     waited.merge(row.metric(Metric::Censored));

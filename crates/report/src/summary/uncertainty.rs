@@ -8,7 +8,7 @@ use crate::number;
 /// The headline is p99, or the highest quantile below it that the sample supports.
 const HEADLINE: f64 = 0.99;
 
-/// The sources of the uncertainty of the headline quantile; `None` if there is no budget.
+/// Returns the sources of the uncertainty of the headline quantile; `None` if there is no budget.
 pub fn uncertainty(findings: &Findings) -> Option<LabelledText> {
     let budgets = findings.uncertainty.iter().filter(|budget| budget.q <= HEADLINE);
     budgets.max_by(|a, b| a.q.total_cmp(&b.q)).map(|budget| ("Uncertain", text(budget)))

@@ -1,4 +1,4 @@
-//! Runs to draw: simulated, with the small delays of a real generator drawn from fixed seeds.
+//! Runs to draw: simulated, with the small delays of a real generator from fixed seeds.
 
 use truetail_analysis::findings;
 use truetail_model::arrival::Horizon;
@@ -21,7 +21,7 @@ pub struct Fixture {
     pub findings: Findings,
 }
 
-/// One of each kind that looks different.
+/// Returns one run of each kind with a distinct appearance.
 pub fn all() -> &'static [Fixture] {
     static ALL: std::sync::OnceLock<Vec<Fixture>> = std::sync::OnceLock::new();
     ALL.get_or_init(made)
@@ -50,7 +50,7 @@ pub fn simulated(scenario: &Scenario) -> Run {
     simulate(scenario, SimOptions::default()).unwrap()
 }
 
-/// The same service under ten users.
+/// Returns the scenario with ten closed-loop users.
 pub fn closed(scenario: &Scenario) -> Scenario {
     let horizon = scenario.workload.model.horizon();
     let model = LoadModel::Closed { users: 10, think_time: Nanos::ZERO, horizon };
@@ -73,7 +73,7 @@ fn changed(run: &Run, mut change: impl FnMut(&mut RequestRecord)) -> Run {
     recorded(run, &records)
 }
 
-/// As over sockets: a few microseconds of lag, a little more of service, and the first requests connect.
+/// Imitates sockets: a few microseconds of lag, a little more service time, and connects for the first requests.
 fn over_sockets(run: &Run) -> Run {
     let mut random = Random::new(1, 0);
     let mut draw = |mean_us: f64| Nanos((random.exponential() * mean_us * 1e3) as u64);
@@ -107,7 +107,7 @@ fn few() -> Run {
     run
 }
 
-/// Error statuses, timeouts, resets and a few failures to connect.
+/// Returns a run with error statuses, timeouts, resets and a few failures to connect.
 fn troubled() -> Run {
     let every = |n| Selector { every: Some(n), ..Selector::default() };
     let mut troubled = scenario("04");
@@ -126,7 +126,7 @@ fn troubled() -> Run {
     run
 }
 
-/// The generator stood still for 1.5 s.
+/// Returns a run whose generator paused for 1.5 s.
 fn paused() -> Run {
     let (at, length) = (Timestamp(20_000_000_000), Nanos::from_millis(1500));
     let mut run = changed(&over_sockets(&simulated(&scenario("01"))), |record| {
@@ -150,7 +150,7 @@ fn refused() -> Run {
     })
 }
 
-/// A gate of each state, a check that passed and one that failed.
+/// Returns a run with a gate of each state, a check that passed and one that failed.
 fn gated() -> Fixture {
     let mut run = troubled();
     let check = |text: &str, passed, failed| CheckCounts { text: text.into(), passed, failed };
@@ -174,7 +174,7 @@ fn gated() -> Fixture {
     Fixture { name: "gated", run, findings }
 }
 
-/// Twelve targets; two of them have errors.
+/// Returns a run with twelve targets, two of them with errors.
 fn several_targets() -> Fixture {
     let (mut run, of_one) = (hiccup(), few());
     let response_time = findings(&of_one).response_time;
@@ -192,7 +192,7 @@ fn several_targets() -> Fixture {
     Fixture { name: "targets", run, findings }
 }
 
-/// Quantiles of which only the range is known.
+/// Returns a run whose quantiles are known only as ranges.
 fn bracketed() -> Fixture {
     let mut run = over_sockets(&simulated(&scenario("01")));
     let ticks = Some(Ticks { longest_ns: 100_000, requests: 60_000 });

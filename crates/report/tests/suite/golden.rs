@@ -1,5 +1,5 @@
-//! What people see, to the character. `UPDATE_GOLDEN=1 cargo test -p truetail-report` writes the files anew; then look
-//! at the difference.
+//! Tests of the text for people, to the character. `UPDATE_GOLDEN=1 cargo test -p truetail-report` rewrites the files;
+//! then read the difference.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ fn every_summary_fits() {
     }
 }
 
-/// The words between blanks, without what punctuation is around them.
+/// Returns the words between blanks, without surrounding punctuation.
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().map(|word| word.trim_matches(|c: char| ",;:.()·".contains(c))).collect()
 }
@@ -106,7 +106,7 @@ fn no_figure_contains_a_blank() {
     }
 }
 
-/// `awk '$1 == "p99" { print $2 }'` gives the p99 of every run that has one.
+/// `awk '$1 == "p99" { print $2 }'` prints the p99 of every run that has one.
 #[test]
 fn a_row_of_quantiles_has_a_field_a_column() {
     for fixture in fixtures::all() {
@@ -150,7 +150,7 @@ fn a_stall_three_times() {
     check("comparison", &format!("{}\n{}", comparison_table(&three, PLAIN), comparison_explanation(&three, PLAIN)));
 }
 
-/// Where the loops agree there is nothing to explain, and nothing is claimed.
+/// If the loops agree, the explanation is empty.
 #[test]
 fn no_difference_no_explanation() {
     let healthy = fixtures::scenario("01");

@@ -1,4 +1,4 @@
-//! Load tools beside each other: tables for people and programs, and pictures.
+//! Tests of the comparison of load tools: tables for people and programs, and pictures.
 
 use truetail_analysis::league::{
     Certificate, GeneratorKind, LeagueRow, ReportView, ServerView, ToolState, ToolUnderTest, rank, row, stream_row,
@@ -22,7 +22,7 @@ struct League {
 }
 
 impl League {
-    /// One tool that saw it all, one that filled its tail in, one that is missing and has a message that could do harm.
+    /// One tool saw everything, one back-filled its tail, and one is missing and has a harmful message.
     fn new() -> League {
         let scenario = builtin::find("02").unwrap();
         let truth = truth(&scenario).unwrap();
@@ -152,7 +152,7 @@ fn pictures_are_of_the_tools_that_gave_something() {
     assert!(!svg.contains("NaN") && drawn[0].1.png().is_ok());
 }
 
-/// Where answers are streams, tools report other times too.
+/// If answers are streams, tools report other times too.
 #[test]
 fn what_is_about_whole_answers_says_so_where_answers_are_streams() {
     let (league, streams) = (League::new(), StreamTruth::default());

@@ -1,4 +1,4 @@
-//! What is drawn, from the outside.
+//! Tests of the crate's output.
 
 mod fixtures;
 mod golden;

@@ -1,4 +1,4 @@
-//! Pictures of runs: well-formed, of bounded size, and a sentence where there is nothing to draw.
+//! Tests that pictures of runs are well-formed and of bounded size, and that a picture without data is a sentence.
 
 use truetail_analysis::findings;
 use truetail_analysis::series::{ObjectiveBooks, RunSeries, ShownBecause, ShownStream, StreamSeries, series};
@@ -26,7 +26,7 @@ fn changed(run: &Run, keep: usize, change: impl Fn(&mut RequestRecord)) -> Run {
     Run { facts: run.facts.clone(), snapshot: recorder.finish(ScheduleHash::default()) }
 }
 
-/// A tree that a browser would draw: every element is closed, and no number is missing.
+/// Asserts that a browser can draw the picture: every element is closed, and no number is missing.
 pub fn assert_well_formed(name: &str, svg: &str) {
     resvg::usvg::Tree::from_str(svg, &resvg::usvg::Options::default())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -113,7 +113,7 @@ fn odd_runs_are_drawn_or_said_to_be_empty() {
     }
 }
 
-/// Names from outside are text, and other runs are laid over the first.
+/// Foreign names are escaped, and other runs are drawn over the first.
 #[test]
 fn other_runs_are_laid_over() {
     let (one, other) = (scenario("02"), scenario("04"));
@@ -125,7 +125,7 @@ fn other_runs_are_laid_over() {
     assert!(picture.svg().contains("class=\"s-other-0\"") && picture.svg().contains("class=\"s-shadow\""));
 }
 
-/// However long a run was, its pictures are small.
+/// Pictures are small even for a long run.
 #[test]
 fn a_long_run_has_small_pictures() {
     let mut scenario = builtin::find("04").unwrap();

@@ -1,4 +1,4 @@
-//! Pictures of sessions: well-formed and small, whatever the sessions did.
+//! Tests that pictures of sessions are well-formed and small for any sessions.
 
 use truetail_analysis::series::{EarlyEnds, SessionSeries, ShownBecause, ShownSession};
 use truetail_report::plot::{session_ends, session_waterfall};
@@ -6,7 +6,7 @@ use truetail_run::{EarlyEnd, SampledRequest, SampledSession, SessionEnding};
 
 use crate::of_runs::assert_well_formed;
 
-/// A session of so many requests, each 7 ms after the one before it.
+/// Returns a session of `requests` requests, each due 7 ms after the one before it.
 fn session(requests: u64, ending: SessionEnding) -> SampledSession {
     let request = |nth: u64| SampledRequest {
         step: nth as u32 % 9,

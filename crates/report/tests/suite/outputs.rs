@@ -1,4 +1,4 @@
-//! A run for build servers and pull requests.
+//! Tests of the output for build servers and pull requests.
 
 use junit_parser::{TestCase, TestStatus};
 use truetail_analysis::gates::{Gate, judge_all};
@@ -8,7 +8,7 @@ use truetail_run::{CheckCounts, Findings, Run, TargetFindings};
 
 use crate::fixtures;
 
-/// A run of this name, judged.
+/// Returns the run of this name, with judged gates.
 fn judged(name: &str, gates: &[&str]) -> (Run, Findings) {
     let fixture = fixtures::all().iter().find(|fixture| fixture.name == name).expect(name);
     let (run, mut findings) = (fixture.run.clone(), fixture.findings.clone());
@@ -17,7 +17,7 @@ fn judged(name: &str, gates: &[&str]) -> (Run, Findings) {
     (run, findings)
 }
 
-/// As a reader of JUnit files sees it: the name of the suite and its cases.
+/// Reads the JUnit file of a run: the name of the suite and its cases.
 fn read(run: &Run, findings: &Findings) -> (String, Vec<TestCase>) {
     let text = junit(&[JunitSuite::of(None, run, findings)]).unwrap();
     let suites = junit_parser::from_reader(text.as_bytes()).unwrap_or_else(|error| panic!("{error:?} in {text}"));
@@ -26,7 +26,7 @@ fn read(run: &Run, findings: &Findings) -> (String, Vec<TestCase>) {
     (suite.name, suite.cases)
 }
 
-/// `name: status message` of each case.
+/// Returns `name: status message` for each case.
 fn told(cases: &[TestCase]) -> Vec<String> {
     let one = |case: &TestCase| {
         let (status, message) = match &case.status {

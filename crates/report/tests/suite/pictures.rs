@@ -1,4 +1,4 @@
-//! Pictures to draw: one of each kind that looks different.
+//! Example pictures: one of each kind with a distinct appearance.
 
 use truetail_model::arrival::Horizon;
 use truetail_model::scenario::{Scenario, builtin};
@@ -12,7 +12,6 @@ use truetail_run::Run;
 use truetail_sim::labs::{every_nth, order_router};
 use truetail_sim::{SimOptions, simulate};
 
-/// All of them, by name.
 pub fn all() -> Vec<(&'static str, Picture)> {
     vec![
         ("freeze-p99", intervals(&freeze_p99())),
@@ -119,7 +118,7 @@ fn order_router() -> Picture {
     spectrum("The order router", "Pauses of 10 ms every 800 ms, 20 000 requests a second.", &curves)
 }
 
-/// Two in a hundred arrivals are never answered.
+/// Returns a run with two unanswered arrivals in a hundred.
 fn unanswered() -> Run {
     let mut scenario = scenario("04");
     scenario.service.faults.push(Fault::BlackHole { select: Selector { every: Some(50), ..Selector::default() } });
@@ -136,7 +135,7 @@ fn nothing() -> Picture {
     run_spectrum(&simulated(&scenario))
 }
 
-/// More series with longer names than fit in a row, and markup in one.
+/// Draws more series with longer names than fit in a row, and markup in one name.
 fn crowded() -> Picture {
     let run = simulated(&scenario("04"));
     let names = ["ab", "wrk2 <&> friends", "k6 constant-arrival-rate", "JMeter precise throughput timer", "vegeta"];

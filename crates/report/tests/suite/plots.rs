@@ -1,5 +1,5 @@
-//! Pictures, to the byte. `UPDATE_GOLDEN=1 cargo test -p truetail-report` writes the files anew; then look at them:
-//! `cargo run -p truetail-report --example pictures DIR` draws them as PNG.
+//! Tests of pictures, to the byte. `UPDATE_GOLDEN=1 cargo test -p truetail-report` rewrites the files; then look at
+//! them: `cargo run -p truetail-report --example pictures DIR` draws them as PNG.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn a_png_has_two_pixels_a_unit() {
     assert_eq!((side(16), side(20)), (1920, 1080));
 }
 
-/// Figures that no picture can be made of must not stop a report.
+/// Figures that cannot be drawn must not stop a report.
 #[test]
 fn odd_figures_are_drawn_somehow() {
     let mut plot = pictures::freeze_p99();
