@@ -1,8 +1,7 @@
 //! Benchmark of the analysis after a run: `cargo bench -p truetail-analysis`.
 //!
 //! 250 000 requests at 50 000/s with exponential service times, each a little late and read a little later, as on
-//! sockets. All of them are kept one by one, which is the most expensive case, because larger runs are analysed from
-//! histograms.
+//! sockets. All are kept one by one, the most expensive case: larger runs are analysed from histograms.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use truetail_analysis::findings;
@@ -28,7 +27,6 @@ fn simulated() -> Run {
     simulate(&scenario, SimOptions::default()).expect("it has an end")
 }
 
-/// Returns the run as a generator would have recorded it: in the order of the ends.
 fn as_measured(run: &Run) -> Run {
     let mut random = Random::new(1, 0);
     let mut records: Vec<RequestRecord> = run.snapshot.samples.even().to_vec();

@@ -2,8 +2,8 @@
 //!
 //! Each record holds the most that the generator may have added to it: its own lag, and what earlier late requests
 //! passed on ([`truetail_model::record::KnockOn`]). The lower partner of the quantile q is the quantile q of the
-//! response times less that amount, over the same arrivals and by the same rules. `docs/honesty.md` says what this
-//! proves and what it does not.
+//! response times less that amount, over the same arrivals and by the same rules. See `docs/honesty.md` for what this
+//! proves.
 
 use truetail_model::record::{Histogram, Metric, RequestRecord, Snapshot, rank_of};
 use truetail_run::Quantile;
@@ -15,16 +15,14 @@ use crate::verdict::thresholds::UNRESOLVED_SHARE;
 pub(crate) enum WithoutGenerator {
     /// The generator added nothing to any response time.
     Same,
-    /// Response times less what the generator added, over all planned arrivals, and the smallest service time, which is
-    /// a lower bound of every response time.
+    /// Response times less what the generator added, over all planned arrivals, and the smallest service time.
     Less { population: Box<Population>, fastest: u64 },
-    /// What the generator added was not recorded, as in runs saved by early versions.
+    /// Early versions did not record what the generator added.
     Unknown,
 }
 
 impl WithoutGenerator {
-    /// Returns the response times of a run without what the generator added. `every` holds all arrivals, if each was
-    /// kept.
+    /// The response times of a run without what the generator added. `every` holds all arrivals, if kept.
     pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> WithoutGenerator {
         match every {
             Some(records) => WithoutGenerator::of_records(records),

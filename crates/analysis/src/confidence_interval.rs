@@ -1,34 +1,31 @@
 //! Confidence intervals for quantiles of dependent values.
 //!
 //! Neighbouring response times are alike: a stall makes a thousand slow responses that are one event. Intervals that
-//! treat them as independent are far too narrow. `docs/confidence.md` gives the method, its reasons and the measured
-//! coverage. In short:
+//! treat them as independent are far too narrow. `docs/confidence.md` has the reasons and the measured coverage. The
+//! method:
 //!
 //! 1. For a value x, the arrivals beyond x are counted stretch by stretch, in the order of their intended start. The
 //!    long-run variance of these counts ([`crate::long_run_variance`]), divided by the variance of independent
 //!    arrivals, is the design effect. (Heidelberger & Lewis, "Quantile estimation in dependent sequences", *Operations
 //!    Research* 32, 1984, estimate the same variance from a spectrum.)
 //! 2. The effective sample size is n divided by the design effect. The ratio of the normal to Student's t, squared,
-//!    corrects it for estimating the variance from few cosines (Korn & Graubard, *Survey Methodology* 24, 1998). It is
-//!    never above n.
+//!    corrects it for estimating the variance from few cosines (Korn & Graubard, *Survey Methodology* 24, 1998), up to
+//!    n.
 //! 3. A rank r is below the interval if a share of r/n would be too small for q in an independent sample of the
 //!    effective size (binomial with mid-P, 2.5 % on either side), and above the interval likewise (Woodruff, *JASA* 47,
-//!    1952). The effective size is the smaller of that at the estimate and that at r (test inversion, as Francisco &
-//!    Fuller, *Annals of Statistics* 19, 1991): the last few values of one burst look like few events, the whole burst
-//!    is one.
-//! 4. Far out in the tail, too few bursts are seen to tell how long they are, and a run that met short bursts by chance
-//!    would be too certain. So the effective size is also limited to that at the quantile with ten times as many values
-//!    beyond it.
+//!    1952). The effective size is the smaller of those at the estimate and at r (test inversion, as Francisco &
+//!    Fuller, *Annals of Statistics* 19, 1991): the last few values of a burst look like few events, the whole burst is
+//!    one.
+//! 4. Far out in the tail, a run that met only a few short bursts would be too certain. So the effective size is also
+//!    limited to that at the quantile with ten times as many values beyond it.
 
 use crate::binomial;
 use crate::support::ONE_SIDE;
 
-/// The effective sample size of a quantile may not exceed that of the quantile with this many times as many values
-/// beyond it.
+/// A quantile's effective sample size may not exceed that of the one with this many times as many values beyond.
 const LESS_RARE: f64 = 10.0;
 
-/// Returns the factor, at least 1, by which the sample size shrinks: the design effect, corrected for its own
-/// uncertainty by Student's t.
+/// Factor, at least 1, that divides the sample size: the design effect, corrected by Student's t for its uncertainty.
 pub(crate) fn design_effect_bound((design_effect, cosines): (f64, usize)) -> f64 {
     (design_effect * (student(cosines) / NORMAL).powi(2)).max(1.0)
 }
@@ -53,8 +50,7 @@ pub(crate) fn ranks(q: f64, n: u64, rank: u64, effective: impl Fn(u64) -> f64) -
     Ranks { low, high }
 }
 
-/// Returns the largest number above `none` and at most `most` for which `holds`. Assumes that it also holds for all
-/// smaller numbers.
+/// The largest number above `none` and at most `most` that `holds`. If a number holds, all smaller ones must.
 fn largest(none: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut yes, mut no) = (none, most + 1);
     while no - yes > 1 {

@@ -1,6 +1,5 @@
-//! Tests of the intervals: an interval that ignores dependence fails, and respecting dependence costs little if the
-//! values are independent. `tests/coverage.rs` and, at length, `examples/coverage` measure how often intervals contain
-//! the truth of whole runs.
+//! Tests of the intervals: ignoring dependence fails, and respecting it costs little if the values are independent.
+//! `tests/coverage.rs` and `examples/coverage` measure how often intervals contain the truth of whole runs.
 
 use truetail_model::random::Random;
 

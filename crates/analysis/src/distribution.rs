@@ -6,7 +6,6 @@ use truetail_run::{Distribution, Quantile};
 use crate::population::{ConfidenceInterval, Population};
 use crate::support::{QUANTILES, min_sample_size};
 
-/// Computes the figures of a population, with the quantiles of the whole tail.
 pub(crate) fn distribution(population: &Population) -> Distribution {
     let answered = population.answered();
     Distribution {
@@ -31,8 +30,8 @@ pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
     table(population, &all).swap_remove(place)
 }
 
-/// Computes one quantile as [`quantile_of`] does, for a population whose `table` is known. Returns the entry of the
-/// table if it contains the quantile.
+/// Computes one quantile as [`quantile_of`] does, for a population whose `table` is known. Prefers an entry of the
+/// table.
 pub(crate) fn among(population: &Population, q: f64, table: &[Quantile]) -> Quantile {
     let place = table.partition_point(|other| other.q < q);
     if let Some(known) = table.get(place).filter(|known| known.q == q) {
@@ -61,7 +60,6 @@ pub(crate) fn estimate_of(population: &Population, q: f64) -> Quantile {
     }
 }
 
-/// Computes these quantiles, which are in ascending order, with intervals that do not cross.
 fn table(population: &Population, quantiles: &[f64]) -> Vec<Quantile> {
     let mut quantiles: Vec<Quantile> = quantiles.iter().map(|q| alone(population, *q)).collect();
     uncross(&mut quantiles);
@@ -70,8 +68,7 @@ fn table(population: &Population, quantiles: &[f64]) -> Vec<Quantile> {
 
 /// Widens intervals, and narrows none, until neither end of an interval lies beyond the same end of a higher
 /// quantile's. Each interval is computed separately and contains its truth as often as it says. The truths are in
-/// order, so the ends may be put in order too. If an interval is open above, those of all higher quantiles become open
-/// above.
+/// order, so the ends may be put in order too. An interval that is open above opens all higher ones.
 fn uncross(quantiles: &mut [Quantile]) {
     let has_interval = |quantile: &&mut Quantile| quantile.effective_n.is_some();
     let mut highest = Some(0);
@@ -86,7 +83,6 @@ fn uncross(quantiles: &mut [Quantile]) {
     }
 }
 
-/// Computes one quantile independently of the others.
 fn alone(population: &Population, q: f64) -> Quantile {
     let estimate = estimate_of(population, q);
     // The smallest and the largest value seen estimate nothing, so they have no interval.

@@ -13,11 +13,10 @@ use crate::truth::Truth;
 /// The response time of a run in virtual time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExactTimes {
-    /// The curve contains the quantiles of every table. It ends with the largest answer or at the first arrival without
-    /// an answer.
+    /// The curve, with the quantiles of every table. It ends with the largest answer or before the first missing one.
     pub curve: PercentileCurve,
-    /// The quantiles of every table: p50, p90, p95, p99, p99.9, p99.99 and the largest. Each is known, or at least its
-    /// lower bound is, however small the run.
+    /// The quantiles of every table: p50, p90, p95, p99, p99.9, p99.99 and the largest. Each has a value or a lower
+    /// bound.
     pub quantiles: Vec<Quantile>,
 }
 
@@ -58,8 +57,7 @@ pub fn truth_curve(truth: &Truth) -> PercentileCurve {
     curve(CurveKind::Truth, truth.count(), truth.unanswered(), value)
 }
 
-/// Builds a curve. `value` returns the value of a rank from 1 to `count`, and `None` from the first arrival without an
-/// answer.
+/// Builds a curve. `value` maps a rank from 1 to `count` to its value, or to `None` without an answer.
 fn curve(kind: CurveKind, count: u64, unanswered: u64, value: impl Fn(u64) -> Option<u64>) -> PercentileCurve {
     let unanswered_share = if count == 0 { 0.0 } else { unanswered as f64 / count as f64 };
     let point = |q| {
@@ -69,8 +67,7 @@ fn curve(kind: CurveKind, count: u64, unanswered: u64, value: impl Fn(u64) -> Op
     PercentileCurve { kind, points: places(count).into_iter().map_while(point).collect(), count, unanswered_share }
 }
 
-/// Returns the q of a curve over `count` arrivals, ascending: those of every curve, then the middle of the share of the
-/// largest value.
+/// The q of a curve over `count` arrivals, ascending. The last is the middle of the share of the largest value.
 fn places(count: u64) -> Vec<f64> {
     if count == 0 {
         return Vec::new();

@@ -13,13 +13,11 @@ const SMALLEST_BIN: usize = 4;
 /// Cumulative counts are kept once per this many entries. The rest is counted on demand.
 const STRIDE: usize = 1024;
 
-/// A value and its stretch in one word, with the value in the high bits. Words sort like values, many times faster than
-/// pairs.
+/// A value and its stretch in one word, with the value in the high bits. Words sort much faster than pairs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Placed(u64);
 
 impl Placed {
-    /// Room for [`MAX_BINS`].
     const BIN_BITS: u32 = 7;
     /// Larger values, of more than four and a half years, are not distinguished.
     const LARGEST: u64 = u64::MAX >> Placed::BIN_BITS;
@@ -40,11 +38,9 @@ impl Placed {
 /// The values of a run in ascending order, each with its stretch.
 #[derive(Clone, Debug)]
 pub(crate) struct ExceedanceCounts {
-    /// Values with their stretches, ascending.
     placed: Vec<Placed>,
     /// Number of arrivals of each entry; empty if each entry is one arrival.
     counts: Vec<u64>,
-    /// Number of arrivals of each stretch.
     sizes: Vec<u64>,
     /// Number of arrivals of each stretch before entries 0, [`STRIDE`], 2 · [`STRIDE`], …
     before: Vec<Vec<u64>>,
@@ -99,7 +95,6 @@ impl ExceedanceCounts {
         values.last().is_none_or(|last| *last < Placed::LARGEST).then_some(values)
     }
 
-    /// Adds the arrivals of these entries to the counts of their stretches.
     fn count(&self, entries: Range<usize>, sizes: &mut [u64]) {
         let placed = &self.placed[entries.clone()];
         if self.counts.is_empty() {
@@ -109,9 +104,8 @@ impl ExceedanceCounts {
         }
     }
 
-    /// Returns the design effect of the share of arrivals with a value of at least `from`, and the number of cosines it
-    /// was estimated from. The design effect is the share's variance divided by that of independent arrivals. Returns
-    /// `None` if the share is 0 or 1.
+    /// The design effect of the share of arrivals with a value of at least `from`: its variance over that of
+    /// independent arrivals, and the number of cosines behind the estimate. Returns `None` if the share is 0 or 1.
     pub(crate) fn design_effect(&self, from: u64) -> Option<(f64, usize)> {
         let below = self.below(from);
         let share = below.iter().sum::<u64>() as f64 / self.total as f64;
@@ -155,8 +149,8 @@ mod tests {
 
     #[test]
     fn one_burst_is_one_event() {
-        // 40 of 4 000 arrivals are slow. Spread evenly, they vary less than independent ones. All at once, they vary as
-        // one event of 40.
+        // 40 of 4 000 arrivals are slow. Evenly spread, they vary less than independent ones. All at once, they are one
+        // event.
         let evenly: Vec<u64> = (0..4_000).map(|i| u64::from(i % 100 == 50)).collect();
         let at_once: Vec<u64> = (0..4_000).map(|i| u64::from((1_000..1_040).contains(&i))).collect();
         let effect = |values: &[u64]| ExceedanceCounts::of_values(values).unwrap().design_effect(1).unwrap().0;

@@ -1,10 +1,9 @@
 //! How closely the actual arrivals followed the plan.
 //!
 //! Gaps are compared by the Kolmogorov–Smirnov distance of their two distributions, with a tolerance. A metronome has
-//! only one gap, and the least jitter is as far from it as can be, so gaps count as equal if they differ by no more
-//! than a tenth of the mean gap. If the plan is a Poisson process, the gaps are measured on the clock on which its rate
-//! is 1 (the time change of Brown et al., *Neural Computation* 14, 2002). These gaps are exponential if the starts are
-//! as planned.
+//! only one gap, and the least jitter is as far from it as can be, so gaps count as equal if they differ by at most a
+//! tenth of the mean gap. The gaps of a Poisson process are measured on the clock on which its rate is 1 (the time
+//! change of Brown et al., *Neural Computation* 14, 2002). They are exponential if the starts are as planned.
 
 use truetail_model::arrival::{Profile, RateProfile};
 use truetail_model::record::{Metric, Outcome, RequestRecord, SecondCounts, Snapshot};
@@ -19,12 +18,11 @@ use crate::verdict::thresholds::DISPLACED_NS;
 const ON_TIME_NS: u64 = 1_000_000;
 /// … and within this share of the mean gap, which leaves the order and the rhythm of arrivals as they are.
 const ON_TIME_SHARE: u64 = 10;
-/// Minimum number of gaps, or of windows.
 const FEWEST: usize = 20;
 /// Average number of arrivals in a window of the dispersion.
 const WINDOW_ARRIVALS: u64 = 10;
-/// The Kolmogorov–Smirnov distance of n values from their own distribution exceeds this over √n in 5 % of samples
-/// (Smirnov's table, for large n).
+/// The Kolmogorov–Smirnov distance of n values from their own distribution exceeds this / √n in 5 % of samples (large
+/// n).
 const SMIRNOV_5_PERCENT: f64 = 1.3581;
 
 /// Returns how closely the arrivals of a run followed its schedule. Returns `None` if no arrival was issued or no rate
@@ -53,8 +51,7 @@ pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Op
     })
 }
 
-/// Counts the issued arrivals with a start delay, or generator lag, of more than `limit_ns`. Exact to 0.1 % from
-/// histograms.
+/// Counts the issued arrivals with a start delay, or generator lag, above `limit_ns` (to 0.1 % from histograms).
 fn beyond(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric, limit_ns: u64) -> u64 {
     match every {
         Some(records) => {
@@ -93,7 +90,6 @@ fn poisson_profile(run: &Run) -> Option<Profile> {
     offered.profile.as_ref().filter(|_| is_poisson)?.parse().ok()
 }
 
-/// Returns the gaps between `starts`, which ascend, sorted by length.
 pub(crate) fn sorted_gaps(starts: &[u64]) -> Vec<u64> {
     let mut gaps: Vec<u64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.sort_unstable();
@@ -106,7 +102,7 @@ pub(crate) fn distance(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
     ahead(a, b, tolerance).max(ahead(b, a, tolerance))
 }
 
-/// Returns the largest amount by which the distribution function of `a` exceeds that of `b`.
+/// The largest excess of the distribution function of `a` over that of `b`.
 fn ahead(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
     let mut passed = 0;
     let mut ahead = 0.0_f64;
@@ -155,8 +151,7 @@ fn of_records(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
     dispersion(window_ns, &planned, &actual)
 }
 
-/// Computes the dispersion of whole seconds. Leaves out the first and the last second with arrivals, which may be
-/// partial.
+/// The dispersion of whole seconds, without the first and the last with arrivals, which may be partial.
 fn of_seconds(rows: &[SecondCounts]) -> Option<Dispersion> {
     let busy = |row: &SecondCounts| row.planned > 0;
     let rows = rows.get(rows.iter().position(busy)? + 1..rows.iter().rposition(busy)?)?;

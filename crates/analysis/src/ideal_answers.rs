@@ -14,7 +14,7 @@ pub(crate) struct IdealAnswer {
     action: Action,
     /// The connection was closed in the middle of the answer.
     is_cut: bool,
-    /// For a stream: the instants at which its events came, and how many came at once.
+    /// The instants of the events of a stream, and the number of events at each.
     pub(crate) events: Vec<(Timestamp, u64)>,
 }
 
@@ -37,7 +37,6 @@ impl IdealAnswer {
         (is_whole && self.completed != Timestamp::NEVER).then(|| self.completed.since(self.arrived))
     }
 
-    /// Adds an event that a batch gave to this answer.
     fn add_step(&mut self, at: Timestamp, is_last: bool, outline: &StreamOutline) {
         let first = self.events.len() as u64;
         let ends = is_last && !outline.is_cut;
@@ -48,9 +47,8 @@ impl IdealAnswer {
     }
 }
 
-/// Passes to `visit` the answers of `scenario` to a client that starts every request at its intended start. The order
-/// is that of the intended starts, and the answers of the warm-up are left out. Returns false unless the load model is
-/// open.
+/// Passes to `visit` the answers of `scenario` to a client that starts every request at its intended start, in this
+/// order and without the warm-up. Returns false unless the load model is open.
 ///
 /// # Panics
 /// If the schedule has no end.

@@ -1,4 +1,4 @@
-//! Arrivals and ends in stretches of equal length, over the time in which arrivals were intended.
+//! Arrivals and ends in stretches of equal length, from the first to the last intended start.
 
 use std::ops::Range;
 
@@ -8,21 +8,15 @@ use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 /// Number of stretches that single requests are cut into.
 const STRETCHES: usize = 40;
 
-/// One stretch of time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Stretch {
-    /// Arrivals intended in the stretch.
     pub(crate) planned: u64,
-    /// Whole answers that ended in it.
     pub(crate) completed: u64,
-    /// Arrivals that ended in it with or without an answer.
     pub(crate) ended: u64,
-    /// The median response time of the answers that ended in it, or `None` if no answer did. It grows with a backlog
-    /// even if newer arrivals are never answered.
+    /// The median response time of the answers that ended in it. Grows with a backlog even without newer answers.
     pub(crate) median_ns: Option<u64>,
 }
 
-/// The stretches of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LoadTimeline {
     pub(crate) stretches: Vec<Stretch>,
@@ -30,7 +24,6 @@ pub(crate) struct LoadTimeline {
 }
 
 impl LoadTimeline {
-    /// Returns the timeline of a run, or `None` if nothing was planned.
     pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<LoadTimeline> {
         match every {
             Some(records) => of_records(records),
@@ -48,17 +41,14 @@ impl LoadTimeline {
         self.stretches.iter().map(step).collect()
     }
 
-    /// Returns the later half of the stretches.
     pub(crate) fn later_half(&self) -> LoadTimeline {
         LoadTimeline { stretches: self.stretches[self.stretches.len() / 2..].to_vec(), stretch_s: self.stretch_s }
     }
 
-    /// Returns the length of all stretches, in seconds.
     pub(crate) fn length_s(&self) -> f64 {
         self.stretches.len() as f64 * self.stretch_s
     }
 
-    /// Returns `count` per second, over all stretches.
     pub(crate) fn per_second(&self, count: fn(&Stretch) -> u64) -> f64 {
         self.stretches.iter().map(count).sum::<u64>() as f64 / self.length_s()
     }
@@ -98,8 +88,7 @@ fn count(record: &RequestRecord, stretches: &mut [Stretch], stretch_of: impl Fn(
 }
 
 /// Builds the timeline from whole intervals, which are seconds except in a long run. Leaves out the last interval with
-/// arrivals, which may be partial. Also leaves out a first interval that is longer than a second and began before the
-/// arrivals.
+/// arrivals, and a first one that is longer than a second and began before the arrivals: these may be partial.
 fn of_seconds(snapshot: &Snapshot) -> Option<LoadTimeline> {
     let (seconds, intervals) = (&snapshot.seconds, &snapshot.intervals);
     let first = seconds.iter().position(|row| row.planned > 0)?;

@@ -10,8 +10,8 @@
 //!
 //! # Number of cosines
 //!
-//! More cosines make the estimate steadier, but too many reach frequencies at which the spectrum differs from that at
-//! zero. So the first 30 are used as long as the spectrum is flat over them:
+//! More cosines make the estimate steadier, but at high frequencies the spectrum differs from that at zero. So the
+//! first 30 are used as long as the spectrum is flat over them:
 //!
 //! - A series with memory has more energy in its slow half. While the slow half is larger than the fast one, at the 10
 //!   % level of an F test, the fast half is dropped, down to 4 cosines.
@@ -23,7 +23,6 @@ use std::f64::consts::PI;
 
 use crate::binomial::incomplete_beta;
 
-/// Maximum number of cosines.
 pub(crate) const MAX_COSINES: usize = 30;
 /// Minimum number of cosines. One more bin than this is needed for an estimate.
 pub(crate) const FEWEST_COSINES: usize = 4;
@@ -34,7 +33,6 @@ const MEMORY_LEVEL: f64 = 0.10;
 /// Level of the test for repetition. A mistake here makes the interval too narrow, so it must be rare.
 const REPETITION_LEVEL: f64 = 0.001;
 
-/// The cosines over a number of bins.
 #[derive(Clone, Debug)]
 pub(crate) struct CosineBasis {
     /// The values of each cosine, bin by bin, one cosine after another.
@@ -42,7 +40,6 @@ pub(crate) struct CosineBasis {
     bins: usize,
 }
 
-/// The variance of the sum of a series, and the number of cosines it was estimated from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct LongRunVariance {
     pub(crate) variance: f64,
@@ -114,8 +111,7 @@ mod tests {
     use proptest::prelude::*;
     use truetail_model::random::Random;
 
-    /// A series of `bins` normal values (sums of uniform ones). Each is `memory` times the one before plus something
-    /// new.
+    /// A series of `bins` normal values (sums of uniform ones). Each is `memory` times the last plus something new.
     fn series(seed: u64, bins: usize, memory: f64) -> Vec<f64> {
         let mut random = Random::new(seed, 3);
         let mut last = 0.0;
@@ -147,9 +143,8 @@ mod tests {
 
     #[test]
     fn with_memory_the_sum_varies_as_theory_says() {
-        // Theory: 1 / (1 − memory)² times as much. With a memory of two or five of the 120 bins, the fast cosines of 30
-        // see less. If they were kept, the ratio would be 0.75 and 0.35. The rest of the difference is a weakness of
-        // the method.
+        // Theory: 1 / (1 − memory)² times as much. The fast cosines see less: with all 30, the ratio would be 0.75 and
+        // 0.35. The rest of the difference is a weakness of the method.
         for (memory, within) in [(0.5, 0.8..1.1), (0.8, 0.65..1.0)] {
             let ratio = mean_variance(120, memory) / 120.0 * (1.0 - memory).powi(2);
             assert!(within.contains(&ratio), "{memory}: {ratio}");

@@ -1,5 +1,4 @@
-//! The distributions of a run, and any quantile of them: from every single request if each was kept, else from
-//! histograms.
+//! The distributions and quantiles of a run: from every single request if each was kept, else from histograms.
 
 use truetail_model::record::{Histogram, Metric, Outcome, RequestRecord, Snapshot};
 use truetail_run::{Distribution, MetricDistributions, Quantile, Run};
@@ -30,7 +29,6 @@ pub fn quantile(run: &Run, metric: Metric, q: f64) -> Quantile {
     quantile
 }
 
-/// Returns the response time over all planned arrivals.
 pub(crate) fn response_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Distribution {
     let mut response_time = distribution(&population(snapshot, every, Metric::ResponseTime));
     let without = WithoutGenerator::of(snapshot, every);
@@ -38,14 +36,13 @@ pub(crate) fn response_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>
     response_time
 }
 
-/// Returns the other metrics, each over its own arrivals.
 pub(crate) fn metrics(
     snapshot: &Snapshot,
     every: Option<&[RequestRecord]>,
     response_time: &Distribution,
 ) -> MetricDistributions {
     let of = |metric| match metric {
-        // The values are those of the response time, so they need not be sorted again.
+        // The values equal the response times, so they need not be sorted again.
         Metric::FirstByteTime if every.is_some_and(came_at_once) => unbracketed(response_time),
         metric => distribution(&population(snapshot, every, metric)),
     };
@@ -88,7 +85,6 @@ fn times_by_status(records: &[RequestRecord], error: bool) -> Vec<u64> {
     records.iter().filter(is_wanted).map(|record| record.response_time().0).collect()
 }
 
-/// Returns all planned arrivals by their response time.
 pub(crate) fn response_time_population(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Population {
     population(snapshot, every, Metric::ResponseTime)
 }

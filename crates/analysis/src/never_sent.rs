@@ -1,7 +1,7 @@
 //! The requests that a closed loop never sent, and both loops on one time axis.
 //!
-//! A schedule plans its arrivals whatever the service does. Users who wait for their answers send nothing meanwhile, so
-//! arrivals that were planned for that time have no counterpart in the closed loop. [`never_sent`] finds them.
+//! Users who wait for their answers send nothing meanwhile, so arrivals that a schedule planned for that time have no
+//! counterpart in the closed loop. [`never_sent`] finds them.
 
 use std::collections::HashSet;
 
@@ -14,12 +14,10 @@ use truetail_run::Run;
 const COLUMNS: f64 = 500.0;
 /// Rows of the picture in each decade of time.
 const ROWS_A_DECADE: f64 = 50.0;
-/// Rows of the table.
 const TABLE_ROWS: usize = 10;
 
-/// Returns the planned arrivals, as indices into `planned`, to which a closed loop sent no request. As many pairs as
-/// possible are made of a planned and a sent request that are at most `within` apart. Planned arrivals without a
-/// partner are returned. Both lists are ascending.
+/// Returns the indices of planned arrivals without a request of the closed loop. As many pairs as possible are made of
+/// a planned and a sent request that are at most `within` apart. Both lists are ascending.
 pub fn never_sent(planned: &[Timestamp], sent: &[Timestamp], within: Nanos) -> Vec<usize> {
     let mut left = sent.iter().peekable();
     let mut is_missing = |intended: &Timestamp| {
@@ -55,8 +53,8 @@ pub struct RequestTimeline {
     pub to_s: f64,
     /// Requests of the closed loop. Only one of several at about the same place is kept.
     pub sent: Vec<Mark>,
-    /// Planned arrivals that the closed loop never sent, with the response time they had in the open loop. Only one of
-    /// several at about the same place is kept.
+    /// Planned arrivals that the closed loop never sent, with the response time they had in the open loop. One of
+    /// several at a place is kept.
     pub never_sent: Vec<Mark>,
     /// Equal stretches of the time from `from_s` to `to_s`, with all requests.
     pub rows: Vec<TimelineRow>,
@@ -68,8 +66,8 @@ pub struct RequestTimeline {
     pub closed_ended_s: f64,
 }
 
-/// Compares the requests of both loops with an intended start in `window`. `within` is the time in which each user of
-/// the closed loop should send one request. Returns `None` if a run did not keep every single request.
+/// Compares the requests of both loops with an intended start in `window`. `within` is the time that each user of the
+/// closed loop needs for one request. Returns `None` if a run did not keep every single request.
 pub fn request_timeline(
     closed: &Run,
     open: &Run,
@@ -97,7 +95,6 @@ pub fn request_timeline(
     })
 }
 
-/// The times of a request that the picture needs.
 #[derive(Clone, Copy)]
 struct Seen {
     due: Timestamp,
@@ -124,7 +121,6 @@ fn seen(snapshot: &Snapshot) -> Option<Vec<Seen>> {
     })
 }
 
-/// The grid of cells in which only one mark is kept.
 struct Grid {
     from: Timestamp,
     to: Timestamp,

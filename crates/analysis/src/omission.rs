@@ -54,8 +54,7 @@ pub struct OmissionComparison {
     pub stall: Option<StallArrivals>,
 }
 
-/// Compares two runs with the truth. `stall` is the start and the length of a stall of the service, on the clock of the
-/// runs.
+/// Compares two runs with the truth. `stall` is the start and length of a stall, on the clock of the runs.
 pub fn comparison(
     closed: (&Run, &Findings),
     open: (&Run, &Findings),

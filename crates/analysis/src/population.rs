@@ -1,5 +1,4 @@
-//! All arrivals of one distribution: those with a value, those whose value is only known from below, and those that
-//! will never have one.
+//! All arrivals of one distribution: with a value, with a lower bound of a value, or without any.
 //!
 //! # Quantiles when answers are missing
 //!
@@ -9,8 +8,7 @@
 //!
 //! - It is never below the r-th smallest of answers and waited times together ([`Population::lower_bounds`]), because
 //!   the true times are, one by one, not below these.
-//! - It is never above the r-th smallest answer, if r ≤ A, because the missing answers can only come before it or after
-//!   it.
+//! - It is never above the r-th smallest answer, if r ≤ A, because missing answers can only come before or after it.
 //!
 //! If both agree (to the 0.1 % of a histogram bucket), the quantile is known and printed as a number. That is always so
 //! if the time waited for the unanswered is not shorter than the answers in question, as with timeouts. Otherwise the
@@ -26,7 +24,6 @@ use crate::sorted_values::{SortedValues, ValueRange};
 /// Two values that differ by less than this share are in the same or in neighbouring buckets of a histogram.
 const RESOLUTION: f64 = 1.0 / 1024.0;
 
-/// The arrivals of one distribution.
 pub(crate) struct Population {
     answered: SortedValues,
     censored: SortedValues,
@@ -37,7 +34,6 @@ pub(crate) struct Population {
     exceedance: Option<ExceedanceCounts>,
 }
 
-/// The 95 % confidence interval of a quantile.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct ConfidenceInterval {
     /// Lower end. `None` if the interval is open below, or if nothing is known.
@@ -48,7 +44,6 @@ pub(crate) struct ConfidenceInterval {
     pub(crate) effective_n: Option<u64>,
 }
 
-/// A quantile of a population.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Estimate {
     pub(crate) value: u64,
@@ -189,8 +184,8 @@ impl Population {
         }
     }
 
-    /// Returns the design effect of the share beyond the value at `rank`, with and without the values that equal it.
-    /// The two may differ widely.
+    /// Returns the design effect of the share beyond the value at `rank`, with and without equal values, which may
+    /// differ a lot.
     fn design_effect_bound(&self, exceedance: &ExceedanceCounts, rank: u64) -> DesignEffectBounds {
         let within = rank <= self.answered.count();
         let value = if within { self.answered.at(rank) } else { ValueRange { low: u64::MAX, high: u64::MAX } };
@@ -208,7 +203,6 @@ fn by_size(exceedance: Option<&ExceedanceCounts>, values: Vec<u64>) -> SortedVal
     }
 }
 
-/// The smaller and the larger of two readings.
 struct DesignEffectBounds {
     least: f64,
     most: f64,

@@ -12,8 +12,8 @@ use crate::verdict::thresholds::{
     SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
 };
 
-/// Number of seconds that the detector considers. A stall shorter than three quarters of them cannot make the backlog
-/// rise in three quarters of them.
+/// Number of seconds considered. A stall of less than three quarters of them cannot raise the backlog in three
+/// quarters.
 const WINDOW: usize = 12;
 
 /// The share of the capacity seen that is suggested as a rate. At 80 % of capacity, a queue of random arrivals is four
@@ -23,7 +23,7 @@ pub const SUGGESTED_SHARE: f64 = 0.8;
 /// The counts of a run from its origin to the end of a second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RunCounts {
-    /// Arrivals intended so far.
+    /// Arrivals intended until then.
     pub planned: u64,
     /// Number of these arrivals that have ended, with or without an answer.
     pub ended: u64,
@@ -57,9 +57,8 @@ pub struct SaturationDetector {
     history: VecDeque<RunCounts>,
     timeout: Option<Nanos>,
     first_median: Option<Nanos>,
-    /// Maximum number of answers in a second.
     most_answered: u64,
-    /// Number of successive seconds in which requests timed out.
+    /// Number of successive seconds with timeouts.
     giving_up: usize,
 }
 
@@ -69,7 +68,7 @@ impl SaturationDetector {
         SaturationDetector::default()
     }
 
-    /// Creates a detector for a run with this request timeout, at which a growing queue stops growing.
+    /// Creates a detector for a run with this request timeout, which ends the growth of a queue.
     pub fn with_timeout(timeout: Option<Nanos>) -> SaturationDetector {
         SaturationDetector { timeout, ..SaturationDetector::default() }
     }
@@ -124,8 +123,8 @@ impl SaturationDetector {
         })
     }
 
-    /// Returns `answered` per second. Once requests time out, returns the best second instead, because a server may
-    /// continue to work for clients that have gone.
+    /// Returns `answered` per second. Once requests time out, returns the best second: a server may work for clients
+    /// that have gone.
     fn capacity(&self, answered: f64) -> f64 {
         if self.giving_up > 0 { self.most_answered as f64 } else { answered }
     }
@@ -166,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    /// The first second in which a run was called saturated, and the result of that second.
+    /// The first second that was called saturated, and its result.
     fn watched(run: &Run) -> Option<(usize, Saturation)> {
         let mut watch = SaturationDetector::new();
         let mut counts = RunCounts::default();

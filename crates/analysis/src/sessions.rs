@@ -24,7 +24,6 @@ pub(crate) fn sum(times: &SessionTimes) -> (u64, f64, u64) {
     (times.of(SessionTime::Completed).count() + unanswered, sum as f64, unanswered)
 }
 
-/// Computes the findings of the sessions of a run.
 pub(crate) fn findings(sessions: &SessionFacts) -> SessionFindings {
     let of_step = |(step, facts): (u32, &StepFacts)| {
         let step_time = || distribution(&population(&facts.times));

@@ -1,9 +1,7 @@
-//! The settling of the response time: what could be cut from the beginning of a run, and what changed in the middle of
-//! it.
+//! The settling of the response time: what to cut from the beginning of a run, and what changed in the middle.
 //!
 //! [`crate::levels`] finds the levels of the response time, which settles at the last one. The time before that level
-//! is a warm-up if enough of the run remains. Otherwise the response time did not settle. `docs/steady-state.md` gives
-//! methods, sources and measured rates.
+//! is a warm-up if enough of the run remains. Otherwise the response time did not settle. See `docs/steady-state.md`.
 
 use truetail_model::record::RequestRecord;
 use truetail_model::time::{NANOS_PER_SECOND, Rate, Timestamp};
@@ -25,7 +23,7 @@ const REST_SHARE: f64 = 0.40;
 /// first share of the run. Later it is getting slower, which is a finding.
 const FILLING_SHARE: f64 = 0.25;
 
-/// Finds the time at which the response time of a run settles. The same run gives the same result.
+/// Finds the time when the response time of a run settles. The same run gives the same result.
 pub fn settling(run: &Run) -> Settling {
     settling_of(run, metric_distributions::every_arrival(&run.snapshot).as_deref())
 }
@@ -108,8 +106,7 @@ fn seconds(ns: u64) -> String {
     messages::seconds(ns)
 }
 
-/// Counts the measured arrivals intended before a whole second. Returns `None` if neither requests nor seconds are
-/// known.
+/// Counts the measured arrivals intended before a whole second, if requests or seconds are known.
 fn arrivals_before(run: &Run, every: Option<&[RequestRecord]>, cut_ns: u64) -> Option<u64> {
     let rows = &run.snapshot.seconds;
     match every {

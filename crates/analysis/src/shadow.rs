@@ -1,5 +1,4 @@
-//! The closed-loop shadow: what a closed-loop tool would have reported of the same server, from the requests of an open
-//! run.
+//! The closed-loop shadow: what a closed-loop tool would have reported of the server, from the requests of an open run.
 //!
 //! Each of N users sends a request, waits for the answer, and sends the next one at once. At time t, the server takes
 //! as long as for one of the [`NEIGHBOURS`] requests of the run that were sent around t, drawn by a hash. (The nearest
@@ -14,8 +13,8 @@
 //!   which is nothing but queue, there is no shadow.
 //! - Users have a connection each, and the tool is never late.
 //! - An event shorter than the time that the neighbours span is blurred, and may be missed if only a part of the
-//!   requests was kept. The slow requests that were kept in addition are left out, because they would make slowness
-//!   look more frequent than it was.
+//!   requests was kept. The slow requests that were kept in addition are left out, because they would exaggerate
+//!   slowness.
 //! - Users who would send much more often than the run did need data that the run does not have. Then there is no
 //!   shadow. The same applies if users send far more often than their mean service time implies.
 //!
@@ -31,15 +30,13 @@ use truetail_run::{ClosedLoopShadow, Distribution, Findings, Run, ShadowQuantile
 
 use crate::support::{QUANTILES, min_sample_size};
 
-/// Number of requests around an instant that represent it. Enough that their mean is near the true one, few enough that
-/// an event remains visible.
+/// Number of requests that represent an instant: enough for an accurate mean, few enough to show an event.
 const NEIGHBOURS: usize = 16;
 /// Approximate maximum number of simulated requests. If there would be more, only some of the users are simulated.
 const MAX_STEPS: usize = 1 << 18;
 /// Number of further tools that are simulated, to see how much their reports vary.
 const REPLICATES: u64 = 8;
-/// Approximate number of simulated requests of each further tool: enough for p99.9, which needs some thousand. Fewer
-/// make the interval wider.
+/// Approximate number of simulated requests of each further tool: enough for p99.9. Fewer widen the interval.
 const REPLICATE_STEPS: usize = 1 << 14;
 /// Agreement of a shadow with a real closed loop, as a factor.
 const AGREEMENT: f64 = 1.1;
@@ -53,8 +50,7 @@ const SHORTEST_NS: u64 = 1_000;
 const MAX_USERS: f64 = 1e6;
 
 /// Returns the shadow of the users who would send the offered rate while all is well: as many as the offered rate times
-/// the median service time (Little's law). Returns `None` if [`shadow`] does, and for a run that is INVALID, whose
-/// answers cannot be compared.
+/// the median service time (Little's law). Returns `None` if [`shadow`] does, and for an INVALID run.
 pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
     let median = findings.metrics[Metric::ServiceTime].quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
     let users = (findings.offered_per_second? * median as f64 / 1e9).round().clamp(1.0, MAX_USERS) as u32;
@@ -64,9 +60,8 @@ pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopSh
     shadow(run, &findings.response_time, users)
 }
 
-/// Returns what a closed loop of `users`, at least 1, would have reported, compared with the run's own `response_time`.
-/// Returns `None` unless the load model is open and single requests were kept, and if a user would send much more often
-/// than the run did.
+/// Returns what a closed loop of `users`, at least 1, would have reported, against the run's own `response_time`. Needs
+/// an open load model and single requests. Returns `None` if a user would send much more often than the run.
 pub fn shadow(run: &Run, response_time: &Distribution, users: u32) -> Option<ClosedLoopShadow> {
     let seen = Seen::of(run)?;
     let asked = seen.ask(users.max(1))?;
@@ -100,8 +95,8 @@ fn quantile(q: f64, asked: &Asked, others: &[Asked], truth: &Distribution) -> Sh
     ShadowQuantile { q, value_ns: asked.quantile(q), omission_factor, at_least, omission_low, omission_high }
 }
 
-/// Returns the lowest and the highest factor of all tools, each widened by [`AGREEMENT`]. Returns `None` if one of the
-/// tools has too few requests.
+/// Returns the lowest and the highest factor of all tools, each widened by [`AGREEMENT`]. `None` if a tool has too few
+/// requests.
 fn interval(
     q: f64,
     asked: &Asked,
@@ -116,7 +111,6 @@ fn interval(
     (Some(lowest / AGREEMENT), Some(highest * AGREEMENT))
 }
 
-/// A request of the run, as a user would have met it.
 #[derive(Clone, Copy, Debug)]
 struct Met {
     at: u64,
@@ -128,13 +122,11 @@ struct Met {
 struct Seen {
     /// In the order of their actual start.
     requests: Vec<Met>,
-    /// End of the time in which users send requests.
+    /// Users send requests until then.
     until: u64,
 }
 
-/// The answers that users got.
 struct Asked {
-    /// Response times of the answered requests, ascending.
     sorted: Vec<u64>,
     failed: usize,
     /// Number of users that each simulated user represents.
@@ -170,7 +162,6 @@ impl Seen {
         self.ask_in(0, users, MAX_STEPS)
     }
 
-    /// Simulates the users of another tool.
     fn ask_as(&self, tool: u64, users: u32) -> Option<Asked> {
         self.ask_in(tool, users, REPLICATE_STEPS)
     }

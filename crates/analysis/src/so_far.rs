@@ -7,8 +7,7 @@ use truetail_run::Run;
 /// Arrivals of this last time that have not ended are not counted yet, because most of them will be answered in a
 /// moment. Counted as unanswered, they would be above every answer, and a healthy run would have no p99.9.
 const TOO_YOUNG: Nanos = Nanos(NANOS_PER_SECOND);
-/// In intervals longer than this, in seconds, all arrivals count: such a run is so long that a few of them change
-/// nothing.
+/// In intervals longer than this, in seconds, all arrivals count: in such a long run, a few of them change nothing.
 const LONGEST_YOUNG_INTERVAL_S: u64 = 4;
 
 /// Closes the books of `run`, whose elapsed time is the age of what was recorded. The records of a run in progress say
@@ -21,8 +20,7 @@ const LONGEST_YOUNG_INTERVAL_S: u64 = 4;
 /// `due_by_second` counts the measured arrivals that the schedule holds up to now, by second from the origin. It may be
 /// shorter than the run, or empty if the schedule is not known in advance: then only begun arrivals count.
 ///
-/// The rows of the timeline count an arrival in flight as sent in the second in which it was due, because its actual
-/// start is only known after it has ended.
+/// The rows of the timeline count an arrival in flight as sent when due, because its actual start is only known later.
 pub fn stopped_now(mut run: Run, due_by_second: &[u64]) -> Run {
     let now = Timestamp(run.facts.elapsed_ns);
     let width_s = run.snapshot.books.width_s();
@@ -82,7 +80,6 @@ fn due_by_row(books: &ByInterval<IntervalBooks>, due_by_second: &[u64]) -> Vec<u
     rows
 }
 
-/// Adds the arrivals to the distributions and to the rows of the timeline.
 fn record(run: &mut Run, outstanding: &[Outstanding]) {
     let snapshot = &mut run.snapshot;
     let mut intervals = snapshot.intervals.rows().to_vec();

@@ -26,7 +26,6 @@ pub(crate) struct Buckets {
 }
 
 impl SortedValues {
-    /// Sorts single values.
     pub(crate) fn each(mut values: Vec<u64>) -> SortedValues {
         values.sort_unstable();
         SortedValues::Each(values)

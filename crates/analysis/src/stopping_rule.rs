@@ -3,12 +3,11 @@
 //! # Interim analyses
 //!
 //! Every interim analysis, or look, is another chance to stop by luck, because runs whose interval happens to be narrow
-//! stop first (Chow & Robbins, *Annals of Mathematical Statistics* 36, 1965, for the theory; Law & Kelton, "Confidence
-//! intervals for steady-state simulations, II: a survey of sequential procedures", *Management Science* 28, 1982, for
-//! the cost in practice). Three things limit that:
+//! stop first (theory: Chow & Robbins, *Annals of Mathematical Statistics* 36, 1965; cost: Law & Kelton, "Confidence
+//! intervals for steady-state simulations, II: a survey of sequential procedures", *Management Science* 28, 1982).
+//! Three things limit that:
 //!
-//! - **Few looks**: at 10 s of measured time, and then each time after half as long again ([`next_interim_analysis`]),
-//!   so that an hour has 16.
+//! - **Few looks**: at 10 s, 15 s, 22.5 s … of measured time ([`next_interim_analysis`]), so that an hour has 16.
 //! - **No look while the tail is missing**: only while fewer than a tenth of the arrivals that belong beyond the
 //!   quantile are outstanding ([`StoppingRule::is_ready`]), because the missing arrivals are the slow ones.
 //! - **An interval that includes doubt**: with few bursts, it is wide or has no end ([`crate::support`]).
@@ -28,7 +27,7 @@ use crate::support::{QUANTILES, min_sample_size};
 
 /// Measured time at the first look.
 pub const FIRST_INTERIM_ANALYSIS: Nanos = Nanos::from_secs(10);
-/// Growth of the measured time between looks: by half.
+/// Growth of the measured time between looks.
 const GROWTH: (u64, u64) = (3, 2);
 /// Maximum number of arrivals that may be outstanding at a look, as a share of those beyond the quantile.
 const MAX_OUTSTANDING: f64 = 0.1;
@@ -56,7 +55,7 @@ pub enum InterimResult {
         /// About how many times as many arrivals would do, as widths shrink with the square root of their number.
         times_as_many: f64,
     },
-    /// One end is missing: too few independent events so far.
+    /// One end is missing, because there were too few independent events.
     NoEnd,
     /// Too few arrivals for a number.
     Needs {
@@ -73,14 +72,13 @@ impl StoppingRule {
         self.q
     }
 
-    /// Returns true if an interim analysis is allowed. `outstanding` counts the arrivals that were issued or due and
-    /// have not ended.
+    /// Returns true if an interim analysis is allowed. `outstanding` arrivals were issued or due and have not ended.
     pub fn is_ready(&self, recorded: u64, outstanding: u64) -> bool {
         recorded >= min_sample_size(self.q) && outstanding as f64 <= MAX_OUTSTANDING * (1.0 - self.q) * recorded as f64
     }
 
-    /// Evaluates `quantile`, which is the quantile [`StoppingRule::q`] of the response time so far. The half-width is
-    /// the distance from the value to the farther end of the interval.
+    /// Evaluates `quantile`, the quantile [`StoppingRule::q`] of the response time until now. The half-width is the
+    /// distance from the value to the farther end of the interval.
     pub fn evaluate(&self, quantile: &Quantile) -> InterimResult {
         if let Some(n) = quantile.needs_n.filter(|_| !quantile.supported) {
             return InterimResult::Needs { n };

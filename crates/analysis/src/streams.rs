@@ -69,8 +69,7 @@ impl StreamMetric {
     }
 }
 
-/// Computes the findings of the streams of a run. `planned_per_second` counts planned streams per second of its
-/// schedule.
+/// Computes the findings of streams. `planned_per_second` counts planned streams per second of the schedule.
 pub(crate) fn findings(streams: &StreamFacts, planned_per_second: Option<f64>) -> StreamFindings {
     let of = |metric: StreamMetric| distribution(&metric.population(streams));
     StreamFindings {

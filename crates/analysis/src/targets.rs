@@ -1,5 +1,4 @@
-//! The response time of each target, if there are several. The order of a target's arrivals is not kept, so its
-//! quantiles have no interval.
+//! The response time of each of several targets, without intervals, because the order of their arrivals is not kept.
 
 use truetail_model::record::{Histogram, Metric};
 use truetail_run::{Distribution, Quantile, Run, TargetFindings};

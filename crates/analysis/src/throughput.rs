@@ -10,8 +10,7 @@ use crate::verdict::thresholds::{SENT_IN_TIME_NS, SENT_IN_TIME_SHARE};
 pub(crate) const FEWEST: u64 = 2;
 
 /// Returns the answers per second of the schedule. Its length is that of [`offered_per_second`], so a run whose
-/// requests were all answered met its rate, however long the last answers took. Returns `None` for fewer than two
-/// arrivals.
+/// requests were all answered met its rate. Returns `None` for fewer than two arrivals.
 pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let tally = &run.snapshot.tally;
     if tally.planned < FEWEST {
@@ -33,15 +32,12 @@ pub(crate) fn answered_per_second_until_the_last(run: &Run, every: Option<&[Requ
     Some(if until_last_ns > 0.0 { met.min(until_last) } else { met })
 }
 
-/// Arrivals that were sent in time.
 pub(crate) struct SentInTime {
     pub(crate) count: f64,
-    /// The length of the schedule.
     length_ns: f64,
 }
 
 impl SentInTime {
-    /// Returns `count` per second of the schedule.
     pub(crate) fn per_second(&self, count: f64) -> f64 {
         per_second(count, self.length_ns)
     }

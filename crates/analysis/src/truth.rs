@@ -18,8 +18,8 @@ pub struct Truth {
     intended: Vec<Timestamp>,
 }
 
-/// Computes the truth of `scenario`, without its warm-up. Returns `None` unless its load model is open, because
-/// otherwise the arrivals depend on the answers.
+/// Computes the truth of `scenario`, without its warm-up. Returns `None` unless its load model is open: others depend
+/// on answers.
 ///
 /// The fault clock starts at the first arrival. Memory grows with the number of arrivals.
 ///
@@ -83,13 +83,13 @@ pub struct StreamTruth {
     pub without_event: u64,
     /// From each event to the next that does not come at the same time, ascending.
     pub gaps: Vec<Nanos>,
-    /// Number of events, including those that come at the same time.
+    /// Number of events, also of events that come at the same time.
     pub events: u64,
 }
 
 impl StreamTruth {
-    /// Returns the exact q-quantile of the time to the first event, over all arrivals. Returns `None` if it falls among
-    /// arrivals without an event.
+    /// Returns the exact q-quantile of the time to the first event, over all arrivals; `None` among arrivals without
+    /// one.
     pub fn first_at(&self, q: f64) -> Option<u64> {
         at(&self.first_event, rank_of(q, self.first_event.len() as u64 + self.without_event))
     }
@@ -104,8 +104,8 @@ fn at(ascending: &[Nanos], rank: u64) -> Option<u64> {
     ascending.get(usize::try_from(rank.checked_sub(1)?).ok()?).map(|time| time.0)
 }
 
-/// Computes the truth of the streams of `scenario`, without its warm-up. Returns `None` unless its load model is open
-/// and its service streams.
+/// Computes the truth of the streams of `scenario`, without its warm-up, if its load model is open and its service
+/// streams.
 ///
 /// # Panics
 /// If the schedule has no end.

@@ -18,8 +18,8 @@ use truetail_run::{Contribution, Distribution, EndClock, Findings, Quantile, Run
 /// a current machine (`clock_gettime` by vDSO), and the instant lies somewhere inside. The resolution is 1 ns.
 pub const CLOCK_NS: u64 = 50;
 
-/// log2 of the buckets in a power of two (HdrHistogram with three significant digits). Values below twice their number
-/// have a bucket each.
+/// log2 of the buckets in a power of two (HdrHistogram with three significant digits). Values below 2048 have a bucket
+/// each.
 const BUCKETS_LOG2: u32 = 10;
 
 /// Computes the budget of each quantile of the response time that is a number, except the largest value.
@@ -117,7 +117,7 @@ mod tests {
     fn from_buckets_half_a_bucket_is_uncertain() {
         let (run, findings) =
             hiccup(SimOptions { samples: truetail_model::record::SamplesOptions::NONE, ..SimOptions::default() });
-        // 10 ms lie between 2^23 and 2^24 ns, in which a bucket holds 2^13.
+        // 10 ms lie between 2^23 and 2^24 ns, with buckets of 2^13 ns.
         assert_eq!(p50(&run, &findings).histogram_ns, 4_096);
     }
 

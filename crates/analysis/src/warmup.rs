@@ -12,8 +12,7 @@ use crate::metric_distributions;
 /// Reason why a warm-up cannot be cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmupCutError {
-    /// Not every request was kept, and the books of single intervals are not known. They are kept during a run, but not
-    /// in a run folder.
+    /// Neither every request nor the books of single intervals are known. Run folders do not hold the latter.
     NothingByInterval,
     /// Not every request was kept, so only whole intervals can be separated.
     WithinAnInterval {
@@ -46,9 +45,9 @@ impl std::error::Error for WarmupCutError {}
 /// note says that the warm-up was cut afterwards. Returns the run unchanged if `from` is not after its warm-up.
 ///
 /// If every request was kept, the result is exact. Otherwise it is built from the intervals. All counts and
-/// distributions are those of the arrivals intended from `from` on (the mean, and the smallest and largest value, to
-/// 0.1 %). But the rows of the timeline still count sends and ends of warm-up arrivals after `from`. Books by target,
-/// streams and sessions are left out.
+/// distributions are of the arrivals intended from `from` on (mean, smallest and largest value to 0.1 %). But the rows
+/// of the timeline still count sends and ends of warm-up arrivals after `from`. Books by target, streams and sessions
+/// are left out.
 ///
 /// # Errors
 /// [`WarmupCutError`] if the run does not hold enough data.
@@ -125,7 +124,6 @@ fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, WarmupC
     Ok(snapshot)
 }
 
-/// Returns the values of a metric in the intervals before `first`.
 fn before(whole: &Snapshot, first: usize, metric: Metric) -> Histogram {
     sum(whole.intervals.rows().iter().take(first).map(|row| row.metric(metric)))
 }
@@ -136,7 +134,6 @@ fn sum<'a>(parts: impl Iterator<Item = &'a SparseHistogram>) -> Histogram {
     sum
 }
 
-/// Empties the rows before `first`.
 fn seconds_from(rows: &[SecondCounts], first: usize) -> Vec<SecondCounts> {
     let keep = |(i, row): (usize, &SecondCounts)| if i < first { SecondCounts::default() } else { *row };
     rows.iter().enumerate().map(keep).collect()

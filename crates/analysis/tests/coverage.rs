@@ -27,7 +27,6 @@ fn fewest(n: u64) -> u64 {
     k
 }
 
-/// Asserts that `case` keeps the promise, with mean widths of at most `widest` by quantile.
 fn assert_covered(case: Case, runs: u64, widest: [f64; 3]) {
     for ((q, tally), widest) in QUANTILES.iter().zip(tally(case, runs)).zip(widest) {
         let what = format!("{}, p{}, seeds 1 to {runs}: {tally:?}", case.name(), q * 100.0);

@@ -55,8 +55,8 @@ impl CheckRun {
         })
     }
 
-    /// Counts the answers that passed and failed, of arrivals from `from` on. `from` is a whole second or the start of
-    /// measurement. Call this after the run.
+    /// Counts the answers that passed and failed, from `from` on: a whole second or the start of measurement. Call this
+    /// after the run.
     pub fn counts(&self, from: Timestamp) -> Vec<CheckCounts> {
         self.found().tally.since(from, &self.plan.checks)
     }

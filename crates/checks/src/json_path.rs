@@ -70,7 +70,7 @@ impl BoundedPath {
 /// The properties of a path that determine the number of steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shape {
-    /// Number of `..`, including those in filters.
+    /// Number of `..`, also in filters.
     descents: u32,
     /// Number of queries in filters that begin at the root and find several values. Each is repeated for each value.
     from_root: u32,
@@ -92,7 +92,7 @@ impl Shape {
     }
 
     /// Returns the maximum number of values that a search looks at. k descents find a value at depth d in as many ways
-    /// as there are to choose k - 1 of its d ancestors, each any number of times.
+    /// as k - 1 of its d ancestors can be chosen, each any number of times.
     fn steps(&self, json: &Value) -> u64 {
         if self.is_singular {
             return 1;

@@ -136,7 +136,6 @@ impl Check {
     }
 }
 
-/// Returns the text, or its beginning and an ellipsis.
 fn clipped(text: &str) -> String {
     match text.char_indices().nth(LONGEST_QUOTE) {
         Some((end, _)) => format!("{}…", &text[..end]),

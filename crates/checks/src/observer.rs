@@ -28,7 +28,6 @@ pub(crate) struct CheckPlan {
     pub(crate) needs_fields: bool,
 }
 
-/// The results of the workers.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) tally: CheckTally,
@@ -44,7 +43,7 @@ struct PartialAnswer {
     body: Vec<u8>,
     /// Maximum number of bytes of the body to keep.
     room: usize,
-    /// Number of bytes of the body so far, kept or not.
+    /// Number of bytes of the body, kept or not.
     body_bytes: u64,
 }
 
@@ -63,7 +62,6 @@ impl PartialAnswer {
     }
 }
 
-/// Applies checks to the answers of one worker.
 #[derive(Debug)]
 pub(crate) struct CheckObserver {
     plan: Arc<CheckPlan>,

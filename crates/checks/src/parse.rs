@@ -102,7 +102,6 @@ fn json_path(scanner: &mut Scanner<'_>) -> Parsed<Path> {
     Ok(Path { text, parsed })
 }
 
-/// The name of a test, and the text after it.
 #[derive(Clone, Copy, Debug)]
 struct NamedTest<'a> {
     name: TestName,
@@ -149,7 +148,6 @@ const WORDS: [(&str, TestName); 6] = [
     ("exists", TestName::Exists),
 ];
 
-/// Returns the test, and whether it is inverted.
 fn test<'a>(mut scanner: Scanner<'a>, subject: &str) -> Parsed<(NamedTest<'a>, bool)> {
     let not = scanner.skip_word("not");
     let found = scanner.rest();

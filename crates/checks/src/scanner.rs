@@ -21,7 +21,6 @@ impl<'a> Scanner<'a> {
         taken
     }
 
-    /// Takes the letters that come next.
     pub(crate) fn word(&mut self) -> &'a str {
         let end = self.rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(self.rest.len());
         self.take(end)

@@ -5,7 +5,6 @@ use truetail_run::CheckCounts;
 
 use crate::check::Check;
 
-/// Numbers of answers that passed and failed one check.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Counts {
     passed: u64,
@@ -22,12 +21,10 @@ pub(crate) struct CheckTally {
 }
 
 impl CheckTally {
-    /// Creates an empty tally for this number of checks.
     pub(crate) fn new(checks: usize, by_second: bool) -> CheckTally {
         CheckTally { checks, by_second, rows: Vec::new() }
     }
 
-    /// Counts an answer for the check with this number.
     pub(crate) fn count(&mut self, intended_start: Timestamp, check: usize, passed: bool) {
         let second = if self.by_second { (intended_start.since_origin().0 / NANOS_PER_SECOND) as usize } else { 0 };
         let room = (second + 1) * self.checks;
@@ -48,8 +45,7 @@ impl CheckTally {
         }
     }
 
-    /// Returns the counts of arrivals from the second of `from` on. Returns the counts of all arrivals if seconds are
-    /// not kept.
+    /// Returns the counts of arrivals from the second of `from` on, or of all arrivals if seconds are not kept.
     pub(crate) fn since(&self, from: Timestamp, checks: &[Check]) -> Vec<CheckCounts> {
         let first = if self.by_second { (from.since_origin().0 / NANOS_PER_SECOND) as usize } else { 0 };
         let rows = self.rows.get(first * self.checks..).unwrap_or_default();

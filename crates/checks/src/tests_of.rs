@@ -7,7 +7,6 @@ use memchr::memmem::Finder;
 use regex::bytes::Regex;
 use serde_json::{Number, Value};
 
-/// A condition on a number.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum NumberTest {
     Less(f64),
@@ -42,7 +41,6 @@ impl fmt::Display for NumberTest {
     }
 }
 
-/// A condition on a status.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum StatusTest {
     Equal(u16),
@@ -67,7 +65,6 @@ impl fmt::Display for StatusTest {
     }
 }
 
-/// A condition on a text.
 #[derive(Clone, Debug)]
 pub(crate) enum TextTest {
     Equal(String),
@@ -116,7 +113,6 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// A condition on a JSON value.
 #[derive(Clone, Debug)]
 pub(crate) enum JsonTest {
     Exists,

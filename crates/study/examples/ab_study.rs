@@ -12,7 +12,6 @@ use truetail_study::ab::{AbPlan, Ending, run_rounds};
 const REQUESTS: u32 = 20_000;
 const Q: f64 = 0.99;
 
-/// Result of many comparisons.
 #[derive(Default)]
 struct Found {
     different: u32,

@@ -62,8 +62,7 @@ fn a_service_that_dies_keeps_what_is_proven() {
     assert_eq!(again.finding.state, SearchState::Found);
 }
 
-/// For some time limits, the end of the time cuts off a probe without an answer. The search returns it, but not in the
-/// journal.
+/// Some time limits cut off a probe without an answer. The search returns it, but not in the journal.
 #[test]
 fn a_probe_that_the_time_cut_off_is_handed_over() {
     let ends = (1..120).map(|end| {

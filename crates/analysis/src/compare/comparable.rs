@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use truetail_run::{Facts, Run, Verdict, VerdictState};
 
-/// Returns every reason not to compare these runs, one sentence each. Seeds and lengths may differ. Each run comes with
-/// its name in the sentences.
+/// Returns every reason not to compare these runs, one sentence each. Seeds and lengths may differ. Runs come with
+/// their names.
 pub fn objections(a: &[(&str, &Run, &Verdict)], b: &[(&str, &Run, &Verdict)]) -> Vec<String> {
     objections_beyond(Expected::Nothing, a, b)
 }

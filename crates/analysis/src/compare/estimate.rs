@@ -12,7 +12,6 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Moves both ends by this distance.
     pub(super) fn moved(self, by: f64) -> Ends {
         Ends { low: self.low.map(|low| low + by), high: self.high.map(|high| high + by) }
     }

@@ -61,7 +61,6 @@ fn not_compared(text: &str) -> CompareGateError {
 }
 
 impl fmt::Display for CompareGate {
-    /// Writes the condition as the user wrote it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -73,8 +72,7 @@ impl CompareGate {
         self.q
     }
 
-    /// Decides the condition. It fails if the whole interval of the ratio is beyond the limit, and holds if no part of
-    /// it is.
+    /// Decides the condition: fails if the whole interval of the ratio is beyond the limit, holds if none of it is.
     pub fn judge(&self, comparison: &Comparison) -> GateFinding {
         let compared = comparison.at(self.q);
         let limit = 1.0 + self.share;

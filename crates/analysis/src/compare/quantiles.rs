@@ -110,8 +110,7 @@ pub fn compare_estimates_at(
     let lowest = difference(&values(&a), &without_generator(&b), confidence);
     let highest = difference(&without_generator(&a), &values(&b), confidence);
     let (Some(measured), Some(lowest), Some(highest)) = (measured, lowest, highest) else { return nothing };
-    // A side that is only known from below bounds the ratio on one side: from above if it is the divisor, else from
-    // below.
+    // A side that is only known from below bounds the ratio: from above if it is the divisor, else from below.
     let [a_is_bound, b_is_bound] = [&a, &b].map(|side| side.iter().any(|run| run.at_least));
     let low = measured.interval.low.zip(lowest.interval.low).map(|(one, other)| one.min(other)).filter(|_| !a_is_bound);
     let high =

@@ -20,8 +20,7 @@ pub(super) struct LogDifference {
 /// One side: the estimate of each run, and its interval within the run.
 pub(super) type Side = [(f64, Ends)];
 
-/// Returns b − a. Returns `None` if neither side has two runs and no end of the interval is known. Two single runs have
-/// no interval at any confidence other than 95 %.
+/// Returns b − a, or `None` if no end of its interval is known. Two single runs have an interval only at 95 %.
 pub(super) fn difference(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
     match (a, b) {
         ([], _) | (_, []) => None,
@@ -33,8 +32,7 @@ pub(super) fn difference(a: &Side, b: &Side, confidence: f64) -> Option<LogDiffe
 
 /// Combines the intervals within two runs, which need not be symmetric, by the method of variance estimates recovery
 /// (Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012).
-/// Each end of the result uses one end of each interval, so it is a one-sided bound of 97.5 % if the other ends are
-/// open.
+/// Each end of the result uses one end of each interval, so it is a one-sided 97.5 % bound if the others are open.
 fn of_single_runs((a, of_a): (f64, Ends), (b, of_b): (f64, Ends)) -> Option<LogDifference> {
     let value = b - a;
     let low = of_b.low.zip(of_a.high).map(|(b_low, a_high)| value - (b - b_low).hypot(a_high - a));
@@ -42,8 +40,8 @@ fn of_single_runs((a, of_a): (f64, Ends), (b, of_b): (f64, Ends)) -> Option<LogD
     (low.is_some() || high.is_some()).then_some(LogDifference { value, interval: Ends { low, high } })
 }
 
-/// Computes Welch's t interval from how the runs of each side differ. A side with a single run is assumed to vary as
-/// much as the other side does.
+/// Computes Welch's t interval from how the runs of each side differ. A side with a single run is assumed to vary like
+/// the other.
 fn of_several_runs(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
     let (a, b) = (Moments::of(a), Moments::of(b));
     let (variance_a, variance_b) = match (a.variance, b.variance) {
@@ -64,7 +62,6 @@ fn of_several_runs(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference>
     half.is_finite().then_some(LogDifference { value, interval })
 }
 
-/// Mean and variance of the estimates of a side.
 struct Moments {
     count: f64,
     mean: f64,
@@ -90,7 +87,6 @@ mod tests {
         values.iter().map(|value| (*value, Ends::default())).collect()
     }
 
-    /// Returns both ends of a closed interval.
     fn ends(found: LogDifference) -> (f64, f64) {
         found.interval.low.zip(found.interval.high).unwrap()
     }
@@ -100,8 +96,7 @@ mod tests {
     }
 
     /// SciPy 1.17.1: `stats.ttest_ind([0.12, 0.17, 0.10, 0.15], [0.01, 0.03, 0.02], equal_var=False)` has 3.7769
-    /// degrees of freedom and the interval 0.067865 … 0.162135. The resolution of histograms adds 1.4e-6 to the
-    /// interval.
+    /// degrees of freedom and the interval 0.067865 … 0.162135. Histogram resolution adds 1.4e-6 to it.
     #[test]
     fn it_is_welchs_interval() {
         let found = difference(&runs(&[0.01, 0.03, 0.02]), &runs(&[0.12, 0.17, 0.10, 0.15]), CONFIDENCE).unwrap();

@@ -9,9 +9,8 @@ use crate::fidelity;
 
 /// A gap is as planned if it differs by no more than one part in this many of it.
 const TOLERANCE_PART: u64 = 10;
-/// Average number of arrivals in a window in which they are counted.
+/// Average number of arrivals in a window.
 const WINDOW_ARRIVALS: f64 = 10.0;
-/// Minimum number of windows.
 const FEWEST_WINDOWS: usize = 20;
 
 /// The arrivals compared with the even schedule that fits them best, on which as many arrivals are late as early. A
@@ -35,8 +34,7 @@ pub struct ArrivalAccuracy {
 }
 
 impl ArrivalAccuracy {
-    /// Compares the first `planned` arrivals that the server saw with a schedule at `rate`. Returns `None` for fewer
-    /// than two.
+    /// Compares the first `planned` arrivals with a schedule at `rate`. Returns `None` for fewer than two.
     pub fn of(view: &ServerView, rate: Rate, planned: u64) -> Option<ArrivalAccuracy> {
         let gap_ns = 1e9 / rate.as_per_second();
         let count = view.count().min(planned);
@@ -64,7 +62,6 @@ impl ArrivalAccuracy {
     }
 }
 
-/// Returns the dispersion over whole windows.
 fn dispersion(seen: &[u64], gap_ns: f64) -> Option<f64> {
     let window_ns = gap_ns * WINDOW_ARRIVALS;
     let windows = ((seen[seen.len() - 1] - seen[0]) as f64 / window_ns) as usize;
@@ -97,8 +94,7 @@ mod tests {
 
     #[test]
     fn bursts_have_lags_and_other_gaps() {
-        // Ten at once every ten milliseconds: up to 9 ms before their places, and 4 or 5 ms from the best-fitting
-        // schedule.
+        // Ten at once every 10 ms: up to 9 ms before their places, and 4 or 5 ms from the best-fitting schedule.
         let bursts = of((0..1_000).map(|n| n / 10 * 10_000_000));
         assert_eq!((bursts.lag_p50_ns, bursts.lag_p99_ns), (2_000_000, 5_000_000));
         assert!(bursts.gap_distance > 0.85, "{bursts:?}");

@@ -7,8 +7,7 @@ use truetail_run::{ClaimedQuantile, GapOf, StreamClaims};
 use super::{LeagueRow, ObservedModel, StreamRow, ToolState};
 use crate::truth::StreamTruth;
 
-/// Tolerance for the rate and for the number of requests, as a share of what was requested. Several tools round a rate,
-/// or begin a little late.
+/// Tolerance for the rate and the number of requests, as a share. Several tools round a rate, or begin a little late.
 pub const RATE_TOLERANCE: f64 = 0.05;
 /// Arrivals are in bursts if the variance of their counts in windows of ten mean gaps exceeds this many times their
 /// mean. A Poisson process has 1, and a busy machine makes 2 or 3 of a metronome.
@@ -18,7 +17,7 @@ pub const BURSTS_FROM: f64 = 10.0;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GeneratorKind {
-    /// It keeps its schedule whatever the service does.
+    /// It always keeps its schedule.
     Open,
     /// It keeps its schedule as long as its connections or workers suffice.
     PartlyOpen,
@@ -90,8 +89,7 @@ impl StreamTrial {
 pub struct Certificate {
     /// Kind of the generator.
     pub kind: GeneratorKind,
-    /// Whether it offered its rate, evenly or at random, and continued while the service stalled. `None` if that could
-    /// not be determined.
+    /// True if it offered its rate, evenly or at random, also during stalls. `None` if that is not known.
     pub kept_schedule: Option<bool>,
     /// The reasons: sentences with numbers.
     pub evidence: Vec<String>,
@@ -115,8 +113,7 @@ fn kind(trials: &[Trial]) -> GeneratorKind {
     {
         return GeneratorKind::Unknown;
     }
-    // Bursts come first, because between two bursts a stall delays no request, whatever the model. A closed loop keeps
-    // no rate.
+    // Bursts come first, because a stall between two bursts delays no request. A closed loop keeps no rate.
     if trials.iter().any(|trial| is_in_bursts(trial) && kept_rate(trial)) {
         return GeneratorKind::Bursts;
     }
@@ -130,7 +127,7 @@ fn kind(trials: &[Trial]) -> GeneratorKind {
     if trials.iter().all(kept_rate) { GeneratorKind::Open } else { GeneratorKind::OffRate }
 }
 
-/// Returns true if the tool ended without being stopped and the server saw requests. Its output need not be readable.
+/// Returns true if the tool ended and the server saw requests, even if its output cannot be read.
 fn was_seen(trial: &Trial) -> bool {
     trial.row.rate_seen_per_second.is_some() && trial.row.state != ToolState::Hung
 }
@@ -186,7 +183,6 @@ fn said_of_failure(row: &LeagueRow) -> String {
     format!("{}: {}", row.state.name(), row.message.as_deref().unwrap_or("no reason known"))
 }
 
-/// Compares the p99 that the tool reported with the truth, if a p99 could be read.
 fn what_it_reports(trial: &Trial) -> Option<String> {
     let reported = trial.row.reported.as_ref()?.quantile(0.99)?.value_ns;
     let claim = beside_truth("a p99", reported, trial.truth_p99_ns, trial.row.error_p99_pct);
@@ -201,7 +197,6 @@ fn beside_truth(what: &str, reported_ns: u64, truth_ns: Option<u64>, error_pct: 
     format!("it reports {what} of {:.1}ms; the truth is {truth}{error}", millis(reported_ns))
 }
 
-/// Compares the times of tokens that the tool reported with the truth, and counts the streams it left out.
 fn of_streams(scenario: &str, streams: &StreamTrial) -> Vec<String> {
     let row = &streams.row;
     let said = |at: fn(&StreamClaims, f64) -> Option<ClaimedQuantile>| at(row.claims.as_ref()?, 0.99);

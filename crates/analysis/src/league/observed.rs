@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{ObservationWindow, ServerView};
 
-/// Load model that the server saw, whatever the tool claims.
+/// Load model that the server saw, independent of the tool's claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum ObservedModel {
     /// The server saw nearly all arrivals that were planned while it could not answer.
@@ -33,11 +33,10 @@ impl ObservedModel {
     }
 }
 
-/// A tool is open from this share of the arrivals that an ideal open loop makes beyond those of a closed one. A tenth
-/// is left for starting late and for rounding the rate.
+/// A tool is open if it makes this share of the arrivals that an ideal open loop makes and a closed one does not. A
+/// tenth is left for starting late and for rounding the rate.
 pub const OPEN_FROM: f64 = 0.90;
-/// A tool is closed up to this share. It leaves room for a few more users, and for answers that cross the edge of a
-/// stall.
+/// A tool is closed up to this share. This allows a few more users, and answers at the edge of a stall.
 pub const CLOSED_UP_TO: f64 = 0.05;
 
 /// Maximum number of requests that a closed loop has in flight per user: one, and one more that was given up.
@@ -86,7 +85,7 @@ mod tests {
     use super::super::TimeRange;
     use super::*;
 
-    /// A stall in which a schedule sends 1 000 requests and ten users send ten.
+    /// A stall: a schedule sends 1 000 requests, and ten users send ten.
     fn stalled(from_ns: u64, to_ns: u64) -> ObservationWindow {
         ObservationWindow {
             stretches: vec![TimeRange { from_ns, to_ns }],

@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 
 use super::{LeagueRow, ToolState};
 
-/// Sorts rows by honesty: the smallest error at p99 first, in either direction. If errors are equal (to a hundredth of
-/// a per cent), the smaller error at p99.9 comes first. Tools without a number at p99 follow, then tools that failed,
-/// hung, or are missing. Ties are sorted by name.
+/// Sorts rows by honesty: the smallest absolute error at p99 first, then at p99.9 (to a hundredth of a per cent), then
+/// by name. Tools without a number at p99 follow, then tools that failed, hung, or are missing.
 pub fn rank(rows: &mut [LeagueRow]) {
     rows.sort_by(|a, b| {
         let class = class(a).cmp(&class(b));
@@ -24,7 +23,6 @@ fn by_error(a: &LeagueRow, b: &LeagueRow) -> Ordering {
     p99(a).cmp(&p99(b)).then_with(|| p999(a).cmp(&p999(b)))
 }
 
-/// Returns the size of an error in whole hundredths of a per cent, or the largest number if the error is not known.
 fn hundredths(error_pct: Option<f64>) -> u64 {
     error_pct.map_or(u64::MAX, |error| (error.abs() * 100.0).round() as u64)
 }

@@ -92,9 +92,8 @@ pub struct LeagueRow {
     pub rate_seen_per_second: Option<f64>,
     /// p99 of the time from arrival to answer in the server's log of this run, over the requests that it saw.
     pub served_p99_ns: Option<u64>,
-    /// (reported / served − 1) in per cent, at p99: whether the tool reported what its own run was like. Only for a
-    /// tool that was open by observation. A closed tool sends other requests than planned, so its error would mean
-    /// nothing.
+    /// (reported / served − 1) in per cent, at p99: the error about the tool's own run. Only for a tool that was open
+    /// by observation, because a closed tool sends other requests than planned.
     pub error_served_p99_pct: Option<f64>,
     /// The arrivals compared with the schedule.
     pub arrivals: Option<ArrivalAccuracy>,
@@ -108,8 +107,7 @@ pub struct LeagueRow {
     pub omission_factor_p99: Option<f64>,
     /// Requests of the schedule that the server never saw.
     pub not_sent: Option<u64>,
-    /// Requests that the server saw and that are not in the tool's latencies. Negative if there are more latencies than
-    /// requests.
+    /// Requests that the server saw less those in the tool's latencies. Negative if there are more latencies.
     pub left_out: Option<i64>,
     /// Result of an audit that sees only the tool's own file. `None` if the tool left no file that can be audited.
     pub audit: Option<FileAudit>,

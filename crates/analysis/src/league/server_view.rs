@@ -48,8 +48,7 @@ impl ServerView {
         (rank < times.len()).then(|| Nanos(*times.select_nth_unstable(rank).1))
     }
 
-    /// Returns the largest number of requests in flight at once. A request that was never answered counts until the
-    /// end.
+    /// Returns the largest number of requests in flight at once. Unanswered requests count until the end.
     pub fn most_at_once(&self) -> u64 {
         let mut ends: Vec<u64> = self.requests.iter().filter_map(|(_, answered)| *answered).collect();
         ends.sort_unstable();
@@ -63,8 +62,7 @@ impl ServerView {
         under_way.max().unwrap_or(0)
     }
 
-    /// Returns the requests per second from the first arrival to the last. Returns `None` for fewer than two requests,
-    /// or if all arrived at once.
+    /// Returns the requests per second from the first arrival to the last, or `None` if these are not apart.
     pub fn rate_per_second(&self) -> Option<f64> {
         let (first, last) = (self.requests.first()?.0, self.requests.last()?.0);
         (last > first).then(|| (self.requests.len() - 1) as f64 / ((last - first) as f64 / 1e9))

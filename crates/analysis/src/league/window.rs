@@ -1,4 +1,4 @@
-//! The time of a scenario in which open and closed loops differ, and by how much.
+//! The part of a scenario that distinguishes open from closed loops.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ pub struct TimeRange {
     pub to_ns: u64,
 }
 
-/// The time in which the model of a tool shows, and what ideal tools of either model do in it.
+/// The time that shows the model of a tool, and what ideal tools of either model do then.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ObservationWindow {
     /// Ascending, without overlaps: the stalls if there are any, else the whole run. Empty if nothing ever goes wrong.
@@ -30,12 +30,11 @@ pub struct ObservationWindow {
     pub closed: u64,
     /// Number of users of that closed loop.
     pub users: u32,
-    /// The window consists of stalls. Otherwise it is the whole run, in which the service is slow but does not stall.
+    /// The window consists of stalls. Otherwise it is the whole run of a slow service without stalls.
     pub stalls: bool,
 }
 
-/// Minimum share of the arrivals of an open loop that an ideal closed loop must lack. A smaller difference shows
-/// nothing.
+/// Minimum share of an open loop's arrivals that an ideal closed loop must lack. Smaller differences show nothing.
 const TELLING_SHARE: f64 = 0.2;
 /// Minimum number of arrivals that it must lack. Fewer can be an accident of timing.
 const TELLING_ARRIVALS: u64 = 20;
@@ -76,7 +75,6 @@ fn seen_in(view: &ServerView, stretches: &[TimeRange]) -> u64 {
     stretches.iter().map(|stretch| view.between(Timestamp(stretch.from_ns), Timestamp(stretch.to_ns))).sum()
 }
 
-/// Returns the faults that may affect the requests of a scenario.
 fn faults(scenario: &Scenario) -> impl Iterator<Item = &Fault> {
     scenario.service.faults_at(scenario.service.route_of(&scenario.path))
 }
@@ -120,7 +118,7 @@ fn closed_arrivals(scenario: &Scenario, users: u32, end: Nanos) -> Vec<(u64, Opt
     let mut service = VirtualService::new(&scenario.service, &scenario.path);
     let mut asks: BinaryHeap<Reverse<Timestamp>> = (0..users).map(|_| Reverse(Timestamp::ZERO)).collect();
     let mut arrivals = Vec::new();
-    // Instants at which the answers of a batch were requested.
+    // Instants of the requests to a batch.
     let mut asked = Vec::new();
     // An answer that takes no time would keep a user sending at the same instant for ever.
     let asks_again = |at: Timestamp, completed: Timestamp| Reverse(completed.max(at + Nanos(1)));

@@ -14,8 +14,8 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     if values.is_empty() { f64::NAN } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
 }
 
-/// Replaces each value by the median of the values around it, `half` on either side. Near the ends there are fewer, but
-/// as many on both sides.
+/// Replaces each value by the median of itself and `half` values on either side (fewer near the ends, but equally
+/// many).
 pub(super) fn running_median(values: &[f64], half: usize) -> Vec<f64> {
     let around = |i: usize| {
         let reach = half.min(i).min(values.len() - 1 - i);

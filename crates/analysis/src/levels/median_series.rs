@@ -13,7 +13,6 @@ const SHORT_NS: u64 = 30 * NANOS_PER_SECOND;
 const PARTS_NS: [u64; 5] = [50_000_000, 100_000_000, 200_000_000, 250_000_000, 500_000_000];
 const MAX_PARTS: u64 = 120;
 
-/// Medians in stretches of equal length.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct MedianSeries {
     /// The natural logarithm of the median response time in nanoseconds, over all arrivals intended in the stretch. An
@@ -21,13 +20,11 @@ pub(crate) struct MedianSeries {
     pub(crate) values: Vec<f64>,
     /// Start of the first stretch, from the origin.
     pub(crate) from_ns: u64,
-    /// Length of a stretch.
     pub(crate) width_ns: u64,
     /// Value of a median that failed: twice the slowest time seen.
     failed: f64,
 }
 
-/// The arrivals that a series is made of.
 struct Extent {
     from_ns: u64,
     /// From `from_ns` to the last intended start.
@@ -64,12 +61,10 @@ impl MedianSeries {
         (ln < self.failed - 1e-9).then(|| libm::exp(ln).round() as u64)
     }
 
-    /// Returns the start of value `i`, from the origin.
     pub(crate) fn begin_ns(&self, i: usize) -> u64 {
         self.from_ns + i as u64 * self.width_ns
     }
 
-    /// Returns the end of the last value, from the origin.
     pub(crate) fn end_ns(&self) -> u64 {
         self.begin_ns(self.values.len())
     }
@@ -114,7 +109,6 @@ fn slowest(snapshot: &Snapshot) -> u64 {
     seen.iter().filter_map(|metric| snapshot.metric(*metric).max()).map(|max| max.0).max().unwrap_or(0)
 }
 
-/// The median of each stretch, and its number of arrivals.
 type Medians = Vec<(Option<u64>, u64)>;
 
 /// Computes the medians of `records`, which are in the order of their intended start.

@@ -1,4 +1,4 @@
-//! The levels of a run's response time: stretches of the run in which the response time is alike.
+//! The levels of a run's response time: stretches of the run with a similar response time.
 //!
 //! # Method
 //!
@@ -8,16 +8,14 @@
 //!
 //! 1. A running median, which leaves steps unchanged, removes what lasts a moment: a stall, a pause.
 //! 2. The long-run standard deviation of these values estimates how much their mean varies by chance ([`noise`]). A
-//!    busy queue stays busy for a while, so neighbours are alike. A test that assumes independence sees changes
-//!    everywhere.
+//!    busy queue stays busy for a while, so a test that assumes independent neighbours sees changes everywhere.
 //! 3. The series is cut into the levels that fit best, by least squares with a penalty for each ([`partition()`]).
-//! 4. Neighbours that differ by less than [`SHIFT_SHARE`] are joined into one level. So are the levels before and after
-//!    an event that passes: a stretch of less than [`EVENT_SHARE`] of the run after which the old level is back.
-//!    (Barrett et al., "Virtual Machine Warmup Blows Hot and Cold", OOPSLA 2017, also join levels that are practically
-//!    equal before they judge.)
-//! 5. If more than one level remains, the series is cut again. This time the noise excludes the effect of a drift, so
-//!    that a slow climb is seen from its beginning to its end. Then the first and the last level are trimmed to the
-//!    values within their bands.
+//! 4. Neighbours that differ by less than [`SHIFT_SHARE`] are joined into one level. So are equal levels around an
+//!    event: a stretch of less than [`EVENT_SHARE`] of the run. (Barrett et al., "Virtual Machine Warmup Blows Hot and
+//!    Cold", OOPSLA 2017, also join practically equal levels before they judge.)
+//! 5. If more than one level remains, the series is cut again. This time the noise excludes a drift, so that a slow
+//!    climb is seen from beginning to end. Then the first and the last level are trimmed to the values within their
+//!    bands.
 
 mod median;
 mod median_series;
@@ -55,9 +53,7 @@ const FAR: f64 = 4.0;
 /// A stretch of values that are alike.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Level {
-    /// Index of the first value.
     pub(crate) from: usize,
-    /// Index behind the last value.
     pub(crate) to: usize,
     /// Median of the values: a natural logarithm of nanoseconds.
     pub(crate) ln: f64,
@@ -157,7 +153,7 @@ fn outside_band(values: &[f64]) -> usize {
 }
 
 /// Returns the length of a cold start: the number of values at the beginning of a series with one level that are far
-/// from that level. Returns 0 if there are so many that they are not a cold start.
+/// from it. Returns 0 if they are too many for a cold start.
 pub(crate) fn cold_start(values: &[f64], level: &Level) -> usize {
     let far = (FAR * deviation(level.ln, values)).max(libm::log1p(SHIFT_SHARE));
     let cold = values.iter().take_while(|value| (**value - level.ln).abs() > far).count();

@@ -32,8 +32,7 @@ pub(super) fn long_run_variance_beside_trend(values: &[f64]) -> f64 {
     })
 }
 
-/// Returns the largest estimate over the lengths of blocks. `deviation` computes the standard deviation of a block mean
-/// from the means.
+/// The largest estimate over the lengths of blocks. `deviation` estimates the standard deviation of the block means.
 fn largest(values: &[f64], deviation: impl Fn(&[f64]) -> f64) -> f64 {
     let lengths = LENGTHS.iter().enumerate().filter(|(i, length)| *i == 0 || values.len() / **length >= FEWEST_BLOCKS);
     let estimate = |(_, length): (usize, &usize)| deviation(&block_means(values, *length)).powi(2) * *length as f64;

@@ -4,8 +4,8 @@
 //! Signal Processing Letters* 12, 2005. Killick, Fearnhead & Eckley (PELT, *JASA* 107, 2012) find the same partition in
 //! less time, which matters only for more values than the few hundred of a run.
 
-/// Returns the ends of the levels of `values`, ascending. The last end is the number of values. Each level has at least
-/// `shortest` values, or all if there are fewer.
+/// Returns the ends of the levels of `values`, ascending; the last is their number. Levels have at least `shortest`
+/// values.
 pub(super) fn partition(values: &[f64], penalty: f64, shortest: usize) -> Vec<usize> {
     let n = values.len();
     let squares = Squares::of(values);
@@ -25,7 +25,7 @@ pub(super) fn partition(values: &[f64], penalty: f64, shortest: usize) -> Vec<us
     ends
 }
 
-/// Sums up to each index, from which the squares about the mean of any stretch follow.
+/// Sums up to each index, to compute the squares about the mean of any stretch.
 struct Squares {
     sums: Vec<(f64, f64)>,
 }

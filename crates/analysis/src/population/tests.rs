@@ -1,5 +1,4 @@
-//! Tests with sorted arrays as the oracle: every arrival has a hidden true response time, which is compared with what
-//! is printed.
+//! Tests with sorted arrays as the oracle: every arrival has a hidden true response time.
 
 use proptest::prelude::*;
 use truetail_model::arrival::Arrival;
@@ -8,7 +7,7 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::*;
 
-/// What the oracle knows about an arrival.
+/// Knowledge of the oracle about an arrival.
 #[derive(Clone, Copy, Debug)]
 struct Hidden {
     /// Time of its answer for a client that waits for ever; [`u64::MAX`] if no answer ever comes.
@@ -150,8 +149,7 @@ proptest! {
     }
 }
 
-/// A run that was stopped with a request in flight must not report an old peak as its tail: the missing answer may be
-/// fast.
+/// A run stopped with a request in flight must not report an old peak as its tail: the missing answer may be fast.
 #[test]
 fn a_missing_answer_that_waited_little_proves_little() {
     let answered = |t| Hidden { truth: t, waited: t, kind: Kind::Answered };

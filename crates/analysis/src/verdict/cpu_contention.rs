@@ -1,4 +1,4 @@
-//! Runs in which the generator lacked processor time. A reason for doubt only if a number or the load shows the lack.
+//! Lack of processor time for the generator. A reason for doubt only if a number or the load shows it.
 
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, Run, RunSource};
@@ -7,8 +7,7 @@ use super::figures::{displaced_share, most_doubtful};
 use super::thresholds::{GENERATOR_BUSY_SHARE, OFF_SCHEDULE_SHARE, THROTTLED_SHARE};
 use super::validity_issue::ValidityIssue;
 
-/// Returns true if the generator moved a weighed quantile, or displaced so many arrivals that the load was a different
-/// one.
+/// Returns true if the generator moved a weighed quantile, or displaced enough arrivals to change the load.
 fn has_effect(findings: &Findings) -> bool {
     most_doubtful(findings).is_some() || displaced_share(findings) > OFF_SCHEDULE_SHARE
 }

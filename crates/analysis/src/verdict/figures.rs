@@ -36,7 +36,6 @@ pub(super) fn most_doubtful(findings: &Findings) -> Option<(f64, Bracket)> {
     moved(findings).filter(|(_, bracket)| bracket.is_wide()).max_by(|(_, a), (_, b)| a.share().total_cmp(&b.share()))
 }
 
-/// Returns true if the generator moved a weighed quantile by more than a tenth.
 pub(crate) fn is_moved(findings: &Findings) -> bool {
     moved(findings).next().is_some()
 }
@@ -51,7 +50,6 @@ fn moved(findings: &Findings) -> impl Iterator<Item = (f64, Bracket)> {
     })
 }
 
-/// Returns the share of the issued arrivals that the generator displaced.
 pub(super) fn displaced_share(findings: &Findings) -> f64 {
     let share = |displaced: u64, issued: u64| displaced as f64 / issued.max(1) as f64;
     findings.arrival_fidelity.map_or(0.0, |fidelity| share(fidelity.displaced_by_generator, fidelity.issued))

@@ -6,8 +6,7 @@ use truetail_run::{Findings, MachineLimit, Run};
 
 use super::figures::mean_or_zero;
 
-/// The limit that a run reached by using every connection that this machine allows. The fields are numbers in
-/// `run.json`.
+/// The limit of a run that used every connection that this machine allows. Its fields are numbers in `run.json`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct LimitReached {
     /// Number of connections that this machine allows.
@@ -70,13 +69,11 @@ fn wanted(findings: &Findings, per_second: f64) -> Option<u64> {
     (in_flight >= 1.0).then(|| in_flight.ceil() as u64)
 }
 
-/// Returns the command that raises the limit on open files of the shell, to `wanted` if that is known.
 pub(super) fn raise_open_files(wanted: Option<u64>) -> String {
     let wanted = wanted.map_or("N".to_owned(), |wanted| wanted.to_string());
     format!("raise it with ulimit -n {wanted} before the run")
 }
 
-/// Returns the command that widens the range of local ports.
 pub(super) fn raise_local_ports() -> String {
     "widen it with sysctl -w net.ipv4.ip_local_port_range='1024 65535'".to_owned()
 }

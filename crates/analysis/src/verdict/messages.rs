@@ -9,7 +9,6 @@ use super::validity_issue::ValidityIssue;
 use crate::figures::{self, quantile_name, rate};
 use crate::saturation_detector::SUGGESTED_SHARE;
 
-/// Describes an issue in a sentence or two.
 pub(super) fn message(issue: &ValidityIssue) -> String {
     match *issue {
         ValidityIssue::BooksUnbalanced { planned, accounted } => format!(

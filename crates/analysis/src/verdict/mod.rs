@@ -34,13 +34,12 @@ use thresholds::{BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, SENT_IN_TIME_SHAR
 /// Judges a run, worst reasons first. `every` holds all arrivals in order, if each was kept.
 pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Verdict {
     let mut reasons: Vec<_> = issues(run, findings, every).iter().map(reason).collect();
-    // The sort is stable, so equal reasons keep the order in which they were found.
+    // The sort is stable, so equal reasons keep their order.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.state));
     let state = reasons.first().map_or(VerdictState::Valid, |worst| worst.state);
     Verdict { state, reasons }
 }
 
-/// Converts an issue to its form in `run.json`.
 fn reason(issue: &ValidityIssue) -> Reason {
     Reason {
         code: issue.code().to_owned(),
@@ -93,7 +92,6 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     issues
 }
 
-/// Returns an issue if the run never ended.
 fn incomplete(run: &Run) -> Option<ValidityIssue> {
     let checkpoint = run.facts.checkpoint?;
     let sum = |count: fn(&Tally) -> u64| count(&run.snapshot.tally) + count(&run.snapshot.warmup);
@@ -127,8 +125,8 @@ fn books_unbalanced(snapshot: &Snapshot) -> Option<ValidityIssue> {
     unbalanced(tally.planned, recorded.iter().sum())
 }
 
-/// Finds the quantile, among `quantiles`, at which `part` is the largest share of the response time, if that share is
-/// above `limit`: (q, part, response time).
+/// Finds the quantile with the largest share of `part` in the response time, if above `limit`: (q, part, response
+/// time).
 fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], limit: f64) -> Option<(f64, u64, u64)> {
     let share = |(_, part, whole): &(f64, u64, u64)| *part as f64 / (*whole as f64).max(1.0);
     quantiles
@@ -180,7 +178,7 @@ fn censored_tail(findings: &Findings) -> Option<ValidityIssue> {
     })
 }
 
-/// Doubts a run in which every quantile needs more arrivals. A single such quantile says so in its row.
+/// Doubts a run if every quantile needs more arrivals. A single quantile says so in its row.
 fn too_few_samples(findings: &Findings) -> Option<ValidityIssue> {
     let p50 = findings.response_time.quantiles.iter().find(|quantile| quantile.q == 0.5)?;
     Some(ValidityIssue::TooFewSamples { arrivals: findings.response_time.count, needs_n: p50.needs_n? })
@@ -201,8 +199,7 @@ fn generator_limit(run: &Run) -> Option<ValidityIssue> {
     })
 }
 
-/// Attributes a backlog to one cause: to the generator if it was late, else to the server (or the user's cap on
-/// connections).
+/// Attributes a backlog to the generator if it was late, else to the server (or the user's cap on connections).
 fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<ValidityIssue> {
     if run.facts.offered.model == LoadModelKind::Closed {
         return None;
@@ -219,8 +216,7 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
     saturated.or_else(|| rate_not_reached(run, every, by_generator, limit))
 }
 
-/// Compares what was sent in time with the plan of the whole schedule. What a stopped run left unsent is not held
-/// against it.
+/// Compares what was sent in time with the plan of the whole schedule. A stopped run may leave arrivals unsent.
 fn rate_not_reached(
     run: &Run,
     every: Option<&[RequestRecord]>,

@@ -52,8 +52,7 @@ pub(super) fn generator_paused(
     })
 }
 
-/// Judges the pauses of a closed loop. Its users send nothing while the generator is paused, so the pauses lower the
-/// rate.
+/// Judges the pauses of a closed loop. Its users send nothing during a pause, so pauses lower the rate.
 fn of_closed_loop(run: &Run, generator: &GeneratorStats) -> Option<ValidityIssue> {
     let time_ns = run.facts.elapsed_ns as f64 * f64::from(generator.threads.max(1));
     let longest_ns = generator.pauses.first()?.length_ns;
@@ -69,7 +68,7 @@ fn of_closed_loop(run: &Run, generator: &GeneratorStats) -> Option<ValidityIssue
     })
 }
 
-/// Returns the time in which the hypervisor ran something else, if it is at least half of the pauses.
+/// Returns the time that the hypervisor ran something else, if it is at least half of the pauses.
 fn explaining_steal(generator: &GeneratorStats) -> Option<u64> {
     generator.surroundings.steal_ns.filter(|steal_ns| *steal_ns >= generator.paused_ns.div_ceil(2))
 }

@@ -12,8 +12,7 @@ use super::validity_issue::ValidityIssue;
 use crate::load_timeline::{LoadTimeline, Stretch};
 
 /// Detects saturation in the later half of the run. Every condition must hold: the backlog rises nearly all the time,
-/// by its slope and beyond noise; answers keep coming; and they get slower. The caller must have ruled out all other
-/// causes of a backlog.
+/// by its slope and beyond noise; answers keep coming; and they get slower. The caller rules out other causes first.
 ///
 /// If all of the user's connections were busy and the service did not get slower, the cap was the limit. The answers
 /// per second are then not the capacity of the service.
@@ -38,8 +37,7 @@ pub(super) fn saturated(
     }
     let answered_per_second = half.per_second(|stretch| stretch.completed);
     let backlog = later[later.len() - 1].max(0.0) as u64;
-    // Without the user's limit every arrival is issued, however slow the server is. So arrivals never issued are not
-    // its backlog.
+    // Without the user's limit every arrival is issued, even to a slow server, so these are not its backlog.
     if run.facts.offered.connections.is_none() && run.snapshot.tally.never_issued > backlog / 2 {
         return None;
     }
@@ -62,9 +60,8 @@ pub(super) fn saturated(
     })
 }
 
-/// Detects saturation that the timeout hides: the backlog grew until requests timed out in it, and from then on the
-/// timeout limits it. Before that, answers grew old enough to reach the timeout. After that, a good part of the
-/// arrivals gets no answer.
+/// Detects saturation that the timeout hides: the backlog grew until requests timed out in it. Before that, answers
+/// grew nearly as old as the timeout. After that, a good part of the arrivals gets no answer.
 pub(super) fn up_to_the_timeout(run: &Run, timeline: &LoadTimeline) -> Option<ValidityIssue> {
     let timeout_ns = run.facts.offered.timeout_ns?;
     let tally = &run.snapshot.tally;
@@ -95,9 +92,9 @@ fn grew_old(before: &[Stretch], timeout_ns: u64) -> bool {
     last as f64 >= timeout_ns as f64 * NEAR_TIMEOUT_SHARE && first as f64 <= last as f64 * GROWN_FROM_SHARE
 }
 
-/// Returns the mean number of answers in a stretch, before requests timed out or after, whichever is larger. A server
-/// that continues to work for clients that have gone answers none in time, so its capacity shows before. The first
-/// stretch is left out, because it begins with nothing to answer.
+/// Returns the mean number of answers in a stretch, the larger of before and after requests timed out. A server that
+/// continues to work for clients that have gone answers none in time, so its capacity shows before. The first stretch
+/// is left out, because it begins with nothing to answer.
 fn most_answered(before: &[Stretch], after: &[Stretch]) -> f64 {
     let mean = |stretches: &[Stretch]| {
         stretches.iter().map(|stretch| stretch.completed as f64).sum::<f64>() / stretches.len().max(1) as f64

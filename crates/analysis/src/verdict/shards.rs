@@ -21,7 +21,6 @@ const OF_THE_GENERATOR: [&str; 11] = [
     "started_late",
 ];
 
-/// Returns an issue if a machine began after the origin of the schedule.
 pub(super) fn started_late(run: &Run) -> Option<ValidityIssue> {
     let start = run.facts.start.filter(|start| start.missed > 0)?;
     let arrivals = run.snapshot.tally.planned + run.snapshot.warmup.planned;
@@ -29,7 +28,6 @@ pub(super) fn started_late(run: &Run) -> Option<ValidityIssue> {
     Some(ValidityIssue::StartedLate { late_ns: start.late_ns, missed: start.missed, arrivals, invalid })
 }
 
-/// Returns an issue if some stripes had no machine.
 pub(super) fn stripes_missing(run: &Run) -> Option<ValidityIssue> {
     let Shards { of, missing, .. } = run.facts.shards.as_ref()?;
     let lacking = missing.len() as u64;
@@ -37,7 +35,7 @@ pub(super) fn stripes_missing(run: &Run) -> Option<ValidityIssue> {
     (lacking > 0).then(|| ValidityIssue::StripesMissing { missing: missing.clone(), of: *of, invalid })
 }
 
-/// Returns true if so much of a load is missing that the measured load was a different one.
+/// Returns true if too much of the load is missing.
 fn is_too_much(lacking: u64, all: u64) -> bool {
     lacking as f64 > all as f64 * (1.0 - SENT_IN_TIME_SHARE)
 }
@@ -72,7 +70,6 @@ fn doubt(shard: &Shard) -> Option<(VerdictState, &str)> {
 }
 
 /// Removes issues that missing stripes or a late start explain, because requests that were due then were never sent.
-/// Issues beyond that remain.
 pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Tally) {
     let explained: f64 = issues.iter().map(never_sent_by).sum();
     if explained == 0.0 {

@@ -21,8 +21,7 @@ pub(super) fn not_stationary(findings: &Findings, others: &[ValidityIssue]) -> O
         .then_some(ValidityIssue::NotStationary { shift, cut_ns: findings.settling.cut_ns })
 }
 
-/// Returns the distance from the lowest to the highest level of a shift, or `None` if there was no answer at one of
-/// them.
+/// Returns the distance from the lowest to the highest level of a shift; `None` if a level had no answer.
 fn moved_ns(shift: &Shift) -> Option<u64> {
     let levels = [shift.from_ns?, shift.to_ns?, shift.lowest_ns?, shift.highest_ns?];
     Some(levels.into_iter().max()? - levels.into_iter().min()?)
@@ -35,8 +34,7 @@ fn resolution_ns(findings: &Findings) -> u64 {
     added.unwrap_or(0)
 }
 
-/// Returns an issue if the generator displaced so many arrivals that the load was a different one. Reports nothing if
-/// `others` already report its lag.
+/// Returns an issue if the generator displaced enough arrivals to change the load, unless `others` report its lag.
 pub(super) fn arrivals_off_schedule(
     findings: &Findings,
     others: &[ValidityIssue],

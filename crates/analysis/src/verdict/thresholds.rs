@@ -2,31 +2,26 @@
 
 /// A quantile is marked unresolved, and printed as a range, if it differs from its lower partner (the same quantile
 /// without what the generator added) by more than this share of it. A tenth is what people read as "about the same" on
-/// a latency plot, and the width of a good interval for p99.9. A smaller error would not change a decision, a larger
-/// one could.
+/// a latency plot, and the width of a good interval for p99.9. Only a larger error could change a decision.
 pub const UNRESOLVED_SHARE: f64 = 0.10;
 /// The quantiles that a verdict weighs. Beyond p99 there are only a handful of requests, which one hiccup of the
 /// machine moves. Such a quantile is printed as a range, which is sufficient.
 pub const WEIGHED_QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
-/// A range already shows its doubt. It gives a reason against a run only if its ends differ by more than this factor,
-/// so that they could lead to two decisions …
+/// A range is a reason against a run only if its ends, which could lead to two decisions, differ by this factor …
 pub const RANGE_DOUBTED_FACTOR: f64 = 2.0;
 /// … and by more than this: fractions of a millisecond do not decide about services that answer in microseconds.
 pub const RANGE_DOUBTED_NS: u64 = 1_000_000;
 
-/// A pause of the generator explains a quantile that moved if the pauses hit at least this share of the arrivals beyond
-/// it …
+/// Pauses of the generator explain a quantile that moved if they hit at least this share of the arrivals beyond it …
 pub const PAUSE_EXPLAINS_SHARE: f64 = 0.50;
 /// … and if the quantile moved by at most this many times the longest pause. A request waits for a paused generator no
 /// longer than the pause and the catching up after it. A longer move has another cause, such as too few connections.
 pub const PAUSE_EXPLAINS_LENGTHS: f64 = 2.0;
 /// A pause this long is a standstill: a process that was stopped, swapped out or suspended. A busy machine takes a
-/// worker away for tens of milliseconds, a crowded host for some hundred. One standstill is SUSPECT: after it, the
-/// server meets a burst that was not planned.
+/// worker away for tens of milliseconds, a crowded host for some hundred. One is SUSPECT: an unplanned burst follows.
 pub const STANDSTILL_NS: u64 = 1_000_000_000;
-/// INVALID if standstills hit this share of the arrivals: everything beyond p99 then comes from them, and the burst
-/// after them is a different load than requested.
+/// INVALID if standstills hit this share of the arrivals: then they alone determine p99, and a burst follows.
 pub const STANDSTILL_INVALID_ARRIVALS: f64 = 0.01;
 /// Minimum length of a pause that leaves a burst behind that a server notices.
 pub const BURST_PAUSE_NS: u64 = 100_000_000;
@@ -53,8 +48,7 @@ pub const SATURATED_NOISE: f64 = 3.0;
 /// half. Arrivals that are never answered let the backlog grow too, but the answers do not get older.
 pub const SATURATED_SLOWER: f64 = 1.2;
 /// For a queue that grows until requests time out in it: at least this share of the arrivals that end do so without an
-/// answer, in [`SATURATED_RISING_SHARE`] of the stretches since the first timeouts. A black hole that takes fewer is no
-/// queue.
+/// answer, in [`SATURATED_RISING_SHARE`] of the stretches since the first timeouts. Fewer may be lost in a black hole.
 pub const TIMED_OUT_SHARE: f64 = 0.05;
 /// … and the answers before that had grown this old, as a share of the timeout. A queue reaches the timeout from below.
 /// After lost answers, or the death of a server, the remaining answers are as fast as before.
@@ -72,8 +66,7 @@ pub const CAP_SLOWER: f64 = 1.4;
 /// Minimum number of requests that count as the first ones.
 pub const CAP_FIRST: usize = 10;
 
-/// If at least this share of the mean response time is generator lag, the backlog is the generator's, and the server is
-/// not called saturated.
+/// If at least this share of the mean response time is generator lag, the server is not called saturated.
 pub const BACKLOG_IS_OURS_SHARE: f64 = 0.50;
 
 /// The rate was not reached if fewer than this share of the arrivals were sent in time.
@@ -82,8 +75,8 @@ pub const SENT_IN_TIME_SHARE: f64 = 0.95;
 /// the machine just before the end costs nothing. In schedules longer than 2 s, the limit is 5 % of the schedule.
 pub const SENT_IN_TIME_NS: f64 = 100e6;
 
-/// INVALID if the generator's own limits (ports, files) failed at least this share of the arrivals: half of those
-/// beyond p99. SUSPECT for any.
+/// INVALID if this share of the arrivals failed at the generator's limits (ports, files): half of p99's tail. Else
+/// SUSPECT.
 pub const GENERATOR_LIMIT_INVALID: f64 = 0.005;
 
 /// SUSPECT if the control group was over its CPU quota for this share of the run, and a number shows it. A quota takes

@@ -47,8 +47,8 @@ pub enum ValidityIssue {
         #[serde(skip)]
         advised: bool,
     },
-    /// The generator was paused. `moved` is the quantile that the pauses moved most. `steal_ns` is the time in which
-    /// the hypervisor ran something else, if that explains the pauses.
+    /// The generator was paused. `moved` is the quantile that the pauses moved most. `steal_ns` is the time that the
+    /// hypervisor ran something else, if that explains them.
     GeneratorPaused {
         pauses: u64,
         longest_ns: u64,
@@ -110,7 +110,7 @@ pub enum ValidityIssue {
         #[serde(skip)]
         closed_loop: bool,
     },
-    /// The response time changed its level in mid-run, for the last time before `cut_ns`, if it is known.
+    /// The response time changed its level in mid-run. After `cut_ns`, if set, it does not change any more.
     NotStationary {
         #[serde(flatten, serialize_with = "in_seconds")]
         shift: Shift,
@@ -239,7 +239,6 @@ fn seconds_if_any<S: Serializer>(ns: &Option<u64>, serializer: S) -> Result<S::O
     ns.map(|ns| ns as f64 / 1e9).serialize(serializer)
 }
 
-/// Serializes a shift with its instants in seconds.
 fn in_seconds<S: Serializer>(shift: &Shift, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct InSeconds {

@@ -51,7 +51,7 @@ fn an_ideal_generator_is_on_time() {
     }
 }
 
-/// Gaps are exponential on the clock on which the rate is 1, whatever the profile.
+/// For any profile, gaps are exponential on the clock on which the rate is 1.
 #[test]
 fn a_moving_rate_is_taken_into_account() {
     let mut moving = slow_service(Spacing::Poisson);
@@ -61,8 +61,7 @@ fn a_moving_rate_is_taken_into_account() {
     assert!(exponential.actual_distance < exponential.critical_distance, "{exponential:?}");
 }
 
-/// A generator that wakes every 20 ms sends 20 requests at once. A response time of one second hardly shows that, but
-/// the load is a different one.
+/// A generator that wakes every 20 ms sends 20 requests at once, which a response time of one second hardly shows.
 #[test]
 fn bursts_that_nobody_planned_are_told() {
     let wakes_every = |every: u64| move |intended: u64| intended.next_multiple_of(every) - intended;

@@ -55,7 +55,7 @@ fn the_timeline_shows_where_sending_stopped() {
         let seconds = |ns: u64| (ns - timeline.from_ns) as f64 / 1e9;
         let off = (seconds(stop.from_ns) - 30.0).abs().max((seconds(stop.to_ns) - 31.0).abs());
         assert!(off <= if stop.is_silence { 0.2 } else { 1.5 }, "{resolution}: {stop:?}");
-        // The sum of the rates is the number of requests, less those in partial columns.
+        // The sum of the rates is the number of requests, without partial columns.
         let width = timeline.column_ns as f64 / 1e9;
         let started: f64 = timeline.starts_per_s.iter().flatten().map(|rate| rate * width).sum();
         let all = audit.requests.expect("requests") as f64;
@@ -104,7 +104,6 @@ fn a_stall_of_a_200th_of_the_run_is_found() {
     }
 }
 
-/// Keeps the rows of a simulated file.
 #[derive(Default)]
 struct Rows(Vec<ForeignRequest>);
 
@@ -138,8 +137,8 @@ fn audit_of(rows: &[ForeignRequest], run: &ForeignRun) -> Audit {
     auditor.finish(run, None, None)
 }
 
-/// Ten seconds at 100/s through `places` places. Requests take 10 ms, and 400 ms in the fifth second. The file says how
-/// long each waited for a place.
+/// Ten seconds at 100/s through `places` places, with waiting times. Requests take 10 ms, and 400 ms in the fifth
+/// second.
 fn behind_a_limit(places: usize) -> Vec<ForeignRequest> {
     let mut free = vec![0_u64; places];
     let request = |i: u64| {
@@ -351,7 +350,7 @@ fn times_at_the_end_of_all_clocks_are_judged_too() {
     }
 }
 
-/// A stop in an access log may be one of the server, whatever its clients did.
+/// A stop in an access log may be one of the server.
 #[test]
 fn an_access_log_never_shows_for_certain_what_clients_did() {
     let stall = stall(Nanos::from_secs(5), Nanos::from_secs(1));

@@ -1,5 +1,4 @@
-//! The lower partners of quantiles in findings. The simulator's tests measure, from the records, how often the bracket
-//! contains the truth.
+//! The lower partners of quantiles in findings. The simulator's tests measure how often the bracket contains the truth.
 
 use crate::support::{queue, simulated};
 use truetail_analysis::findings;
@@ -29,8 +28,7 @@ fn bracket(quantile: &Quantile) -> Option<(u64, u64)> {
     Some((quantile.without_generator_ns?, quantile.value_ns?))
 }
 
-/// The partner is the same quantile of the response times without the generator, over the same arrivals. The truth is
-/// between the two.
+/// The partner is the same quantile without what the generator added. The truth is between the two.
 #[test]
 fn the_partner_is_the_quantile_without_the_generator() {
     let scenario = queue(0.8, 3);

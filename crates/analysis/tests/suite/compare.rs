@@ -65,8 +65,7 @@ fn a_fifth_is_found_and_has_a_direction() {
     assert!((product - 1.0).abs() < 1e-9, "{product}");
 }
 
-/// 300 pairs of normal estimates at the 5 % level: by chance, fewer than 1 in 1000 such counts lie outside 3 to 29
-/// (binomial).
+/// 300 pairs of normal estimates at the 5 % level: fewer than 1 in 1000 such counts lie outside 3 to 29 (binomial).
 #[test]
 fn sides_that_do_not_differ_are_called_different_in_one_of_twenty() {
     for runs in [2, 3, 5, 10] {

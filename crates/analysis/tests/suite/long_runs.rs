@@ -1,5 +1,5 @@
-//! Runs so long that several seconds share one distribution. The findings must equal those by second, to the length of
-//! an interval.
+//! Long runs, with several seconds per distribution. The findings must equal those by second, to the length of an
+//! interval.
 
 use crate::support::{codes, queue, scenario, simulated, without_samples};
 use truetail_analysis::{WarmupCutError, findings, settling, without_warmup};
@@ -16,7 +16,6 @@ const S: u64 = 1_000_000_000;
 /// More than 1 024 s, and less than 2 048: intervals of four seconds.
 const LENGTH_S: u64 = 1_200;
 
-/// Runs the scenario at `per_second` for [`LENGTH_S`].
 fn long(mut scenario: Scenario, per_second: f64) -> Scenario {
     let LoadModel::Open(schedule) = &mut scenario.workload.model else { unreachable!("an open scenario") };
     schedule.profile = Profile::constant(Rate::per_second(per_second).unwrap());

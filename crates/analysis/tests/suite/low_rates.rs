@@ -1,5 +1,4 @@
-//! Few arrivals, arrivals that are due at the last instant, and requests that were sent late: rates are over the whole
-//! schedule.
+//! Rates of few arrivals, of arrivals at the last instant, and of late requests are over the whole schedule.
 
 use proptest::prelude::*;
 use truetail_analysis::findings;
@@ -92,8 +91,7 @@ fn a_run_whose_requests_were_all_answered_met_its_rate() {
     assert_eq!((found.offered_per_second, found.throughput_per_second), (Some(300.0), Some(300.0)));
 }
 
-/// A service that answers half of the offered requests continues after the end of the schedule. Its only rate is its
-/// capacity.
+/// A service that answers half of the offered rate continues after the end of the schedule. Its rate is its capacity.
 #[test]
 fn an_overloaded_service_did_not_meet_the_rate() {
     let mut overloaded = offered(per_second(1_000.0), Spacing::Even, seconds(10.0));
@@ -104,8 +102,7 @@ fn an_overloaded_service_did_not_meet_the_rate() {
 }
 
 proptest! {
-    /// No schedule misses its rate if all requests are sent within a few milliseconds. The answered rate equals the
-    /// offered rate.
+    /// No schedule misses its rate if all requests are sent within milliseconds. The answered rate equals it.
     #[test]
     fn no_schedule_misses_its_rate_by_milliseconds(
         rate in 0.2f64..400.0,

@@ -1,5 +1,4 @@
-//! The scenarios of the laboratory: findings of a simulated run, and the truth, against the figures that follow from
-//! the definitions.
+//! The scenarios of the laboratory: findings and truth against the figures that follow from the definitions.
 
 use crate::support::{codes, ms, scenario, simulated, without_samples};
 use truetail_analysis::{findings, omission, truth};
@@ -63,8 +62,7 @@ fn every_quantile_is_within_its_interval() {
                 assert!(quantile.low_ns.is_none_or(|low| low <= value), "{name}: {quantile:?}");
                 assert!(quantile.high_ns.is_none_or(|high| high >= value), "{name}: {quantile:?}");
                 let has_interval = quantile.low_ns.is_some();
-                // A level that moves for half of the run (03) or all of it (05) is hardly more than one event, which
-                // bounds nothing.
+                // A level that moves for half of the run (03) or all of it (05) is one event, which bounds nothing.
                 let moves = name == "03" || name == "05";
                 let bounds = quantile.q < 1.0 && (!moves || has_interval);
                 assert_eq!(has_interval, bounds, "{name}: {quantile:?}");

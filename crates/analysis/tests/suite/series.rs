@@ -1,5 +1,4 @@
-//! The data of a run's pictures: sums over columns are those of the run, quantiles those of its table, and nothing is
-//! invented.
+//! The data of a run's pictures: sums over columns equal the run's, and quantiles equal its table's.
 
 use proptest::prelude::*;
 use truetail_analysis::series::{CurveKind, LoadSeries, RunSeries, TimeAxis, series};
@@ -23,7 +22,6 @@ fn series_of(run: &Run) -> RunSeries {
     series(run, &findings(run))
 }
 
-/// The sum of rates times the lengths of their columns.
 fn total(time: &TimeAxis, rates: &[f64]) -> f64 {
     rates.iter().enumerate().map(|(i, rate)| rate * time.length_s(i)).sum()
 }
@@ -33,7 +31,6 @@ fn assert_near(got: f64, expected: u64, what: &str) {
     assert!((got - expected).abs() <= 1e-4 * expected.max(1.0), "{what}: {got}, not {expected}");
 }
 
-/// Asserts everything that must hold for the series of any run.
 fn assert_sound(run: &Run, series: &RunSeries) {
     let (time, tally) = (&series.time, &run.snapshot.tally);
     assert!(time.columns <= TimeAxis::MAX_COLUMNS);
@@ -350,8 +347,7 @@ proptest! {
     fn any_records_have_finite_series(
         records in any_records(), measure_from in 0u64..5 * S, each in any::<bool>(), duration in proptest::option::of(any::<u64>()),
     ) {
-        // In a long run, rows are counted for up to twelve days. A later instant would need a row for each second
-        // before it.
+        // A later instant would need a row for each second before it, up to twelve days.
         let within = |record: &&RequestRecord| record.end < Timestamp(100_000 * S);
         let records: Vec<RequestRecord> = if each { records } else { records.iter().filter(within).copied().collect() };
         let samples = if each { SamplesOptions { capacity: 1_000, slowest: 10 } } else { SamplesOptions::NONE };

@@ -105,8 +105,7 @@ fn chance_is_not_omission() {
     }
 }
 
-/// A queue would be shorter in front of users who wait. The shadow does not include that, and is slower than a closed
-/// loop.
+/// A queue would be shorter in front of users who wait. The shadow ignores that, and is slower than a closed loop.
 #[test]
 fn the_shadow_of_a_queue_is_too_slow() {
     let service = queue(0.8, 1);

@@ -9,7 +9,6 @@ use truetail_run::StreamTime;
 
 use crate::support::{scenario, simulated};
 
-/// Asserts that `times` holds exactly these values.
 fn assert_holds(times: &CompactHistogram, values: &[Nanos], what: &str) {
     let mut expected = CompactHistogram::default();
     values.iter().for_each(|value| expected.record_n(*value, 1));

@@ -22,14 +22,12 @@ pub fn without_samples(scenario: &Scenario) -> Run {
     simulate(scenario, SimOptions { samples: SamplesOptions::NONE, ..SimOptions::default() }).unwrap()
 }
 
-/// Changes every record of the run.
 pub fn changed(run: &Run, change: impl Fn(&mut RequestRecord)) -> Run {
     let mut records = run.snapshot.samples.even().to_vec();
     records.iter_mut().for_each(change);
     recorded(run, &records)
 }
 
-/// Replaces the records of the run.
 pub fn recorded(run: &Run, records: &[RequestRecord]) -> Run {
     let mut recorder = Recorder::new(RecorderOptions::default());
     for record in records {
@@ -69,7 +67,6 @@ pub fn codes(findings: &Findings) -> Vec<&str> {
     findings.verdict.reasons.iter().map(|reason| reason.code.as_str()).collect()
 }
 
-/// Returns the quantile `q` of the response time, in milliseconds.
 pub fn ms(findings: &Findings, q: f64) -> f64 {
     let quantile = findings.response_time.quantiles.iter().find(|quantile| quantile.q == q).unwrap();
     quantile.value_ns.unwrap() as f64 / 1e6

@@ -26,8 +26,7 @@ fn a_little_too_much_is_too_much() {
     }
 }
 
-/// Ten connections to a server that takes 100 ms can do 100/s. With a short drain, most of the planned requests are
-/// never issued.
+/// Ten connections to a server that takes 100 ms can do 100/s. With a short drain, most arrivals are never issued.
 #[test]
 fn a_backlog_that_is_never_issued_is_saturation_too() {
     let mut capped = scenario("01");
@@ -92,8 +91,7 @@ fn many_lost_requests_with_a_short_timeout_are_not_saturation() {
     }
 }
 
-/// 5 % of all arrivals are never answered, and their backlog grows until the end. The other answers are as fast as
-/// ever.
+/// 5 % of all arrivals are never answered, and their backlog grows until the end. The others are as fast as ever.
 #[test]
 fn lost_requests_are_not_saturation() {
     let mut scenario = scenario("01");
@@ -130,8 +128,7 @@ fn pauses_of_the_generator_are_told_from_stalls_of_the_server() {
     assert_eq!(findings(&simulated(&scenario("02"))).verdict.state, Valid);
 }
 
-/// A pause of 1.5 s in a run so long that p99 does not show it. It is reported, because the server met a burst after
-/// it.
+/// A pause of 1.5 s, in a run too long for p99 to show it, is reported, because the server met a burst after it.
 #[test]
 fn a_huge_pause_is_suspect_even_where_p99_does_not_show_it() {
     let mut long = scenario("01");
@@ -291,7 +288,7 @@ fn pauses_do_not_hide_a_longer_wait_for_a_connection() {
     );
 }
 
-/// A generator that falls further and further behind makes a backlog of its own.
+/// A generator that falls further and further behind causes a backlog.
 #[test]
 fn a_slow_generator_is_not_a_saturated_server() {
     let slow = changed(&simulated(&scenario("01")), |record| {
@@ -305,8 +302,7 @@ fn a_slow_generator_is_not_a_saturated_server() {
     assert_eq!(found.verdict.state, Invalid, "{:?}", found.verdict);
 }
 
-/// A backlog because of too few open files does not call for more threads: the verdict names the limit, the number
-/// wanted and the command.
+/// If too few open files cause a backlog, the verdict names the limit, the number wanted and the command, not threads.
 #[test]
 fn too_few_open_files_are_told_as_such() {
     let held_up = |limited_by| {

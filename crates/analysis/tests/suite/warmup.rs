@@ -35,7 +35,6 @@ fn buckets(histogram: &Histogram) -> Vec<(Nanos, Nanos, u64)> {
     histogram.buckets().collect()
 }
 
-/// Asserts what must agree however the cut was made.
 fn assert_same_counts(cut: &Snapshot, measured: &Snapshot) {
     assert_eq!((cut.tally, cut.warmup), (measured.tally, measured.warmup));
     assert_eq!((&cut.statuses, &cut.causes), (&measured.statuses, &measured.causes));

@@ -6,8 +6,8 @@ use truetail_model::random::Random;
 
 use super::servers::{Queue, Server, first_rate};
 
-/// Finds the shortest fixed length, doubling from 5 000 requests, with which the truth is outside the result in at most
-/// `error` of the searches. Compares its cost with `requests`, the cost of a sequential search.
+/// Finds the shortest fixed length, doubling from 5 000 requests, that misses the truth in at most `error` of the
+/// searches. Compares its cost with `requests`, the cost of a sequential search.
 pub fn compare(server: Server, seeds: Range<u64>, error: f64, resolution: f64, requests: f64) -> String {
     let searches = seeds.end - seeds.start;
     let mut said = Vec::new();

@@ -6,9 +6,8 @@
 //!     cargo run --release -p truetail-study --example capacity_study -- power [PROBES]
 //!
 //! The first form searches the capacity of simulated services, with this number of seeds (100) and this resolution
-//! (10), and prints the tables of docs/capacity.md. `truth` measures the truth of services for which theory does not
-//! give it. `bound` prints how often a search could succeed that knows the truth beforehand. `power` prints how often a
-//! single probe is right.
+//! (10), and prints the tables of docs/capacity.md. `truth` measures the truth that theory does not give. `bound`
+//! prints how often a search that knows the truth could succeed, and `power` how often a probe is right.
 
 mod bound;
 mod fixed;
@@ -25,7 +24,7 @@ use truetail_model::random::Random;
 /// Number of requests for each rate whose share of bad requests is measured.
 const TRUTH_REQUESTS: usize = 40_000_000;
 
-/// Number of probes for each rate, if the share of bad requests depends on the direction from which the load comes.
+/// Number of probes for each rate of a service whose share of bad requests depends on the loads before.
 const PROBES_FROM_ABOVE: u64 = 1_000;
 
 fn main() {
@@ -96,7 +95,7 @@ fn quantile(mut values: Vec<f64>, quantile: f64) -> f64 {
     values[(values.len() as f64 * quantile) as usize]
 }
 
-/// Finds the rate at which the allowed share of requests is bad, by bisection over long runs of the same seed.
+/// Finds the rate with the allowed share of bad requests, by bisection over long runs of the same seed.
 fn truth_of(server: Server) -> f64 {
     let objective = server.objective();
     let (limit, allowed) = (objective.limit_ns().expect("a time"), objective.allowed());
@@ -123,8 +122,7 @@ fn bad_share(server: Server, rate: f64, limit: u64) -> f64 {
     bad as f64 / TRUTH_REQUESTS as f64
 }
 
-/// Finds the rate at which 1 % of the requests of a probe from above are bad, on average over many probes of full
-/// length.
+/// Finds the rate with 1 % of bad requests in a probe from above, on average over many probes of full length.
 fn truth_from_above() -> f64 {
     let (mut low, mut high) = (250.0_f64, 450.0_f64);
     while high / low > 1.002 {

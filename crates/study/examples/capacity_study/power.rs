@@ -6,14 +6,10 @@ use truetail_model::time::Nanos;
 
 use super::servers::{Queue, Server};
 
-/// The one-sided level of each probe.
 const LEVEL: f64 = 0.015;
-/// The rates, as parts of the limit.
 const RATES: [f64; 5] = [0.95, 0.97, 1.0, 1.03, 1.05];
-/// The lengths, in seconds.
 const LENGTHS: [u64; 4] = [120, 240, 480, 960];
 
-/// Prints a table of a service.
 pub fn table(server: Server, probes: u64) {
     println!(
         "\n{server:?}: meets / misses, of {probes} probes at a level of {LEVEL}\n\n| rate / limit | 120 s | 240 s | 480 s | 960 s |\n|---|---|---|---|---|"

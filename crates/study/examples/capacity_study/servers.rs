@@ -24,8 +24,8 @@ pub enum Server {
     Pauses,
     /// A pool of 20 threads, exponential with a mean of 20 ms: flat until shortly before its limit.
     Cliff,
-    /// Four at a time, exponential with a mean of 8 ms. When 150 requests wait, the server becomes 1.6 times slower,
-    /// until 20 s after the queue was empty.
+    /// Four at a time, exponential with a mean of 8 ms. 1.6 times slower from 150 waiting requests until 20 s after the
+    /// queue is empty.
     Hysteresis,
 }
 
@@ -43,11 +43,10 @@ impl Server {
         text.parse().expect("an objective")
     }
 
-    /// Returns the rate per second at which exactly 1 % of the requests are bad.
+    /// Returns the rate per second with exactly 1 % of bad requests.
     ///
     /// - M/M/1: by theory, the response time is exponential with the rate μ − λ.
-    /// - Hysteresis: for a load from below. It is an M/M/4 queue (Erlang C) until 150 requests wait, which only happens
-    ///   above its capacity.
+    /// - Hysteresis: for a load from below. An M/M/4 queue (Erlang C), as 150 requests only wait above capacity.
     /// - Other services: by bisection over 40 million requests per rate (`capacity_study truth`).
     pub fn truth(self) -> f64 {
         match self {
@@ -60,7 +59,7 @@ impl Server {
     }
 
     /// Returns the lowest rate that a search may refute. Usually that is [`Server::truth`]. With hysteresis it is the
-    /// rate at which 1 % of the requests are bad on average when the load comes from above, as in a probe that refutes.
+    /// rate with 1 % of bad requests on average when the load comes from above, as in a probe that refutes.
     pub fn truth_from_above(self) -> f64 {
         match self {
             Server::Hysteresis => 373.8,
@@ -80,7 +79,6 @@ impl Server {
     }
 }
 
-/// The state of a service, and its random numbers. Times are seconds since the beginning.
 #[derive(Clone, Debug)]
 pub struct Queue {
     server: Server,
@@ -146,7 +144,6 @@ impl Queue {
     }
 }
 
-/// A simulated service in virtual time, as a probe.
 #[derive(Clone, Debug)]
 pub struct SimProbe {
     queue: Queue,
@@ -223,8 +220,7 @@ impl Probe for SimProbe {
             times.sort_unstable();
             let median = times[COOL_DOWN_REQUESTS / 2];
             let unloaded = *self.unloaded.get_or_insert(median);
-            // The medians of this many exponential times are almost always within 25 % of each other. 1.6 times is
-            // more.
+            // Medians of this many exponential times almost always agree to 25 %. A factor of 1.6 is more.
             if median <= unloaded.saturating_mul(5) / 4 {
                 return Ok(CoolDown::Done);
             }
@@ -268,7 +264,6 @@ impl Probe for SimProbe {
     }
 }
 
-/// Result of a search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found {
     pub state: SearchState,
@@ -280,23 +275,20 @@ pub struct Found {
 }
 
 impl Found {
-    /// Returns true if the truth lies between the proven and the refuted rate. Only ends that were probed again count,
-    /// because the search is sure of them.
+    /// Returns true if the truth lies between the proven and the refuted rate, as far as they were probed again.
     pub fn holds(&self, server: Server) -> bool {
         self.proven.is_none_or(|(rate, again)| !again || rate <= server.truth())
             && self.refuted.is_none_or(|(rate, again)| !again || rate >= server.truth_from_above())
     }
 
-    /// Returns true if the truth lies between the ends, including those that were not probed again before the time was
-    /// up.
+    /// Returns true if the truth lies between the proven and the refuted rate, probed again or not.
     pub fn holds_so_far(&self, server: Server) -> bool {
         self.proven.is_none_or(|(rate, _)| rate <= server.truth())
             && self.refuted.is_none_or(|(rate, _)| rate >= server.truth_from_above())
     }
 }
 
-/// Returns the first rate of a search, which varies so that the limit is not always at the same place of the search's
-/// grid.
+/// First rate of a search. Varies, so that the limit is not always at the same place of the search's grid.
 pub fn first_rate(seed: u64) -> f64 {
     100.0 * Random::new(seed, 0x6669_7273).uniform().exp2()
 }
@@ -329,7 +321,6 @@ pub fn search_for(folder: &std::path::Path, probe: &mut SimProbe, resolution: f6
     (ended, journal.records().len())
 }
 
-/// Runs the whole search of a seed.
 pub fn seeded_search(server: Server, seed: u64, resolution: f64) -> Found {
     let folder = tempfile::tempdir().expect("a folder");
     let mut probe = SimProbe::new(server, seed);

@@ -1,5 +1,5 @@
-//! Comparison of A and B, which run in turns because machines drift: A B, B A, A B, and so on. A slow drift then adds
-//! as much to one side as to the other.
+//! Comparison of A and B, which run in turns, A B, B A, A B …, so that a slow drift of the machine affects both sides
+//! alike.
 //!
 //! | module | content |
 //! |---|---|

@@ -29,16 +29,15 @@ pub enum Turn {
     Done(Box<Findings>),
     /// The generator spoilt the run, so that it says nothing about its side. The run is repeated.
     Spoilt,
-    /// The numbers are not properties of the service, such as those of a server that falls behind. More runs would not
-    /// help.
+    /// The numbers are not properties of the service, for example of an overloaded server. More runs would not help.
     Invalid,
     /// The user wants no more runs. The measurements of this run do not count.
     Stopped,
 }
 
 impl Turn {
-    /// Classifies a run with these findings. The generator spoilt an INVALID run, unless the service is saturated,
-    /// everything failed, or the books do not balance.
+    /// Classifies a run. The generator spoilt an INVALID run unless the service is saturated, all failed, or the books
+    /// are wrong.
     pub fn of(findings: Findings) -> Turn {
         let verdict = &findings.verdict;
         let is_final = |reason: &Reason| {

@@ -34,7 +34,7 @@ pub struct Ended {
     pub cut: Option<ProbeRecord>,
 }
 
-/// What a search has found so far.
+/// State and results of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Finding {
     /// State of the search.
@@ -53,8 +53,7 @@ impl Finding {
     }
 }
 
-/// Searches until there is an answer, `most_time` has passed, or the search cannot continue. Calls `told` with each
-/// probe.
+/// Searches until there is an answer, `most_time` has passed, or the search fails. Calls `told` with each probe.
 ///
 /// # Errors
 /// If the journal cannot be written.

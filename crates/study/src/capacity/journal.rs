@@ -1,5 +1,4 @@
-//! The folder of a search: the question, then one line per probe. A search that was interrupted or killed continues
-//! from there.
+//! The folder of a search: the question, then one line per probe. An interrupted search continues from there.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -15,7 +14,6 @@ use truetail_run::input::{self, AtMost};
 use super::probe::ProbeRecord;
 
 const FILE: &str = "probes.jsonl";
-/// The schema of the file.
 const SCHEMA: &str = "truetail.capacity-journal/1";
 
 /// The question of a search. Searches with the same question are the same search.
@@ -40,8 +38,7 @@ impl Question {
         Question { schema: SCHEMA.to_owned(), objectives, target, requests, limits }
     }
 
-    /// Returns the question without the length of its probes, which follows from the time limit of a search. With more
-    /// time, the same search continues.
+    /// Returns the question without the length of its probes, because a search may continue with another time limit.
     pub fn of_any_length(&self) -> Question {
         Question { limits: SearchLimits { full_length: Nanos::ZERO, ..self.limits }, ..self.clone() }
     }
@@ -114,7 +111,7 @@ impl Journal {
         serde_json::from_str(&line).ok()
     }
 
-    /// Returns the probes so far.
+    /// Returns the probes of the search.
     pub fn records(&self) -> &[ProbeRecord] {
         &self.records
     }

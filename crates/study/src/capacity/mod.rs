@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `probe` | the interface of a service that can be probed |
-//! | `journal` | the folder of a search, from which an interrupted search continues |
+//! | `journal` | the folder of a search, so that an interrupted search can continue |
 //! | `drive` | the loop: cool down, probe, write down, until there is an answer |
 
 mod drive;

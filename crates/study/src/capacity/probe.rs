@@ -9,7 +9,7 @@ pub trait Probe {
     /// Returns the time since the search began.
     fn elapsed(&self) -> Nanos;
 
-    /// Returns the time for which [`Probe::offer`] offers another rate before that of `trial`.
+    /// Returns the time that [`Probe::offer`] spends at another rate before that of `trial`.
     fn approach_time(&self, trial: &Trial) -> Nanos;
 
     /// Waits until the service answers as fast as without load. The first call measures how fast that is.
@@ -18,9 +18,8 @@ pub trait Probe {
     /// [`ProbeError::Gone`] if the service no longer answers, [`ProbeError::Interrupted`], or [`ProbeError::Failed`].
     fn cool_down(&mut self) -> Result<CoolDown, ProbeError>;
 
-    /// Offers the rate of `trial` until `judge` has an answer or the time of the trial is up. `number` counts the
-    /// probes from 0. Before a confirmation, this offers a higher rate for a while ([`Purpose::ConfirmUpper`]), or a
-    /// lower one ([`Purpose::ConfirmLower`]).
+    /// Offers the rate of `trial` until `judge` has an answer or the time of the trial is up. `number` counts from 0. A
+    /// confirmation starts with a higher rate ([`Purpose::ConfirmUpper`]) or a lower one ([`Purpose::ConfirmLower`]).
     ///
     /// # Errors
     /// [`ProbeError::Interrupted`] or [`ProbeError::Failed`].
@@ -70,9 +69,9 @@ pub struct ProbeResult {
     pub answer: Answer,
     /// The share of bad requests divided by the allowed share, if it is known.
     pub ratio: Option<f64>,
-    /// Time for which the rate was offered.
+    /// Duration of the probe.
     pub length: Nanos,
-    /// Number of requests, without those that approached the rate before it.
+    /// Number of requests, without the approach to the rate.
     pub requests: u64,
     /// Number of these requests without an answer, or with an error status.
     pub errors: u64,
@@ -90,7 +89,7 @@ pub struct ProbeRecord {
     /// The data that a search needs to continue.
     #[serde(flatten)]
     pub probed: Probed,
-    /// Time for which the rate was offered.
+    /// Duration of the probe.
     pub length: Nanos,
     /// Number of requests.
     pub requests: u64,

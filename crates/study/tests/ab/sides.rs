@@ -12,7 +12,6 @@ use truetail_study::ab::{RunSide, Side, Turn};
 
 /// The mean service time of A.
 const SERVICE_TIME: Nanos = Nanos::from_millis(1);
-/// The load of A.
 const LOAD: f64 = 0.5;
 
 /// A queue with one server, exponential work and Poisson arrivals. B is `ratio` times as slow as A.
@@ -26,12 +25,11 @@ pub struct Sides {
     pub drift: f64,
     /// Approximate number of requests in a run.
     pub requests: u32,
-    /// Number of runs so far.
+    /// Number of runs.
     pub runs: u32,
 }
 
 impl Sides {
-    /// Creates both sides without drift.
     pub fn new(seed: u64, ratio: f64) -> Sides {
         Sides { seed, ratio, drift: 0.0, requests: 4_000, runs: 0 }
     }

@@ -42,7 +42,6 @@ fn set_horizon(scenario: &mut Scenario, horizon: Horizon) {
     schedule.horizon = horizon;
 }
 
-/// Returns the findings with this reason in the verdict.
 fn with_reason(findings: &Findings, code: &str, state: VerdictState) -> Findings {
     let mut changed = findings.clone();
     changed.verdict.state = state;
@@ -95,8 +94,7 @@ fn a_finding_has_the_figure_the_limit_and_words() {
     assert_eq!(close.message, "measured 10ms");
 }
 
-/// A gate is open if the ends of the bracket, with and without what the generator added, are on different sides of its
-/// limit.
+/// A gate is open if its limit is between the quantile with and without what the generator added.
 #[test]
 fn between_the_ends_of_the_bracket_a_gate_is_open() {
     let run = healthy();

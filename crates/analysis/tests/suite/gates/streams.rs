@@ -24,8 +24,7 @@ fn of_streams(mut run: Run, failed: u64) -> Run {
     run
 }
 
-/// A healthy run of a language model: content after 200 ms, then every 20 ms. The tokens of `uncounted` answers are not
-/// known.
+/// A healthy run of a language model: content after 200 ms, then every 20 ms. `uncounted` answers have no token count.
 fn of_llm(uncounted: u64) -> Run {
     let mut run = of_streams(healthy(), 0);
     let planned = run.snapshot.tally.planned;

@@ -103,8 +103,7 @@ fn the_outcome_of_a_run() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever the generator added and however the run ended: a higher limit never turns a pass into a failure, and a
-    /// decision holds at both ends of the bracket.
+    /// In any run, a higher limit never turns a pass into a failure, and decisions hold at both ends of the bracket.
     #[test]
     fn decisions_of_a_run_are_monotone_and_agree_with_both_ends(
         seed in any::<u64>(), lag_ms in 0u64..40, unanswered in 2u64..40, code in 0usize..6, a in 1u64..80, b in 1u64..80,
