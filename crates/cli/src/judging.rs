@@ -53,8 +53,7 @@ impl Judge {
         (run, findings)
     }
 
-    /// Judges a run in progress, with gates. Checks and streams, and gates on them, are left out until the end of the
-    /// run.
+    /// Judges a run in progress, with gates. Omits checks and streams, and gates on them: they are known at its end.
     pub fn judge_so_far(&self, mut run: Run) -> (Run, Findings) {
         run.facts.offered.allow_errors = self.gating.allow_errors;
         let (run, mut findings) = cut_warmup(run, self.cut_warmup);
@@ -85,7 +84,7 @@ fn by_client(streams: &StreamFacts) -> Option<String> {
     Some(format!("TPOT of answers without a count of the server is by truetail's count, with {}", client.tokenizer))
 }
 
-/// Returns the run and its findings, without the warm-up if it was to be cut and was found.
+/// Returns the run and its findings. If `cut` is true and a warm-up was found, leaves it out.
 fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
     let findings = truetail_analysis::findings(&run);
     let Some(from) = findings.settling.cut_ns.filter(|_| cut) else {

@@ -30,7 +30,8 @@ fn held() -> MutexGuard<'static, Option<Vec<String>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes one line to standard error. Line breaks become spaces, and control characters become visible.
+/// Writes one line to standard error, after the program name. Line breaks become spaces, and control characters become
+/// visible.
 pub fn note(message: &str) {
     let line = one_line(message);
     match held().as_mut() {

@@ -28,7 +28,7 @@ pub enum SaveTo {
 }
 
 impl SaveTo {
-    /// In `folder`, for `--out` with or without `--force`.
+    /// Returns the place for `--out`, with or without `--force`.
     pub fn folder(folder: PathBuf, force: bool) -> SaveTo {
         if force { SaveTo::Replace(folder) } else { SaveTo::Folder(folder) }
     }

@@ -1,6 +1,6 @@
 //! Setup of a flow (`--setup`), done once before the load.
 //!
-//! Everything else is checked first, with stand-in values for the variables that the setup will set.
+//! Everything else is checked first, with placeholder values for the variables that the setup will set.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     Ok(resolved)
 }
 
-/// Sets the variables of the setup, if any, to stand-in values, to check the load without sending anything.
+/// Sets the variables of the setup, if any, to placeholder values, to check the load without sending anything.
 pub fn stand_in(args: &mut RunArgs) -> Result<()> {
     if args.flow.setup.is_some() {
         refuse_what_is_read_once(args)?;
@@ -89,7 +89,7 @@ impl Setup {
         Ok(Setup { file, flow })
     }
 
-    /// Resolves the run with stand-in values. Sends nothing.
+    /// Resolves the run with placeholder values. Sends nothing.
     fn check(&self, mut args: RunArgs) -> Result<ResolvedRun> {
         self.stand_in(&mut args);
         let (mine, checked) = (self.target(&args)?, resolve::run::resolve(args.clone())?);

@@ -164,7 +164,7 @@ pub fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
                 let _ = thread::Builder::new().spawn(move || end_process_unless_ended(&control));
             }
             _ => {
-                // The signal ends the process in any mode of the terminal.
+                // Returning false ends the process, so the terminal is restored first.
                 terminal::leave();
                 return false;
             }

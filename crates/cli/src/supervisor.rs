@@ -38,8 +38,7 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// Supervises the run of `plan`, on a thread with a lower priority than the workers. Without a thread, checks
-    /// nothing.
+    /// Supervises the run of `plan` on a low-priority thread. If no thread can be started, no condition is checked.
     pub fn start(plan: &Plan, conditions: StopConditions, control: Control, quiet: bool) -> Supervisor {
         let (end, ended) = channel();
         let supervised = SupervisedRun::new(plan.clone(), conditions, control, quiet);

@@ -139,7 +139,7 @@ fn tables(
     Ok(tables)
 }
 
-/// Returns true for text of letters, digits, '-' and '_', which no URL consists of.
+/// Returns true if the text has only letters, digits, '-' and '_'. A URL has other characters too.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
 }
@@ -186,7 +186,7 @@ impl Options {
             return text(value).map(|url| vec![url.into()]).ok_or_else(|| of_key("write a URL in quotes"));
         }
         let Some((arg, definition)) = self.0.get(name) else {
-            // Only searches lack such an option: a run has every option of this list that files may set.
+            // Reached only in a search: in a run, all options of this list that a file may set are known.
             if NOT_FOR_PROBES.contains(&name) && !NOT_IN_FILES.contains(&name) {
                 return Err(of_key("a search sets this itself, or it has no effect in one; leave it out"));
             }

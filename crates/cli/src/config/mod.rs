@@ -153,7 +153,7 @@ pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
     let definition = definition_of::<CapacityArgs>();
     let own: Vec<_> = definition.get_arguments().cloned().collect();
     let matches = definition.try_get_matches_from(args.typed.words.iter().skip(1)).map_err(usage_error)?;
-    // Excluding options of a run do not exclude each other here: `--max-time` is the time of the search.
+    // Options that exclude each other in a run stay here: `--max-time` is the time of the search.
     options.extend(given(&own, &matches));
     let url = options.remove(URL).unwrap_or_default();
     if url.is_empty() {

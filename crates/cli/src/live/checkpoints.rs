@@ -49,7 +49,7 @@ impl Rounds {
         }
     }
 
-    /// Returns the run as the checkpoint shows it: complete if the process is killed now.
+    /// Returns the run as a checkpoint saves it.
     fn round(&mut self) -> Option<(Run, Findings)> {
         let (mut run, mut findings) = self.so_far.now()?;
         // The targets of all arrivals are known only at the end.

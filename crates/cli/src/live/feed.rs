@@ -96,8 +96,7 @@ impl Rounds {
     }
 }
 
-/// Returns the time to wait after a round, at least `shortest`. `cost` is its processor time, that of observers
-/// included.
+/// Returns the time to wait after a round with this cost of processor time, observers included; at least `shortest`.
 pub fn rest_after(cost: Nanos, shortest: Duration) -> Duration {
     shortest.max(Duration::from(cost) * REST_FACTOR)
 }

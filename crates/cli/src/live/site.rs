@@ -75,8 +75,7 @@ impl Site {
         }
     }
 
-    /// Draws the last event on this thread: threads that serve the page have low priority, and the process must end
-    /// soon.
+    /// Draws the last event here: threads that serve the page have low priority, and the process does not wait long.
     pub fn draw_end(&self, last: &LiveState) {
         self.0.end.get_or_init(|| event_of(last));
     }

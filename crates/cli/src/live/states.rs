@@ -48,8 +48,7 @@ impl LiveStates {
         self.content().newest.clone()
     }
 
-    /// Returns the newest state if its number is above `seen`, and waits for it for at most `patience`. 0 means any
-    /// state.
+    /// Returns the newest state if its number is above `seen`; 0 means any state. Waits for at most `patience`.
     pub fn newer_than(&self, seen: u64, patience: Duration) -> Next {
         let nothing_new = |content: &mut Content| content.version <= seen && !content.closed;
         let waited = self.0.changed.wait_timeout_while(self.content(), patience, nothing_new);

@@ -1,5 +1,4 @@
-//! Full-screen mode of the terminal: alternate screen, no echo, single keys. Restores the terminal at every end of a
-//! run.
+//! Full-screen mode of the terminal: alternate screen, no echo, single keys. It ends however the run ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -79,7 +78,7 @@ impl FullScreen {
         entered.as_mut().is_none_or(|entered| entered.screen.write_all(text.as_bytes()).is_ok())
     }
 
-    /// Returns the bytes of keys pressed within `time`, as soon as there are any; empty without any.
+    /// Returns the bytes of pressed keys, or no bytes after `time`. Returns as soon as a key is pressed.
     ///
     /// # Errors
     /// If the terminal is gone.

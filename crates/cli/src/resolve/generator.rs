@@ -26,7 +26,7 @@ pub(super) fn timing(args: &RunArgs) -> Result<Timing> {
     }
 }
 
-/// Returns true if workers get real-time priority. Refused if this process may not use it, or if workers would spin on
+/// Returns true if workers get real-time priority. Fails if this process may not use it, or if workers would spin on
 /// every processor so that nothing else could run.
 pub(super) fn realtime(args: &RunArgs, plan: &Plan) -> Result<bool> {
     if !args.realtime {

@@ -1,5 +1,4 @@
-//! Resolved arguments: checked against each other, with defaults and the content of files. Nothing is sent or saved
-//! here.
+//! Resolved arguments: checked against each other, with defaults and file contents. Nothing is sent or saved here.
 
 mod checks;
 pub mod flow;

@@ -38,7 +38,7 @@ pub enum Printed {
     Packed,
 }
 
-/// Attempt before the load, which shows mistakes at once.
+/// Kind of preflight, which shows mistakes before the load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trial {
     /// A request and its whole answer.
@@ -64,7 +64,7 @@ pub struct ResolvedRun {
     pub plan: Plan,
     /// Notes for the run.
     pub notes: Vec<String>,
-    /// Attempt before the load.
+    /// Kind of preflight.
     pub trial: Trial,
     pub gating: Gating,
     /// Observers of its answers.

@@ -102,7 +102,7 @@ struct Files {
     markdown: Option<PathBuf>,
 }
 
-/// Results of the runs made.
+/// Results of the runs that were made.
 #[derive(Default)]
 struct Done {
     json: bool,

@@ -24,7 +24,7 @@ use crate::progress::ProgressReporter;
 const UNLOADED: (u64, f64) = (10, 20.0);
 /// Time that each of these requests may take.
 const UNLOADED_WAIT: Nanos = Nanos::from_secs(2);
-/// The server has recovered at this factor times its first median, plus this time: the noise of ten requests.
+/// Factor and time by which a recovered server may exceed its unloaded median: the noise of ten requests.
 const BACK_WITHIN: (f64, Nanos) = (1.25, Nanos::from_millis(1));
 /// Longest cool-down.
 const LONGEST_COOL_DOWN: Duration = Duration::from_secs(30);
@@ -71,8 +71,8 @@ impl<'a> EngineProbe<'a> {
         }
     }
 
-    /// Time to wait for answers. A request that takes longer than every limit is bad, so its end does not matter. With
-    /// an objective that is no time, requests must be waited for until they time out.
+    /// Time to wait for answers. A request that takes longer than every limit is bad, so its end does not matter. If an
+    /// objective has no time limit, requests must be waited for until they time out.
     fn drain(&self) -> Nanos {
         let limits: Option<Vec<u64>> = self.asked.objectives.iter().map(Objective::limit_ns).collect();
         let longest = limits.and_then(|limits| limits.into_iter().max());
@@ -129,7 +129,7 @@ impl<'a> EngineProbe<'a> {
         Ok(())
     }
 
-    /// Makes the run of a probe and returns its answer and the last likelihood ratio.
+    /// Makes the run of a probe. Returns the run, its answer, and the ratio of [`ProbeJudge::ratio`].
     fn look_at(&self, plan: &Plan, trial: &Trial, judge: ProbeJudge) -> Result<(Run, Answer, Option<f64>), ProbeError> {
         let control = self.stop.begin_run();
         let mut looking = Looking::new(plan, &self.asked.objectives, control.clone(), judge, trial.longest);
@@ -231,7 +231,7 @@ impl Probe for EngineProbe<'_> {
     }
 }
 
-/// Returns the rate that approaches the rate of a trial, at most `max_rate`; `None` if the trial has no approach.
+/// Returns the rate of the load before a confirming trial, at most `max_rate`; `None` if the trial has no approach.
 fn approach_rate(trial: &Trial, max_rate: f64) -> Option<f64> {
     match trial.purpose {
         Purpose::Bracket | Purpose::Refine => None,

@@ -60,7 +60,7 @@ fn objection(latency_from: LatencyFrom) -> Option<&'static str> {
     }
 }
 
-/// Warns if the interval cannot be that of one user. A user who waits for answers sends no faster than they come, so
+/// Warns if the interval cannot be that of one user. A user who waits for answers cannot send faster than they come, so
 /// most answers must take less than the interval.
 fn too_short(correction: &Correction, interval: Nanos) -> Option<String> {
     let typical = correction.whole.before.quantile(0.5).filter(|typical| typical.0 as f64 > 1.1 * interval.0 as f64)?;

@@ -60,7 +60,7 @@ impl Carried {
         Ok(carried)
     }
 
-    /// Carries the file of an option and the files that it names. Returns its path in the pods, or `None` if it is not
+    /// Carries the file of an option and the files that it names. Returns its path in the pods; `None` if it is not
     /// here.
     fn named(&mut self, option: &'static str, file: &Path) -> Result<Option<OsString>> {
         if file.as_os_str() == "-" {
@@ -120,7 +120,7 @@ fn joined(before: &str, file: &OsStr) -> OsString {
     value
 }
 
-/// Returns the option with a file that this word is, and its value, which may be the next word.
+/// Parses a word that gives an option with a file. The value may be the next word.
 fn file_option(word: &OsStr, next: impl FnOnce() -> Option<OsString>) -> Option<(&'static str, OsString)> {
     let text = word.to_str()?.strip_prefix("--")?;
     if let Some(option) = OF_FILES.into_iter().find(|option| *option == text) {

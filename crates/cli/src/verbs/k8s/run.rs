@@ -96,7 +96,7 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
     steps.end(gating::exit_code(&run, &findings, signal.filter(|_| outcome.stopped)))
 }
 
-/// Parses all options as `run` does; its options about the merged run are used.
+/// Parses all options as `run` does, for the merged run.
 fn of_the_whole(args: &K8sRunArgs) -> Result<RunArgs> {
     let words: Vec<_> = args.job.url.iter().map(OsString::from).chain(args.load.words(|_| true)).collect();
     let mut whole = parse_run(words)?;

@@ -10,7 +10,7 @@ use crate::error::{Result, runtime_error};
 /// Folder for the logs of ended pods.
 pub(super) struct Shelf {
     folder: PathBuf,
-    /// Removes the folder on drop.
+    /// True if the folder is removed on drop.
     for_now: bool,
 }
 
