@@ -1,9 +1,8 @@
 //! The bracket of a quantile of the response time: the measured value, and the value without what the generator added.
 //!
-//! Each record holds the most that the generator may have added to it: its own lag, and what earlier late requests
-//! passed on ([`truetail_model::record::KnockOn`]). The lower partner of the quantile q is the quantile q of the
-//! response times less that amount, over the same arrivals and by the same rules. See `docs/honesty.md` for what this
-//! proves.
+//! Each record holds the most that the generator may have added: its own lag, and what earlier late requests passed on
+//! ([`truetail_model::record::KnockOn`]). The lower partner of the quantile q is the quantile q of the response times
+//! less that amount, over the same arrivals and by the same rules. `docs/honesty.md` says what this proves.
 
 use truetail_model::record::{Histogram, Metric, RequestRecord, Snapshot, rank_of};
 use truetail_run::Quantile;
@@ -44,7 +43,7 @@ impl WithoutGenerator {
         WithoutGenerator::of_distributions(|metric| snapshot.metric(metric).clone())
     }
 
-    /// Computes it from the distributions of a run or of a part of it, which `of` returns.
+    /// The response times of a run, or a part of it, without what the generator added. `of` returns its distributions.
     pub(crate) fn of_distributions(of: impl Fn(Metric) -> Histogram) -> WithoutGenerator {
         let without = of(Metric::WithoutGenerator);
         if without.count() != of(Metric::ResponseTime).count() {

@@ -1,21 +1,18 @@
 //! Confidence intervals for quantiles of dependent values.
 //!
 //! Neighbouring response times are alike: a stall makes a thousand slow responses that are one event. Intervals that
-//! treat them as independent are far too narrow. `docs/confidence.md` has the reasons and the measured coverage. The
-//! method:
+//! treat them as independent are far too narrow. `docs/confidence.md` has the reasons and the measured coverage.
 //!
 //! 1. For a value x, the arrivals beyond x are counted stretch by stretch, in the order of their intended start. The
 //!    long-run variance of these counts ([`crate::long_run_variance`]), divided by the variance of independent
 //!    arrivals, is the design effect. (Heidelberger & Lewis, "Quantile estimation in dependent sequences", *Operations
 //!    Research* 32, 1984, estimate the same variance from a spectrum.)
 //! 2. The effective sample size is n divided by the design effect. The ratio of the normal to Student's t, squared,
-//!    corrects it for estimating the variance from few cosines (Korn & Graubard, *Survey Methodology* 24, 1998), up to
-//!    n.
+//!    corrects it for having few cosines (Korn & Graubard, *Survey Methodology* 24, 1998), up to n.
 //! 3. A rank r is below the interval if a share of r/n would be too small for q in an independent sample of the
 //!    effective size (binomial with mid-P, 2.5 % on either side), and above the interval likewise (Woodruff, *JASA* 47,
 //!    1952). The effective size is the smaller of those at the estimate and at r (test inversion, as Francisco &
-//!    Fuller, *Annals of Statistics* 19, 1991): the last few values of a burst look like few events, the whole burst is
-//!    one.
+//!    Fuller, *Annals of Statistics* 19, 1991): the last few values of a burst look like few events.
 //! 4. Far out in the tail, a run that met only a few short bursts would be too certain. So the effective size is also
 //!    limited to that at the quantile with ten times as many values beyond it.
 
@@ -30,7 +27,7 @@ pub(crate) fn design_effect_bound((design_effect, cosines): (f64, usize)) -> f64
     (design_effect * (student(cosines) / NORMAL).powi(2)).max(1.0)
 }
 
-/// Returns a quantile nearer to the middle, with ten times as many values beyond it. Returns at most the middle itself.
+/// Returns a quantile nearer to the middle, with ten times as many values beyond it, or at most the middle itself.
 pub(crate) fn less_rare(q: f64) -> f64 {
     if q >= 0.5 { (1.0 - LESS_RARE * (1.0 - q)).max(0.5) } else { (LESS_RARE * q).min(0.5) }
 }

@@ -30,8 +30,7 @@ pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
     table(population, &all).swap_remove(place)
 }
 
-/// Computes one quantile as [`quantile_of`] does, for a population whose `table` is known. Prefers an entry of the
-/// table.
+/// Computes one quantile as [`quantile_of`] does, for a population whose `table` is known.
 pub(crate) fn among(population: &Population, q: f64, table: &[Quantile]) -> Quantile {
     let place = table.partition_point(|other| other.q < q);
     if let Some(known) = table.get(place).filter(|known| known.q == q) {

@@ -149,8 +149,7 @@ mod tests {
 
     #[test]
     fn one_burst_is_one_event() {
-        // 40 of 4 000 arrivals are slow. Evenly spread, they vary less than independent ones. All at once, they are one
-        // event.
+        // 40 of 4 000 are slow. Evenly spread, they vary less than independent ones. All at once, they are one event.
         let evenly: Vec<u64> = (0..4_000).map(|i| u64::from(i % 100 == 50)).collect();
         let at_once: Vec<u64> = (0..4_000).map(|i| u64::from((1_000..1_040).contains(&i))).collect();
         let effect = |values: &[u64]| ExceedanceCounts::of_values(values).unwrap().design_effect(1).unwrap().0;

@@ -1,4 +1,4 @@
-//! How closely the actual arrivals followed the plan.
+//! Comparison of the actual arrivals with the plan.
 //!
 //! Gaps are compared by the Kolmogorov–Smirnov distance of their two distributions, with a tolerance. A metronome has
 //! only one gap, and the least jitter is as far from it as can be, so gaps count as equal if they differ by at most a
@@ -21,8 +21,7 @@ const ON_TIME_SHARE: u64 = 10;
 const FEWEST: usize = 20;
 /// Average number of arrivals in a window of the dispersion.
 const WINDOW_ARRIVALS: u64 = 10;
-/// The Kolmogorov–Smirnov distance of n values from their own distribution exceeds this / √n in 5 % of samples (large
-/// n).
+/// The Kolmogorov–Smirnov distance of n values from their distribution exceeds this / √n in 5 % of samples (large n).
 const SMIRNOV_5_PERCENT: f64 = 1.3581;
 
 /// Returns how closely the arrivals of a run followed its schedule. Returns `None` if no arrival was issued or no rate

@@ -53,8 +53,7 @@ pub struct RequestTimeline {
     pub to_s: f64,
     /// Requests of the closed loop. Only one of several at about the same place is kept.
     pub sent: Vec<Mark>,
-    /// Planned arrivals that the closed loop never sent, with the response time they had in the open loop. One of
-    /// several at a place is kept.
+    /// Planned arrivals that the closed loop never sent, with their time in the open loop. One of several is kept.
     pub never_sent: Vec<Mark>,
     /// Equal stretches of the time from `from_s` to `to_s`, with all requests.
     pub rows: Vec<TimelineRow>,

@@ -184,8 +184,7 @@ impl Population {
         }
     }
 
-    /// Returns the design effect of the share beyond the value at `rank`, with and without equal values, which may
-    /// differ a lot.
+    /// Returns the design effect of the share beyond the value at `rank`, with and without values equal to it.
     fn design_effect_bound(&self, exceedance: &ExceedanceCounts, rank: u64) -> DesignEffectBounds {
         let within = rank <= self.answered.count();
         let value = if within { self.answered.at(rank) } else { ValueRange { low: u64::MAX, high: u64::MAX } };

@@ -12,8 +12,7 @@ use crate::verdict::thresholds::{
     SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
 };
 
-/// Number of seconds considered. A stall of less than three quarters of them cannot raise the backlog in three
-/// quarters.
+/// Number of seconds considered. A stall shorter than three quarters of them cannot look like saturation.
 const WINDOW: usize = 12;
 
 /// The share of the capacity seen that is suggested as a rate. At 80 % of capacity, a queue of random arrivals is four
@@ -123,8 +122,7 @@ impl SaturationDetector {
         })
     }
 
-    /// Returns `answered` per second. Once requests time out, returns the best second: a server may work for clients
-    /// that have gone.
+    /// Returns `answered`, or once requests time out, the best second: a server may work for clients that have gone.
     fn capacity(&self, answered: f64) -> f64 {
         if self.giving_up > 0 { self.most_answered as f64 } else { answered }
     }

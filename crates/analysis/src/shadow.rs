@@ -13,8 +13,7 @@
 //!   which is nothing but queue, there is no shadow.
 //! - Users have a connection each, and the tool is never late.
 //! - An event shorter than the time that the neighbours span is blurred, and may be missed if only a part of the
-//!   requests was kept. The slow requests that were kept in addition are left out, because they would exaggerate
-//!   slowness.
+//!   requests was kept. The slow requests that were kept in addition would exaggerate slowness, and are left out.
 //! - Users who would send much more often than the run did need data that the run does not have. Then there is no
 //!   shadow. The same applies if users send far more often than their mean service time implies.
 //!
@@ -95,8 +94,7 @@ fn quantile(q: f64, asked: &Asked, others: &[Asked], truth: &Distribution) -> Sh
     ShadowQuantile { q, value_ns: asked.quantile(q), omission_factor, at_least, omission_low, omission_high }
 }
 
-/// Returns the lowest and the highest factor of all tools, each widened by [`AGREEMENT`]. `None` if a tool has too few
-/// requests.
+/// The lowest and the highest factor of all tools, widened by [`AGREEMENT`]. `None` if a tool has too few requests.
 fn interval(
     q: f64,
     asked: &Asked,

@@ -18,8 +18,7 @@ pub struct Truth {
     intended: Vec<Timestamp>,
 }
 
-/// Computes the truth of `scenario`, without its warm-up. Returns `None` unless its load model is open: others depend
-/// on answers.
+/// Computes the truth of `scenario`, without its warm-up. Returns `None` unless its load model is open.
 ///
 /// The fault clock starts at the first arrival. Memory grows with the number of arrivals.
 ///
@@ -88,8 +87,7 @@ pub struct StreamTruth {
 }
 
 impl StreamTruth {
-    /// Returns the exact q-quantile of the time to the first event, over all arrivals; `None` among arrivals without
-    /// one.
+    /// Returns the exact q-quantile of the time to the first event over all arrivals, or `None` if it has no event.
     pub fn first_at(&self, q: f64) -> Option<u64> {
         at(&self.first_event, rank_of(q, self.first_event.len() as u64 + self.without_event))
     }
@@ -104,7 +102,7 @@ fn at(ascending: &[Nanos], rank: u64) -> Option<u64> {
     ascending.get(usize::try_from(rank.checked_sub(1)?).ok()?).map(|time| time.0)
 }
 
-/// Computes the truth of the streams of `scenario`, without its warm-up, if its load model is open and its service
+/// Computes the truth of the streams of `scenario`, without its warm-up, if the load model is open and the service
 /// streams.
 ///
 /// # Panics

@@ -7,7 +7,7 @@
 //! | histogram | half of the bucket that holds the value; 0 if every single value is known |
 //! | clock | the possible error of two readings of the clock; 0 in virtual time |
 //! | generator lag | from the estimate down to its lower partner, the same quantile without what the generator added |
-//! | read lag | 0 if the kernel stamped every answer; else the same quantile of the read lag; unknown without any read lag |
+//! | read lag | 0 if the kernel stamped every answer; else the read lag at the same quantile, if it is known |
 //!
 //! The first three go either way. The two lags make the quantile too large, never too small.
 
@@ -18,7 +18,7 @@ use truetail_run::{Contribution, Distribution, EndClock, Findings, Quantile, Run
 /// a current machine (`clock_gettime` by vDSO), and the instant lies somewhere inside. The resolution is 1 ns.
 pub const CLOCK_NS: u64 = 50;
 
-/// log2 of the buckets in a power of two (HdrHistogram with three significant digits). Values below 2048 have a bucket
+/// log2 of the buckets in a power of two (HdrHistogram, three significant digits). Values below 2048 have a bucket
 /// each.
 const BUCKETS_LOG2: u32 = 10;
 

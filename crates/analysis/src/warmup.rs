@@ -44,10 +44,9 @@ impl std::error::Error for WarmupCutError {}
 /// Returns the run with a warm-up until `from`: arrivals intended before it count only in the books of the warm-up. A
 /// note says that the warm-up was cut afterwards. Returns the run unchanged if `from` is not after its warm-up.
 ///
-/// If every request was kept, the result is exact. Otherwise it is built from the intervals. All counts and
-/// distributions are of the arrivals intended from `from` on (mean, smallest and largest value to 0.1 %). But the rows
-/// of the timeline still count sends and ends of warm-up arrivals after `from`. Books by target, streams and sessions
-/// are left out.
+/// If every request was kept, the result is exact. Otherwise it is built from the intervals. Counts and distributions
+/// are of the arrivals intended from `from` on (mean, smallest and largest value to 0.1 %). But the timeline still
+/// counts sends and ends of warm-up arrivals after `from`. Books by target, streams and sessions are left out.
 ///
 /// # Errors
 /// [`WarmupCutError`] if the run does not hold enough data.

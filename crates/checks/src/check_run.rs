@@ -55,8 +55,7 @@ impl CheckRun {
         })
     }
 
-    /// Counts the answers that passed and failed, from `from` on: a whole second or the start of measurement. Call this
-    /// after the run.
+    /// Counts the answers after a run, from `from` on, which is a whole second or the start of measurement.
     pub fn counts(&self, from: Timestamp) -> Vec<CheckCounts> {
         self.found().tally.since(from, &self.plan.checks)
     }

@@ -1,5 +1,4 @@
-//! Studies of several runs that answer one question: the capacity of a service (`capacity`), or how A and B differ
-//! (`ab`).
+//! Several runs that answer one question: the capacity of a service (`capacity`), or the difference of A and B (`ab`).
 //!
 //! The rules of a search are pure and live in `truetail-analysis`. This crate applies them through a trait that runs
 //! one probe, so that simulator and engine share one search. It prints nothing.

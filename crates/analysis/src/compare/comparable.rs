@@ -4,8 +4,7 @@ use std::fmt::Debug;
 
 use truetail_run::{Facts, Run, Verdict, VerdictState};
 
-/// Returns every reason not to compare these runs, one sentence each. Seeds and lengths may differ. Runs come with
-/// their names.
+/// Returns every reason not to compare these named runs, one sentence each. Seeds and lengths may differ.
 pub fn objections(a: &[(&str, &Run, &Verdict)], b: &[(&str, &Run, &Verdict)]) -> Vec<String> {
     objections_beyond(Expected::Nothing, a, b)
 }

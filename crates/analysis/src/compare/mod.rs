@@ -3,14 +3,6 @@
 //! Requests of a run depend on each other, and runs differ by more than chance within a run explains. If a side has
 //! several runs, the interval of the ratio therefore comes from how these runs differ: each run is one estimate. With
 //! one run on each side, only the dependence within the runs is known, and [`Comparison::between_runs_known`] is false.
-//!
-//! | module | content |
-//! |---|---|
-//! | `estimate` | a quantile of one run, as a logarithm with its uncertainty |
-//! | `ratio` | the interval of a ratio |
-//! | `quantiles` | the result at each quantile |
-//! | `comparable` | reasons not to compare two sides |
-//! | `gate` | conditions under which a comparison fails |
 
 mod comparable;
 mod estimate;

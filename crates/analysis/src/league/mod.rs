@@ -1,10 +1,9 @@
-//! Comparison of load tools: one row per tool, from the truth of the scenario, what the server saw, and what the tool
-//! reported.
+//! Comparison of load tools, from the truth of the scenario, what the server saw, and what the tool reported.
 //!
 //! | module | content |
 //! |---|---|
 //! | `server_view` | what the server saw |
-//! | `window` | the time in which open and closed loops differ, and by how much: what an observation can show |
+//! | `window` | the part of a scenario that distinguishes open from closed loops |
 //! | `observed` | open, closed or partly, by observation |
 //! | `arrivals` | the arrivals compared with the schedule |
 //! | `reported` | the quantiles that a tool printed, or that follow from its data |

@@ -37,7 +37,7 @@ impl ToolState {
     }
 }
 
-/// What a tool reported, and the data it gave.
+/// Statements and data of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportView<'a> {
     /// Its statements.
@@ -61,9 +61,9 @@ pub struct ToolUnderTest<'a> {
     pub state: ToolState,
     /// Reason of a state other than ok, or a problem despite the state ok.
     pub message: Option<&'a str>,
-    /// What the server saw.
+    /// The requests that the server saw.
     pub server_view: Option<&'a ServerView>,
-    /// What the tool reported.
+    /// Statements and data of the tool.
     pub report: Option<ReportView<'a>>,
     /// CPU time it used, in seconds.
     pub cpu_seconds: Option<f64>,
@@ -97,7 +97,7 @@ pub struct LeagueRow {
     pub error_served_p99_pct: Option<f64>,
     /// The arrivals compared with the schedule.
     pub arrivals: Option<ArrivalAccuracy>,
-    /// What the tool reported.
+    /// The latencies that the tool reported.
     pub reported: Option<ReportedLatency>,
     /// (reported / truth − 1) in per cent, at p99.
     pub error_p99_pct: Option<f64>,
@@ -107,7 +107,7 @@ pub struct LeagueRow {
     pub omission_factor_p99: Option<f64>,
     /// Requests of the schedule that the server never saw.
     pub not_sent: Option<u64>,
-    /// Requests that the server saw less those in the tool's latencies. Negative if there are more latencies.
+    /// Requests that the server saw, less the number of the tool's latencies. May be negative.
     pub left_out: Option<i64>,
     /// Result of an audit that sees only the tool's own file. `None` if the tool left no file that can be audited.
     pub audit: Option<FileAudit>,
@@ -128,7 +128,7 @@ pub struct LeagueRow {
 pub struct FileAudit {
     /// The file, inside the tool's folder.
     pub file: String,
-    /// Whether requests were left out.
+    /// Finding of the audit: whether requests were left out.
     pub finding: AuditFinding,
     /// Number of missing requests; `None` if that cannot be told.
     pub missing_arrivals: Option<u64>,

@@ -43,7 +43,7 @@ pub struct StreamRow {
     pub tool: String,
     /// State of the tool.
     pub state: ToolState,
-    /// What the tool reported.
+    /// The times that the tool reported.
     pub claims: Option<StreamClaims>,
     /// Requests that the server saw while it could not answer.
     pub arrivals_in_fault: Option<u64>,

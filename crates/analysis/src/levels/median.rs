@@ -14,8 +14,7 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     if values.is_empty() { f64::NAN } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
 }
 
-/// Replaces each value by the median of itself and `half` values on either side (fewer near the ends, but equally
-/// many).
+/// Replaces each value by the median of itself and `half` values on either side (equally many, fewer near the ends).
 pub(super) fn running_median(values: &[f64], half: usize) -> Vec<f64> {
     let around = |i: usize| {
         let reach = half.min(i).min(values.len() - 1 - i);

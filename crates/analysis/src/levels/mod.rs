@@ -14,8 +14,7 @@
 //!    event: a stretch of less than [`EVENT_SHARE`] of the run. (Barrett et al., "Virtual Machine Warmup Blows Hot and
 //!    Cold", OOPSLA 2017, also join practically equal levels before they judge.)
 //! 5. If more than one level remains, the series is cut again. This time the noise excludes a drift, so that a slow
-//!    climb is seen from beginning to end. Then the first and the last level are trimmed to the values within their
-//!    bands.
+//!    climb is seen from beginning to end. Then the first and last level are trimmed to their bands.
 
 mod median;
 mod median_series;

@@ -125,8 +125,7 @@ fn books_unbalanced(snapshot: &Snapshot) -> Option<ValidityIssue> {
     unbalanced(tally.planned, recorded.iter().sum())
 }
 
-/// Finds the quantile with the largest share of `part` in the response time, if above `limit`: (q, part, response
-/// time).
+/// The quantile with the largest share of `part` in the response time, if above `limit`: (q, part, response time).
 fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], limit: f64) -> Option<(f64, u64, u64)> {
     let share = |(_, part, whole): &(f64, u64, u64)| *part as f64 / (*whole as f64).max(1.0);
     quantiles

@@ -21,7 +21,7 @@ pub const PAUSE_EXPLAINS_LENGTHS: f64 = 2.0;
 /// A pause this long is a standstill: a process that was stopped, swapped out or suspended. A busy machine takes a
 /// worker away for tens of milliseconds, a crowded host for some hundred. One is SUSPECT: an unplanned burst follows.
 pub const STANDSTILL_NS: u64 = 1_000_000_000;
-/// INVALID if standstills hit this share of the arrivals: then they alone determine p99, and a burst follows.
+/// INVALID if standstills hit this share of the arrivals: then they determine p99, and a burst follows.
 pub const STANDSTILL_INVALID_ARRIVALS: f64 = 0.01;
 /// Minimum length of a pause that leaves a burst behind that a server notices.
 pub const BURST_PAUSE_NS: u64 = 100_000_000;
@@ -75,7 +75,7 @@ pub const SENT_IN_TIME_SHARE: f64 = 0.95;
 /// the machine just before the end costs nothing. In schedules longer than 2 s, the limit is 5 % of the schedule.
 pub const SENT_IN_TIME_NS: f64 = 100e6;
 
-/// INVALID if this share of the arrivals failed at the generator's limits (ports, files): half of p99's tail. Else
+/// INVALID if the generator's limits (ports, files) failed this share of the arrivals, half of p99's tail. Else
 /// SUSPECT.
 pub const GENERATOR_LIMIT_INVALID: f64 = 0.005;
 

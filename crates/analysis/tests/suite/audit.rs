@@ -137,8 +137,7 @@ fn audit_of(rows: &[ForeignRequest], run: &ForeignRun) -> Audit {
     auditor.finish(run, None, None)
 }
 
-/// Ten seconds at 100/s through `places` places, with waiting times. Requests take 10 ms, and 400 ms in the fifth
-/// second.
+/// Ten seconds at 100/s through `places` places. Requests take 10 ms, and 400 ms in the fifth second.
 fn behind_a_limit(places: usize) -> Vec<ForeignRequest> {
     let mut free = vec![0_u64; places];
     let request = |i: u64| {

@@ -1,5 +1,4 @@
-//! Long runs, with several seconds per distribution. The findings must equal those by second, to the length of an
-//! interval.
+//! Long runs, with several seconds per distribution. The findings must be the same, to the length of an interval.
 
 use crate::support::{codes, queue, scenario, simulated, without_samples};
 use truetail_analysis::{WarmupCutError, findings, settling, without_warmup};

@@ -24,8 +24,7 @@ pub enum Server {
     Pauses,
     /// A pool of 20 threads, exponential with a mean of 20 ms: flat until shortly before its limit.
     Cliff,
-    /// Four at a time, exponential with a mean of 8 ms. 1.6 times slower from 150 waiting requests until 20 s after the
-    /// queue is empty.
+    /// Four at a time, exponential, 8 ms. 1.6 times slower from 150 waiting requests until 20 s after an empty queue.
     Hysteresis,
 }
 

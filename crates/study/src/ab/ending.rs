@@ -1,6 +1,6 @@
 //! The number of rounds, the looks at the result, and the cost of the looks.
 
-/// Maximum share of comparisons that find a difference although there is none, over all looks together.
+/// Maximum share of equal pairs that are called different, over all looks together.
 const ERROR: f64 = 0.05;
 /// The first look. With fewer runs a side, the variance between runs is hardly known.
 const FIRST_LOOK: u32 = 3;

@@ -1,10 +1,4 @@
-//! Comparison of A and B, which run in turns, A B, B A, A B …, so that a slow drift of the machine affects both sides
-//! alike.
-//!
-//! | module | content |
-//! |---|---|
-//! | `ending` | the number of rounds, the looks at the result, and the cost of the looks |
-//! | `rounds` | runs the rounds, and compares |
+//! Comparison of A and B, which run in turns, A B, B A, A B …, so that a slow drift affects both sides alike.
 
 mod ending;
 mod rounds;

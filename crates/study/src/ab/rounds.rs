@@ -36,8 +36,7 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// Classifies a run. The generator spoilt an INVALID run unless the service is saturated, all failed, or the books
-    /// are wrong.
+    /// Classifies a run. An INVALID run was spoilt by the generator unless a reason concerns the service or the books.
     pub fn of(findings: Findings) -> Turn {
         let verdict = &findings.verdict;
         let is_final = |reason: &Reason| {
