@@ -275,7 +275,7 @@ fn a_flow_may_go_to_several_servers() {
         assert_eq!(run["sessions"]["steps"][nth]["name"], **name);
         assert_eq!(run["targets"][nth]["tally"]["responses"], 40);
     }
-    // Every fourth list of the second server is an error. Only these lists counted, 80 in all.
+    // The second server counted 80 lists, and answered every fourth with an error.
     let errors = |nth: usize| run["by_target"][nth]["statuses"]["500"].as_u64().unwrap_or(0);
     assert_eq!(errors(1) + errors(2), 20);
 }

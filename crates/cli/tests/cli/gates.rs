@@ -36,7 +36,7 @@ fn code_0_every_gate_holds() {
     assert!(screen.stdout.contains("PASSED p50 > 1h: measured "), "a gate is printed when it holds: {screen:?}");
 }
 
-/// Used as a condition of failure, `p99 < LIMIT` would pass a service because it is slow.
+/// As a condition of failure (`--fail-if`), `p99 < LIMIT` would pass a service because it is slow.
 #[test]
 fn a_missed_objective_fails_the_run_and_its_report() {
     let dir = TestDir::new();

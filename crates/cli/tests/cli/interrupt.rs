@@ -200,7 +200,7 @@ fn what_a_killed_run_had_saved_can_be_read() {
     assert_complete(&dir.path().join("here"));
 }
 
-/// A checkpoint also knows how long requests in flight had waited that were never answered.
+/// A checkpoint also holds the waiting time of requests in flight, which were never answered.
 #[test]
 fn requests_in_flight_in_a_killed_run_keep_their_response_times() {
     let dir = TestDir::new();

@@ -83,7 +83,7 @@ fn closed_and_open_loops_are_distinguished_and_results_kept() {
     assert_eq!(first.code, Some(0), "{first:?}");
     let league = first.json();
     assert_eq!(league["scenario"], "long-stall");
-    // The slowest hundredth of requests lies above p99: the stall, less 8 arrivals of 5 ms.
+    // p99 is the length of the stall, less 8 arrivals of 5 ms: the slowest hundredth of 800 requests.
     let p99_ns = league["truth"]["quantiles"][2]["value_ns"].as_u64().expect("a time");
     assert!((1_950_000_000..2_000_000_000).contains(&p99_ns), "{p99_ns}");
     let (open, closed) = (row(&league, "truetail"), row(&league, "truetail-closed"));
@@ -304,7 +304,7 @@ fn a_generator_that_keeps_its_schedule_is_certified() {
     assert!(waits_for_nobody, "{seen:#?}");
 }
 
-/// The kind depends on the machine. That tokens were measured does not.
+/// The kind depends on the machine, but tokens are measured on any machine.
 #[test]
 fn a_load_tool_for_language_models_is_certified_by_its_tokens() {
     let dir = TestDir::new();

@@ -70,7 +70,7 @@ fn named_runs_are_made_in_that_order_with_the_worst_code() {
     assert_eq!((&runs["runs"][0]["name"], &runs["runs"][0]["run"]["tally"]["planned"]), (&"late".into(), &30.into()));
 }
 
-/// An unreachable server costs only its own run the result.
+/// Only the run against the unreachable server has no result.
 #[test]
 fn a_run_that_cannot_be_made_does_not_keep_the_others() {
     let closed = ClosedPort::take(0);

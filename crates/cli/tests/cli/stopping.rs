@@ -21,7 +21,7 @@ fn a_narrow_quantile_ends_the_run_at_the_first_look() {
     output.assert_code(&run, 0);
     assert_balanced(&run);
     let planned = run["tally"]["planned"].as_u64().expect("a count");
-    // The first look is after 10 s. A machine that stalls skips looks: with twelve times its capacity, for a minute.
+    // The first look is after 10 s. A machine that stalls skips looks: at twelve times its capacity, for a minute.
     // Without the rule, the run would take ten minutes.
     assert!((1000..60_000).contains(&planned), "{planned}");
     assert!(notes(&run).contains("--until 'p50 ±50%' reached after "), "{}", notes(&run));

@@ -183,7 +183,7 @@ fn an_array_of_jobs_has_every_stripe() {
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
     let (out, start) = (dir.path().join("runs").display().to_string(), instant(3));
-    // A job offers its stripe however late it is.
+    // A late job still offers its stripe.
     let load = [server.url.as_str(), "-r", "100", "-n", "50"];
     let jobs = ["1", "2", "3"].map(|task| {
         let environment = [

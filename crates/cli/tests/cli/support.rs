@@ -48,7 +48,7 @@ impl TestDir {
         command
     }
 
-    /// Returns the command `truetail ARGUMENTS`, run by a program that executes it at last.
+    /// Returns the command `truetail ARGUMENTS`, run by a wrapper that executes it.
     pub fn command_by(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
         let mut command = self.bare(wrapper[0]);
         command.args(&wrapper[1..]).arg(env!("CARGO_BIN_EXE_truetail")).args(arguments);
@@ -90,7 +90,7 @@ impl CommandOutput {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }
 
-    /// Checks the exit code of a run: `code`, or that of an INVALID run, which any run may be on a noisy machine.
+    /// Checks the exit code of a run: `code`, or 4 if the run is INVALID, which any run may be on a noisy machine.
     pub fn assert_code(&self, run: &Value, code: i32) {
         let code = if run["verdict"]["state"] == "INVALID" { 4 } else { code };
         assert_eq!(self.code, Some(code), "{self:?}");

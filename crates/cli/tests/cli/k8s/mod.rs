@@ -100,7 +100,7 @@ impl Stage {
         serde_json::from_str(&std::fs::read_to_string(self.dir.path().join("here/run.json")).unwrap()).unwrap()
     }
 
-    /// Kills the second of three pods in a load of `planned` arrivals, and checks that its third is never issued.
+    /// Kills the second of three pods in a load of `planned` arrivals, and checks that a third of them is never issued.
     fn lose_a_pod(&self, url: &str, more: &str, planned: u64) -> (CommandOutput, Value) {
         let output = TestProcess::start(self.command(url, more, &[("FAKE_DIES", "1")])).end();
         let run = self.run_file();
