@@ -1,4 +1,4 @@
-//! Checkpoints, saved every few seconds, from which `truetail report` can read a run whose process was killed.
+//! Checkpoints, saved every few seconds, so that `truetail report` can read a run whose process was killed.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};

@@ -128,7 +128,7 @@ fn tools_that_measure_streams_run_where_answers_are_streams() {
     let names: Vec<_> = league["tools"].as_array().expect("rows").iter().map(|row| row["tool"].clone()).collect();
     assert!(names.contains(&"guidellm".into()) && !names.contains(&"ab".into()), "{names:?}");
     let streams = &league["streams"];
-    // 120 requests are due, of which 20 arrive during the stall. p99 belongs to one that waits for nearly all of it.
+    // 120 requests are due, 20 of them during the stall. p99 belongs to one that waits for nearly all of it.
     let p99_ns = streams["first_truth"][2]["value_ns"].as_u64().expect("a time");
     assert!((400_000_000..700_000_000).contains(&p99_ns), "{p99_ns}");
     let row = row(streams, "truetail-llm");

@@ -15,7 +15,7 @@ const PATH: &str = "/v1/metrics";
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtlpEndpoint {
-    /// URL to which metrics are posted.
+    /// URL that receives the metrics.
     pub url: String,
     /// URL without secrets, for messages.
     pub shown: String,
