@@ -1,4 +1,4 @@
-//! What a flow costs: processor time of the worker for each request of a flow of three steps with one header capture, beside
+//! Measures the worker's processor time per request for a flow of three steps with one header capture, compared with
 //! the same sessions with requests that were made before the run.
 //!
 //! `cargo run --release -p truetail-flow --example cost [SESSIONS_PER_SECOND] [ROUNDS] [http1|http2]`
@@ -46,7 +46,7 @@ fn main() {
     }
 }
 
-/// Processor time of the worker for each request, in nanoseconds, and how many requests were answered.
+/// Returns the worker's processor time per request, in nanoseconds, and the number of answers.
 fn measure(address: SocketAddr, version: HttpVersion, rate: u64, is_flow: bool) -> (f64, u64) {
     let host = ("host".to_owned(), format!("http://{address}"));
     let flow = Flow::parse("cost.hurl", FLOW, &[host], &|path| Err(path.to_owned()))
@@ -112,7 +112,7 @@ fn serve_http2(listener: TcpListener) {
     });
 }
 
-/// Answers whatever comes: each request comes whole, in one read.
+/// Answers every read, because each request comes whole in one read.
 fn serve(mut stream: TcpStream) {
     let mut buffer = [0; 4096];
     while stream.read(&mut buffer).is_ok_and(|count| count > 0) {

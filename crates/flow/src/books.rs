@@ -1,5 +1,3 @@
-//! The books of sessions.
-
 use std::collections::BTreeMap;
 
 use truetail_model::time::{Nanos, Timestamp};
@@ -12,16 +10,16 @@ use crate::how_far::{HowFar, Reach, Stop};
 use crate::itinerary::{Itinerary, Place};
 use crate::pass::EndedPass;
 
-/// How a session ended.
+/// Outcome of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionEnd {
     /// Every step was answered as expected.
     Completed,
-    /// A step ended it.
+    /// A step ended the session.
     Early(EarlyEnd),
     /// The run ended first.
     InFlight,
-    /// It was never begun.
+    /// The session never began.
     NeverBegun,
 }
 
@@ -29,16 +27,16 @@ pub(crate) enum SessionEnd {
 #[derive(Debug)]
 pub(crate) struct SessionBooks {
     how_far: HowFar,
-    /// What ended sessions, by the step that did.
+    /// Causes that ended sessions, by step.
     early: BTreeMap<(u32, EarlyEnd), u64>,
     tally: SessionTally,
     times: SessionTimes,
     sampled: SampledSessions,
-    /// By step: those that may be several requests.
+    /// By step.
     passes: Vec<Passes>,
 }
 
-/// The ways of all sessions through a step.
+/// The passes of all sessions through a step.
 #[derive(Clone, Default, Debug)]
 struct Passes {
     hops: u64,
@@ -48,7 +46,6 @@ struct Passes {
 }
 
 impl SessionBooks {
-    /// Empty ones.
     pub(crate) fn new(itinerary: &Itinerary) -> SessionBooks {
         SessionBooks {
             how_far: HowFar::new(itinerary),
@@ -60,7 +57,7 @@ impl SessionBooks {
         }
     }
 
-    /// A session has left this step, which may be several requests.
+    /// Records a pass through a step that may take several requests.
     pub(crate) fn pass(&mut self, step: u32, ended: EndedPass) {
         let passes = &mut self.passes[step as usize];
         passes.hops += u64::from(ended.pass.hops);
@@ -69,7 +66,7 @@ impl SessionBooks {
         passes.times.of_mut(ended.how).record_n(ended.time, 1);
     }
 
-    /// A session that was begun ended at `end`, with so much planned think time behind it. It went this way.
+    /// Offers a session that began to the sample. It ended at `end` after the planned think time `thought`.
     pub(crate) fn sample(&mut self, trail: &SessionTrail, how: SessionEnd, end: Timestamp, thought: Nanos) {
         let ending = match how {
             SessionEnd::Completed => SessionEnding::Completed,
@@ -80,7 +77,7 @@ impl SessionBooks {
         self.sampled.offer_session(trail, end.0, thought.0, ending);
     }
 
-    /// A session that came so far ended. `time`: from its intended arrival to its end, less the planned think time.
+    /// Records the end of a session. `time` is from its intended arrival to its end, less the planned think time.
     pub(crate) fn record(&mut self, reach: Reach<'_>, end: SessionEnd, time: Nanos) {
         let tally = &mut self.tally;
         let (count, stop, kind) = match end {
@@ -100,7 +97,7 @@ impl SessionBooks {
         self.times.of_mut(kind).record_n(time, 1);
     }
 
-    /// The same in the form in which it is kept.
+    /// Returns the counts and times in their final form.
     pub(crate) fn facts(&self, itinerary: &Itinerary) -> SessionFacts {
         SessionFacts {
             flow: itinerary.name.clone(),

@@ -1,15 +1,15 @@
-//! The cookies of a session (RFC 6265). No list of public suffixes is asked: a cookie for a whole domain is kept where that has
-//! a dot in it, and the origins of a session are those that its flow names.
+//! The cookies of a session (RFC 6265). No list of public suffixes is used: a cookie for a whole domain is kept if the
+//! domain has a dot, and a session only has the origins that its flow names.
 
 use truetail_engine::is_header_value;
 use truetail_model::time::{Nanos, Timestamp};
 
-/// Most cookies that a session keeps, as browsers do: the oldest one goes.
+/// Limit on the cookies of a session, as in browsers. Beyond it the oldest cookie is dropped.
 const MAX_COOKIES: usize = 180;
-/// Larger cookies are not kept, as browsers do.
+/// Limit on the size of a cookie, as in browsers. Larger cookies are not kept.
 const MAX_COOKIE_BYTES: usize = 4096;
 
-/// What a `Set-Cookie` field says.
+/// Content of a `Set-Cookie` field.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct SetCookie<'a> {
     pub(crate) name: &'a str,
@@ -24,7 +24,7 @@ pub(crate) struct SetCookie<'a> {
 }
 
 impl<'a> SetCookie<'a> {
-    /// Reads it. `None`: it sets none, such as one with a control character, which browsers refuse too.
+    /// Reads the field. Returns `None` if it sets no cookie. Like browsers, this refuses control characters.
     pub(crate) fn parse(field: &'a [u8]) -> Option<SetCookie<'a>> {
         if !is_header_value(field) {
             return None;
@@ -55,7 +55,7 @@ impl<'a> SetCookie<'a> {
     }
 }
 
-/// An origin, as cookies see it: they know no ports.
+/// An origin as cookies see it: without a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Site {
     /// In lower case.
@@ -64,7 +64,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Cookies of `domain`, in lower case, are for this host, too (RFC 6265, section 5.1.3).
+    /// Returns true if cookies of `domain`, in lower case, are also for this host (RFC 6265, section 5.1.3).
     fn is_in(&self, domain: &str) -> bool {
         let is_address = self.host.starts_with('[') || self.host.parse::<std::net::Ipv4Addr>().is_ok();
         let is_below = || self.host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
@@ -72,23 +72,23 @@ impl Site {
     }
 }
 
-/// A cookie that is kept.
+/// A stored cookie.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Cookie {
     name: String,
     value: String,
     /// In lower case.
     domain: String,
-    /// It goes to this host alone, and not to those below it.
+    /// The cookie is only for this host, not for hosts below it.
     is_of_host: bool,
     path: String,
-    /// It goes over TLS only.
+    /// The cookie is sent only over TLS.
     is_secure: bool,
     expires: Timestamp,
 }
 
 impl Cookie {
-    /// A request to this site for this path sends it.
+    /// Returns true if a request for this path at this site sends the cookie.
     fn goes_to(&self, site: &Site, path: &str) -> bool {
         let is_for_host = if self.is_of_host { self.domain == site.host } else { site.is_in(&self.domain) };
         is_for_host && (!self.is_secure || site.is_secure) && path_matches(&self.path, path)
@@ -100,12 +100,11 @@ impl Cookie {
 pub(crate) struct CookieJar {
     /// The oldest first.
     cookies: Vec<Cookie>,
-    /// When the run began, in seconds since 1970: what expires before has expired.
+    /// Start of the run in seconds since 1970, for absolute expiry dates.
     began_unix_s: i64,
 }
 
 impl CookieJar {
-    /// An empty one, in a run that began then.
     pub(crate) fn new(began_unix_s: i64) -> CookieJar {
         CookieJar { cookies: Vec::new(), began_unix_s }
     }
@@ -118,7 +117,7 @@ impl CookieJar {
         self.cookies.is_empty()
     }
 
-    /// An answer to a request for `path` that came at `now` sets this cookie.
+    /// Reads a cookie from an answer to a request for `path` that came at `now`.
     pub(crate) fn set(&mut self, field: &[u8], site: &Site, path: &str, now: Timestamp) {
         let Some(set) = SetCookie::parse(field).filter(|set| is_accepted(set, site)) else { return };
         let given = set.domain.map(|domain| domain.strip_prefix('.').unwrap_or(domain).to_ascii_lowercase());
@@ -154,7 +153,7 @@ impl CookieJar {
         });
     }
 
-    /// Keeps a cookie of this value, as if a reader of answers had let it through.
+    /// Keeps a cookie with this value, as if a parser had accepted it.
     #[cfg(test)]
     pub(crate) fn keep_unchecked(&mut self, value: &str, site: &Site) {
         self.cookies.push(Cookie {
@@ -168,7 +167,7 @@ impl CookieJar {
         });
     }
 
-    /// When it is over. `Max-Age` counts more than `Expires`.
+    /// Returns the time of expiry. `Max-Age` takes precedence over `Expires`.
     fn expiry(&self, set: &SetCookie<'_>, now: Timestamp) -> Timestamp {
         let seconds = |seconds: i64| match u64::try_from(seconds) {
             Ok(seconds) if seconds > 0 => now + Nanos(seconds.saturating_mul(1_000_000_000)),
@@ -181,7 +180,8 @@ impl CookieJar {
         }
     }
 
-    /// Hands name and value of each cookie that a request to `site` for `path` at `now` sends to `put`: longer paths first.
+    /// Passes name and value of each cookie that a request to `site` for `path` at `now` sends to `put`. Longer paths
+    /// come first.
     pub(crate) fn each_for(&self, site: &Site, path: &str, now: Timestamp, put: &mut dyn FnMut(&str, &str)) {
         let mut sent: Vec<&Cookie> =
             self.cookies.iter().filter(|cookie| cookie.expires > now && cookie.goes_to(site, path)).collect();
@@ -194,10 +194,11 @@ fn is_accepted(set: &SetCookie<'_>, site: &Site) -> bool {
     (!set.secure || site.is_secure) && set.name.len() + set.value.len() <= MAX_COOKIE_BYTES
 }
 
-/// Which domain a cookie of this site is for, where `given` is its `Domain` in lower case; `None`: for the host alone.
+/// Returns the domain that a cookie of this site is for, or `None` if it is only for the host. `given` is its `Domain`
+/// in lower case.
 ///
 /// # Errors
-/// It is for others, or for a domain of everybody.
+/// The cookie is for another domain, or for a domain that is too general.
 fn domain_of<'a>(given: &'a str, site: &Site) -> Result<Option<&'a str>, ()> {
     match given {
         "" => Ok(None),
@@ -219,8 +220,8 @@ fn path_matches(cookie: &str, path: &str) -> bool {
     path.strip_prefix(cookie).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || cookie.ends_with('/'))
 }
 
-/// The date of `Expires`, as RFC 6265, section 5.1.1, reads it: day, month, year and time, in whatever order and between
-/// whatever delimiters.
+/// Reads the date of `Expires` according to RFC 6265, section 5.1.1: day, month, year and time in any order, with any
+/// delimiters.
 pub(crate) fn unix_seconds(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
@@ -255,9 +256,9 @@ fn seconds_of_day(text: &str) -> Option<i64> {
     }
 }
 
-/// Days from 1 January 1970 to a day of the Gregorian calendar.
+/// Returns the days from 1 January 1970 to a day of the Gregorian calendar.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the day of a leap year is their last.
+    // Years begin in March here, so that a leap day is the last day of its year.
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

@@ -1,4 +1,4 @@
-//! How far a session has come: what of it does not depend on what its answers say.
+//! Progress of a session, as far as it does not depend on the content of answers.
 
 use truetail_model::random::mix64;
 use truetail_model::record::Outcome;
@@ -12,77 +12,77 @@ use crate::pass::Pass;
 use crate::step::Step;
 use crate::syntax::Delay;
 
-/// What a session does next.
+/// Next action of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
-    /// Its request is under way.
+    /// It waits for the answer to its request.
     Waits,
-    /// It thinks for so long, and comes to the next step.
+    /// It thinks for this long and then comes to the next step.
     Thinks(Nanos),
     /// It follows a redirect at once, in the same step.
     Follows,
-    /// It tries the same step again, after so long.
+    /// It tries the same step again after this time.
     Retries(Nanos),
     /// It has ended.
     Ends(SessionEnd),
 }
 
 impl Next {
-    /// Another request of the same step.
+    /// Returns true if the next request belongs to the same step.
     pub(crate) const fn stays(self) -> bool {
         matches!(self, Next::Follows | Next::Retries(_))
     }
 }
 
-/// How a session begins.
+/// Start of a session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beginning {
-    /// The flow that it follows, among those of the run.
+    /// Index of its flow among the flows of the run.
     pub(crate) flow: u32,
-    /// The place of the first step of that flow among those of all flows.
+    /// Index of the flow's first step among the steps of all flows.
     pub(crate) first_step: u32,
-    /// The step of the flow that it comes to first.
+    /// The first step of the session, as an index in its flow.
     pub(crate) first_move: u32,
-    /// Where it chooses its steps, how many there are; else 0.
+    /// Number of steps of a session that chooses its steps; otherwise 0.
     pub(crate) choices: usize,
-    /// What its think times are drawn from.
+    /// Seed of its think times.
     pub(crate) random: u64,
 }
 
-/// The steps between which a session stands, of its flow.
+/// Position of a session between two steps of its flow.
 #[derive(Clone, Copy, Default, Debug)]
 struct Between {
-    /// The place of the first step of its flow among those of all flows.
+    /// Index of the flow's first step among the steps of all flows.
     first_step: u32,
-    /// The step whose request it made last.
+    /// The step of its last request.
     last: u32,
-    /// The one that it is in, or comes to next.
+    /// The current or next step.
     next: u32,
 }
 
-/// How far a session has come. Its room is used again by the next one.
+/// Progress of a session. Later sessions reuse its memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
-    /// It was begun and has not ended.
+    /// The session has begun and has not ended.
     pub(crate) is_open: bool,
-    /// The flow that it follows, among those of the run.
+    /// Index of its flow among the flows of the run.
     pub(crate) flow: u32,
     pub(crate) intended: Timestamp,
-    /// When its last request ended.
+    /// End of its last request.
     pub(crate) end: Timestamp,
     /// Planned think time of the requests that were issued.
     pub(crate) thought: Nanos,
-    /// Steps that it has begun.
+    /// Number of steps that it has begun.
     issued: u32,
     between: Between,
-    /// Where it chooses its steps, how often it has begun each.
+    /// If it chooses its steps: how often it has begun each.
     visits: Vec<u32>,
     pub(crate) next: Next,
-    /// Its way through the step that it is in.
+    /// Its pass through the current step.
     pub(crate) pass: Pass,
-    /// Of its think times alone, so that they are the same whatever else is drawn.
+    /// Used only for think times, so that other random draws do not change them.
     random: u64,
-    /// Its requests so far.
+    /// Its requests until now.
     pub(crate) trail: SessionTrail,
 }
 
@@ -104,7 +104,7 @@ impl Course {
         }
     }
 
-    /// A session begins that arrived at this instant.
+    /// Starts a session that arrived at `intended`.
     pub(crate) fn open(&mut self, as_it_says: Beginning, intended: Timestamp) {
         let Beginning { flow, first_step, first_move, choices, random } = as_it_says;
         let (mut trail, mut visits) = (std::mem::take(&mut self.trail), std::mem::take(&mut self.visits));
@@ -116,37 +116,36 @@ impl Course {
         *self = Course { between, visits, random, trail, ..opened };
     }
 
-    /// The step of its flow that it is in, or comes to next.
+    /// Returns the current or next step, as an index in its flow.
     pub(crate) fn step(&self) -> u32 {
         self.between.next
     }
 
-    /// The same among the steps of all flows.
+    /// Returns the index of the current or next step among the steps of all flows.
     pub(crate) fn step_of_all(&self) -> u32 {
         self.between.first_step + self.between.next
     }
 
-    /// The number of the step whose request it made last.
+    /// Returns the index of the step of its last request.
     pub(crate) fn last_move(&self) -> u32 {
         self.between.last
     }
 
-    /// The step whose request it made last.
+    /// Returns the step of its last request.
     pub(crate) fn last_step<'a>(&self, flow: &'a Flow) -> &'a Step {
         &flow.steps[self.last_move() as usize]
     }
 
-    /// How many steps it has begun, one done again included.
+    /// Returns the number of steps that it has begun, including repeats.
     pub(crate) fn issued(&self) -> u32 {
         self.issued
     }
 
-    /// How far it has come.
     pub(crate) fn reach(&self) -> Reach<'_> {
         Reach { issued: self.issued, last_step: self.last_move(), visits: &self.visits }
     }
 
-    /// Its next request goes out, which was due at `due`.
+    /// Records that the next request goes out, which was due at `due`.
     pub(crate) fn issue(&mut self, due: Timestamp) {
         self.trail.issue(self.step_of_all(), due.0);
         self.between.last = self.between.next;
@@ -165,18 +164,19 @@ impl Course {
         self.next = Next::Waits;
     }
 
-    /// The planned think time before its next request.
+    /// Returns the planned think time before the next request.
     pub(crate) fn thinks(&self) -> Nanos {
         if let Next::Thinks(think) = self.next { think } else { Nanos::ZERO }
     }
 
-    /// Its request was sent at `start` and answered at `end`.
+    /// Records that the last request was sent at `start` and answered at `end`.
     pub(crate) fn answered(&mut self, start: Timestamp, end: Timestamp) {
         self.end = end;
         self.trail.end(start.0, Some(end.0));
     }
 
-    /// The answer was what its step expects: the step that comes next, and when; `None` after the last one.
+    /// Continues after an answer that met the step's expectations. Returns the next step and its due time, or `None`
+    /// after the last step.
     pub(crate) fn go_on<'a>(&mut self, flow: &'a Flow) -> Option<(&'a Step, Timestamp)> {
         let Some(next) = flow.moves.get(self.issued as usize) else {
             self.complete();
@@ -194,47 +194,46 @@ impl Course {
         Some((step, self.think(*next, think)))
     }
 
-    /// It comes to this step after so much planned think time: when that is due.
+    /// Plans `step` after the think time `think`. Returns its due time.
     pub(crate) fn think(&mut self, step: u32, think: Nanos) -> Timestamp {
         self.next = Next::Thinks(think);
         self.between.next = step;
         self.end + think
     }
 
-    /// It has done what it was to do.
     pub(crate) fn complete(&mut self) {
         self.next = Next::Ends(SessionEnd::Completed);
     }
 
-    /// It ends because the run does.
+    /// Ends the session because the run ends.
     pub(crate) fn cut_off(&mut self) {
         self.next = Next::Ends(SessionEnd::InFlight);
     }
 
-    /// The answer is a redirect, which it follows.
+    /// Plans to follow a redirect.
     pub(crate) fn follow(&mut self) {
         self.next = Next::Follows;
     }
 
-    /// When the step whose request failed is tried again; `None`: it is not.
+    /// Returns the due time of a retry of the step that failed, or `None` without a retry.
     pub(crate) fn retry_due(&self, flow: &Flow) -> Option<Timestamp> {
         let further = self.last_step(flow).further;
         let is_over = self.next == Next::Ends(SessionEnd::InFlight);
         (!is_over && self.pass.retries < further.retries).then(|| self.end + further.retry_interval)
     }
 
-    /// The step whose request failed is tried again at `due`. The time until then is no think time: nobody would wait so long
-    /// if the answer were right.
+    /// Plans a retry of the failed step at `due`. The wait is not think time, because a user with a correct answer
+    /// would not wait.
     pub(crate) fn retry(&mut self, due: Timestamp) {
         self.next = Next::Retries(due.since(self.end));
     }
 
-    /// It ends with the answer that it had.
+    /// Ends the session after an answer.
     pub(crate) fn end_early(&mut self, cause: EarlyEnd) {
         self.next = Next::Ends(SessionEnd::Early(cause));
     }
 
-    /// Its request was sent at `start` and ended at `end` without an answer.
+    /// Records that the last request was sent at `start` and ended at `end` without an answer.
     pub(crate) fn unanswered(&mut self, outcome: Outcome, start: Timestamp, end: Timestamp) {
         self.end = end;
         let is_cut_off = matches!(outcome, Outcome::InFlightAtEnd | Outcome::NeverIssued);
@@ -249,7 +248,7 @@ impl Course {
     }
 }
 
-/// An exponentially distributed time, from 64 random bits.
+/// Returns an exponentially distributed time from 64 random bits.
 fn exponential(mean: Nanos, bits: u64) -> Nanos {
     let uniform = ((bits >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
     Nanos((-uniform.ln() * mean.0 as f64) as u64)

@@ -1,17 +1,15 @@
-//! Why a flow cannot be run.
-
-/// Why a flow cannot be run.
+/// Reason why a flow cannot be run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct FlowError {
     /// From 1.
     pub line: usize,
-    /// What is wrong there, and what helps where something does.
+    /// The problem, and advice if any helps.
     pub problem: String,
 }
 
 impl FlowError {
-    /// What a flow holds may be named in `problem`, and may hold anything: it stays one line, without control characters.
+    /// Creates an error and escapes control characters in `problem`, which may quote any text of a flow.
     pub(crate) fn new(line: usize, problem: impl Into<String>) -> FlowError {
         let mut problem = problem.into();
         if problem.contains(char::is_control) {

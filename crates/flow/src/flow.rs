@@ -1,5 +1,3 @@
-//! A flow that can be run: its steps, checked, with everything made that can be made before the run.
-
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
@@ -23,16 +21,16 @@ use crate::step::Step;
 use crate::syntax::{Entry, FlowFile, Setting};
 use crate::value::Value;
 
-/// Most requests of a session.
+/// Limit on the requests of a session.
 const MAX_SESSION_STEPS: usize = 100_000;
 
-/// A flow that can be run.
+/// A checked flow, ready to run. All parts that do not depend on answers are made before the run.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub(crate) name: String,
-    /// How many sessions follow it, in proportion to those of the other flows of a run.
+    /// Share of the sessions that follow this flow, relative to the weights of the other flows of a run.
     pub(crate) weight: u32,
-    /// The place of its first step among those of all flows of a run.
+    /// Index of its first step among the steps of all flows of a run.
     pub(crate) first_step: u32,
     pub(crate) steps: Vec<Step>,
     /// The step of each request of a session.
@@ -41,19 +39,19 @@ pub struct Flow {
     pub(crate) names: Vec<String>,
     /// The values that each session begins with.
     pub(crate) initial: Vec<Option<Value>>,
-    /// The values that each session gets of a row.
+    /// The rows that give each session further values.
     pub(crate) rows: Option<Arc<RowTable>>,
-    /// Where its requests go; with other flows, those of all.
+    /// The origins of its requests. Several flows share one list.
     pub(crate) origins: Origins,
-    /// Its requests are sent in HTTP/2.
+    /// Its requests are sent over HTTP/2.
     pub(crate) is_http2: bool,
 }
 
 impl Flow {
-    /// Reads a flow. `name`: what it is called; `variables`: what is set before the first step of each session.
+    /// Parses a flow called `name`. `variables` are set before the first step of each session.
     ///
     /// # Errors
-    /// What is wrong with it, or not supported, and in which line.
+    /// The flow is invalid or uses an unsupported feature. The error has the line.
     pub fn parse(
         name: &str,
         text: &str,
@@ -63,10 +61,10 @@ impl Flow {
         Flow::parse_with_rows(name, text, variables, None, read_file)
     }
 
-    /// As [`Flow::parse`], where each session begins with the values of a row, too.
+    /// Parses a flow like [`Flow::parse`], but each session also begins with the values of a row.
     ///
     /// # Errors
-    /// As there.
+    /// The flow is invalid, as for [`Flow::parse`].
     pub fn parse_with_rows(
         name: &str,
         text: &str,
@@ -100,47 +98,48 @@ impl Flow {
         Ok(flow)
     }
 
-    /// Where its requests go: at least one place. The first request of a session alone goes to the first.
+    /// Returns the origins of its requests, at least one. In a single flow, the first request goes to the first origin.
     pub fn origins(&self) -> impl Iterator<Item = &Origin> {
         self.origins.iter().map(|origin| &origin.origin)
     }
 
-    /// What it is called.
+    /// Returns the name of the flow.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many sessions follow it, in proportion to those of the other flows of a run: 1 to 1,000,000.
+    /// Returns its weight relative to the other flows of a run, from 1 to 1,000,000.
     pub fn weight(&self) -> u32 {
         self.weight
     }
 
-    /// The names of its variables, those that it sets itself too.
+    /// Returns the names of its variables, including the variables that it sets itself.
     pub fn variable_names(&self) -> &[String] {
         &self.names
     }
 
-    /// A session begins with the values of a row.
+    /// Returns true if a session begins with the values of a row.
     pub fn uses_rows(&self) -> bool {
         self.rows.is_some()
     }
 
-    /// The requests of a session that is completed, redirects apart.
+    /// Returns the number of requests of a completed session, without redirects.
     pub fn requests_per_session(&self) -> u32 {
         self.moves.len() as u32
     }
 
-    /// An answer may lead to a further request of its step, so that a session may have more requests than are known before.
+    /// Returns true if an answer may lead to a further request of its step. A session may then have more requests than
+    /// planned.
     pub fn asks_again(&self) -> bool {
         self.steps.iter().any(Step::asks_again)
     }
 
-    /// The answer of a step is a stream.
+    /// Returns true if the answer of any step is a stream.
     pub fn has_streams(&self) -> bool {
         self.steps.iter().any(|step| step.reading.is_stream)
     }
 
-    /// It as the books see it.
+    /// Returns the flow as the books see it.
     pub fn itinerary(&self) -> Itinerary {
         let place = |step: &Step| Place { name: step.name.clone(), line: step.line, asks_again: step.asks_again() };
         Itinerary {
@@ -152,7 +151,8 @@ impl Flow {
         }
     }
 
-    /// The targets of a run, one for each step. The request of the first may be whole: those after it depend on answers.
+    /// Returns the targets of a run, one per step. The first step may have its whole request: later requests depend on
+    /// answers.
     pub(crate) fn targets(&self, is_first_whole: bool) -> Vec<TargetRequests> {
         let first = is_first_whole.then(|| self.first_request(0).1);
         let of_step = |(nth, step): (usize, &Step)| {
@@ -168,8 +168,8 @@ impl Flow {
         self.steps.iter().enumerate().map(of_step).collect()
     }
 
-    /// The first request of a session depends on no answer, so it can be made before the run: whether that is possible, with
-    /// each row, is known.
+    /// Checks that the first request can be made with each row. It depends on no answer, so problems show before the
+    /// run.
     pub(crate) fn try_first(&self) -> Result<(), FlowError> {
         let rows = self.rows.as_ref().map_or(1, |rows| rows.len());
         let Some(row) = (0..rows).find(|row| !self.first_request(*row).0) else { return Ok(()) };
@@ -194,7 +194,7 @@ impl Flow {
     }
 }
 
-/// What tells a request that depends on answers from others.
+/// Returns a hash that identifies a request that depends on answers.
 fn hash_of(request: &StepRequest) -> u64 {
     struct Hash(u64);
     impl fmt::Write for Hash {
@@ -204,14 +204,14 @@ fn hash_of(request: &StepRequest) -> u64 {
         }
     }
     let mut hash = Hash(0);
-    // Which origin it is, the target of the step says.
+    // The target of the step already has the origin.
     let request = StepRequest { origin: 0, ..request.clone() };
-    // Nothing here fails.
+    // Writing to a hash does not fail.
     let _ = fmt::Write::write_fmt(&mut hash, format_args!("{request:?}"));
     hash.0
 }
 
-/// The hash of a step of a flow that begins at this step: the same steps in other flows are another load.
+/// Mixes a step's hash with the flow's first step, because the same steps in different flows are different load.
 fn mixed(hash: u64, first_step: u32) -> u64 {
     if first_step == 0 { hash } else { mix64(hash ^ u64::from(first_step)) }
 }
@@ -221,7 +221,7 @@ fn initial_values(file: &FlowFile, variables: &[(String, String)]) -> Vec<Option
     file.names.iter().map(|name| given.get(name.as_str()).map(|value| typed(value))).collect()
 }
 
-/// Refuses a variable that has no value by the time it is needed.
+/// Refuses a variable that has no value when it is needed.
 fn check_variables(file: &FlowFile, initial: &[Option<Value>], rows: Option<&RowTable>) -> Result<(), FlowError> {
     let given = (0..initial.len()).filter(|id| initial[*id].is_some());
     let of_rows = rows.into_iter().flat_map(|rows| rows.variables.iter().copied());
@@ -281,8 +281,8 @@ fn moves(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
     Ok(moves)
 }
 
-/// Names of steps, each once. Those that their user did not name are called by method and path; where they go to several
-/// origins, by method and URL.
+/// Unique names of steps. A step without a name from its user is called by method and path, or by method and URL if the
+/// flow has several origins.
 struct StepNames {
     has_one_origin: bool,
     names: UniqueNames,

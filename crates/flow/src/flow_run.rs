@@ -1,5 +1,3 @@
-//! The sessions of a run, over all workers.
-
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::ObserverFactory;
@@ -10,7 +8,7 @@ use crate::flows::Flows;
 use crate::measured::Found;
 use crate::script::{FlowScript, Plan};
 
-/// The sessions of a run. Clones are of the same run.
+/// The sessions of a run, over all workers. Clones refer to the same run.
 #[derive(Clone, Debug)]
 pub struct FlowRun {
     plan: Arc<Plan>,
@@ -18,8 +16,8 @@ pub struct FlowRun {
 }
 
 impl FlowRun {
-    /// Nothing yet. Sessions that arrive before `measure_from` are in none of it. `seed`: of what is drawn for sessions;
-    /// `began_unix_s`: the wall clock, in seconds, so that cookies that have expired by then are not kept.
+    /// Creates an empty record. Sessions that arrive before `measure_from` are left out. `seed` determines all random
+    /// draws of sessions. `began_unix_s` is the wall clock in seconds, for cookies with an expiry date.
     pub fn new(flows: impl Into<Flows>, measure_from: Timestamp, seed: u64, began_unix_s: i64) -> FlowRun {
         let flows = flows.into();
         let found = Found::nothing(flows.itineraries());
@@ -27,44 +25,43 @@ impl FlowRun {
         FlowRun { plan: Arc::new(plan), found: Arc::new(Mutex::new(found)) }
     }
 
-    /// An answer may lead to a further request of its step.
+    /// Returns true if an answer may lead to a further request of its step.
     pub fn asks_again(&self) -> bool {
         self.plan.flows.asks_again()
     }
 
-    /// Makes the scripts that do the work, for [`truetail_engine::Plan::observer`].
+    /// Returns a factory of the scripts, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
         ObserverFactory::of_script(move || Box::new(FlowScript::new(Arc::clone(&run.plan), Arc::clone(&run.found))))
     }
 
-    /// What was found. To be called after the run.
+    /// Returns the results. Call it after the run.
     pub fn facts(&self) -> SessionFacts {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).facts()
     }
 
-    /// Of a run of one session: its variables that have a text, as it left them, each as `--variable` takes it. To be called after
-    /// the run.
+    /// Returns the final variables of a run of one session, as `--variable` accepts them. Variables without a text are
+    /// left out. Call it after the run.
     pub fn variables(&self) -> Vec<(String, String)> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).variables.clone()
     }
 
-    /// For each step that ended a session by its answer: its name, and why the earliest of them ended there. To be called after
-    /// the run.
+    /// Returns each step that ended a session by its answer, with the reason of the earliest such session. Call it
+    /// after the run.
     pub fn examples(&self) -> Vec<(String, String)> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.examples().map(|(name, why)| (name.to_owned(), why.to_owned())).collect()
     }
 
-    /// Of the steps whose answers the flows call streams, how often their turn never came in a measured session. To be called after
-    /// the run.
+    /// Returns how often measured sessions never came to a step whose answer is a stream. Call it after the run.
     pub fn streams_not_reached(&self) -> u64 {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let steps = self.plan.flows.streams().zip(found.never_due());
         steps.filter(|((_, is_stream), _)| *is_stream).map(|(_, count)| count).sum()
     }
 
-    /// What is to be said of it that belongs to no number. To be called after the run.
+    /// Returns remarks on the run that no number expresses. Call it after the run.
     pub fn notes(&self) -> Vec<String> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).notes()
     }

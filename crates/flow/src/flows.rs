@@ -1,5 +1,3 @@
-//! The flows of a run: one, or several of which each session follows one.
-
 use std::path::Path;
 
 use truetail_engine::{Origin, RequestSet};
@@ -10,47 +8,47 @@ use crate::flow::Flow;
 use crate::itinerary::Itinerary;
 use crate::origins::Origins;
 
-/// The random stream of the choice.
+/// The random stream of the choice of flows.
 const PURPOSE: u64 = 0x666c_6f77_0000_0004;
 
-/// The flows of a run. Where there are several, each session follows one of them, drawn by their weights.
+/// The flows of a run. With several flows, each session follows one of them, drawn by their weights.
 #[derive(Clone, Debug)]
 pub struct Flows {
     /// At least one.
     flows: Vec<Flow>,
-    /// For each, the sum of the weights up to it and with it.
+    /// The sum of the weights up to and including each flow.
     cumulative_weights: Vec<u64>,
 }
 
-/// Why flows cannot be run together.
+/// Reason why flows cannot be run together.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FlowsError {
-    /// There is none.
+    /// No flow was given.
     #[error("there is no flow")]
     Nothing,
-    /// Two have the same name.
+    /// Two flows have the same name.
     #[error("two flows are called {0}, and their steps could not be told apart; rename one of the files")]
     SameName(String),
 }
 
 impl From<Flow> for Flows {
     fn from(mut flow: Flow) -> Flows {
-        // Alone, its weight says nothing.
+        // The weight of a single flow has no meaning.
         flow.weight = 1;
         Flows { cumulative_weights: vec![1], flows: vec![flow] }
     }
 }
 
 impl Flow {
-    /// The targets of a run of this flow alone, one for each step.
+    /// Returns the targets of a run of only this flow, one per step.
     pub fn requests(&self) -> RequestSet {
         Flows::from(self.clone()).requests()
     }
 }
 
 impl Flows {
-    /// Several flows are called by the names of their files without `.hurl`, and each step by its flow and its name:
-    /// `buy/login`. One flow stays as it is.
+    /// Combines flows. Several flows are named after their files without `.hurl`, and their steps get the flow's name
+    /// as a prefix: `buy/login`. A single flow keeps its names.
     ///
     /// # Errors
     /// See [`FlowsError`].
@@ -77,24 +75,23 @@ impl Flows {
         Ok(Flows { flows, cumulative_weights })
     }
 
-    /// Each of them.
+    /// Iterates over the flows.
     pub fn iter(&self) -> impl Iterator<Item = &Flow> {
         self.flows.iter()
     }
 
-    /// How many there are.
+    /// Returns the number of flows.
     #[expect(clippy::len_without_is_empty, reason = "there is at least one")]
     pub fn len(&self) -> usize {
         self.flows.len()
     }
 
-    /// Number `nth` of them.
     pub(crate) fn get(&self, nth: u32) -> &Flow {
         &self.flows[nth as usize]
     }
 
-    /// The flow that session `number` follows: a pure function of the number and the seed, so that it is the same on however
-    /// many machines.
+    /// Returns the flow that session `number` follows. It is a pure function of the number and the seed, so it does not
+    /// depend on the number of machines.
     pub(crate) fn of_session(&self, number: u64, seed: u64) -> u32 {
         let [_, .., total] = *self.cumulative_weights else { return 0 };
         let drawn = (Numbered::new(seed, PURPOSE).uniform(number) * total as f64) as u64;
@@ -102,7 +99,7 @@ impl Flows {
         before_last.partition_point(|sum| *sum <= drawn) as u32
     }
 
-    /// How session `number` begins.
+    /// Returns the start of session `number`.
     pub(crate) fn beginning(&self, number: u64, seed: u64) -> Beginning {
         let nth = self.of_session(number, seed);
         let flow = self.get(nth);
@@ -110,32 +107,34 @@ impl Flows {
         Beginning { flow: nth, first_step, first_move, choices: 0, random }
     }
 
-    /// Each of them as the books see it.
+    /// Returns the flows as the books see them.
     pub(crate) fn itineraries(&self) -> Vec<Itinerary> {
         self.iter().map(Flow::itinerary).collect()
     }
 
-    /// Where their requests go, by number: at least one place.
+    /// Returns the origins of their requests by number, at least one.
     pub fn origins(&self) -> impl Iterator<Item = &Origin> {
         self.flows[0].origins()
     }
 
-    /// The requests of the longest session that is completed, redirects apart.
+    /// Returns the number of requests of the longest completed session, without redirects.
     pub fn requests_per_session(&self) -> u32 {
         self.flows.iter().map(Flow::requests_per_session).max().unwrap_or(1)
     }
 
-    /// An answer may lead to a further request of its step, so that a session may have more requests than are known before.
+    /// Returns true if an answer may lead to a further request of its step. A session may then have more requests than
+    /// planned.
     pub fn asks_again(&self) -> bool {
         self.flows.iter().any(Flow::asks_again)
     }
 
-    /// For each step, which is a target of the run, its name and whether the flow says that its answer is a stream.
+    /// Returns the name of each step, which is a target of the run, and whether the flow says that its answer is a
+    /// stream.
     pub fn streams(&self) -> impl Iterator<Item = (&str, bool)> {
         self.iter().flat_map(|flow| &flow.steps).map(|step| (step.name.as_str(), step.reading.is_stream))
     }
 
-    /// The targets of a run, one for each step. Only the request of the first is whole: those after it depend on answers.
+    /// Returns the targets of a run, one per step. Only the first step of the first flow has its whole request.
     pub fn requests(&self) -> RequestSet {
         let targets = self.flows.iter().enumerate().flat_map(|(nth, flow)| flow.targets(nth == 0));
         let requests = RequestSet::of_steps(targets.collect()).expect("a flow has a step");
@@ -146,7 +145,7 @@ impl Flows {
     }
 }
 
-/// Gives all flows the origins of all, and their steps the numbers among these.
+/// Gives all flows the combined list of origins, and renumbers the origins of their steps.
 fn share_origins(flows: &mut [Flow]) {
     let mut all = Origins::default();
     for flow in &mut *flows {
@@ -156,7 +155,7 @@ fn share_origins(flows: &mut [Flow]) {
     flows.iter_mut().for_each(|flow| flow.origins = all.clone());
 }
 
-/// The name of a file without the ending of its kind.
+/// Returns the name of a file without the extension `.hurl`.
 fn short_name(name: &str) -> String {
     let path = Path::new(name);
     let is_hurl = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("hurl"));

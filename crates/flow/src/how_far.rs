@@ -1,10 +1,10 @@
-//! How far sessions came: which steps were reached, and why others were not.
+//! Counts of the steps that sessions reached, and reasons why they did not reach others.
 
 use truetail_run::{NotReached, StepFacts};
 
 use crate::itinerary::Itinerary;
 
-/// How a session ended, as far as it matters to the steps that it did not reach.
+/// Outcome of a session, as needed for the steps that it did not reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
     Completed,
@@ -13,23 +13,23 @@ pub(crate) enum Stop {
     NeverBegun,
 }
 
-/// How far a session came.
+/// Progress of a session at its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reach<'a> {
-    /// Steps that it has begun, one after the other.
+    /// Number of steps that it has begun.
     pub(crate) issued: u32,
-    /// The step whose request it made last.
+    /// The step of its last request.
     pub(crate) last_step: u32,
-    /// Where it chooses its steps, how often it has begun each.
+    /// If it chooses its steps: how often it has begun each.
     pub(crate) visits: &'a [u32],
 }
 
 impl Reach<'static> {
-    /// It did not begin.
+    /// Progress of a session that never began.
     pub(crate) const NOWHERE: Reach<'static> = Reach { issued: 0, last_step: 0, visits: &[] };
 }
 
-/// How far all sessions came.
+/// Progress of all sessions.
 #[derive(Debug)]
 pub(crate) enum HowFar {
     InOrder(InOrder),
@@ -44,7 +44,6 @@ impl HowFar {
         }
     }
 
-    /// A session has ended.
     pub(crate) fn record(&mut self, reach: Reach<'_>, stop: Stop) {
         match self {
             HowFar::InOrder(of) => of.record(reach.issued, stop),
@@ -52,7 +51,7 @@ impl HowFar {
         }
     }
 
-    /// Adds what it says of steps to them.
+    /// Adds its counts to `steps`.
     pub(crate) fn add_to(&self, steps: &mut [StepFacts], itinerary: &Itinerary) {
         match self {
             HowFar::InOrder(of) => of.add_to(steps, itinerary.moves.as_deref().unwrap_or_default()),
@@ -61,8 +60,7 @@ impl HowFar {
     }
 }
 
-/// Of sessions that go through all steps in one order: for each number of steps that were begun, how many sessions came so far
-/// and no farther.
+/// Sessions that go through all steps in one order. Index n counts the sessions that ended after beginning n steps.
 #[derive(Debug)]
 pub(crate) struct InOrder(Vec<Ends>);
 
@@ -74,7 +72,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Sessions that were begun.
+    /// Sessions that began.
     fn issued(&self) -> u64 {
         self.over + self.in_flight
     }
@@ -93,7 +91,7 @@ impl InOrder {
     fn add_to(&self, steps: &mut [StepFacts], moves: &[u32]) {
         let (mut reached, mut missed) = (self.0.iter().map(Ends::issued).sum::<u64>(), NotReached::default());
         for (nth, step) in moves.iter().enumerate() {
-            // Sessions that came this far and no farther did not issue this request.
+            // Sessions that stopped here did not issue this request.
             let stopped = self.0[nth];
             reached -= stopped.issued();
             missed.never_begun += stopped.never_begun;
@@ -107,7 +105,7 @@ impl InOrder {
     }
 }
 
-/// Of sessions that choose their steps, by step.
+/// Sessions that choose their steps, by step.
 #[derive(Debug)]
 pub(crate) struct Chosen(Vec<Visits>);
 
@@ -145,7 +143,7 @@ impl Chosen {
             step.per_session = 1;
             step.reached += visits.reached;
             step.repeats += visits.repeats;
-            // As of any step that is always one request, nothing is said of the most.
+            // The maximum is only stated if a step may take several requests.
             step.most_requests = if visits.most > 1 { visits.most.into() } else { 0 };
             step.not_reached.add(visits.missed);
         }

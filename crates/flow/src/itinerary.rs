@@ -1,34 +1,32 @@
-//! What the books know of a flow: its steps, and the order in which a session goes through them.
-
-/// A flow as its books see it.
+/// A flow as its books see it: its steps, and their order in a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Itinerary {
-    /// What the flow is called.
+    /// The name of the flow.
     pub name: String,
-    /// How many sessions follow it, in proportion to those of the other flows of a run.
+    /// Share of the sessions that follow it, relative to the weights of the other flows of a run.
     pub weight: u32,
-    /// The place of its first step among those of all flows of a run.
+    /// Index of its first step among the steps of all flows of a run.
     pub first_step: u32,
     /// Its steps.
     pub steps: Vec<Place>,
-    /// The step of each request of a session, one after the other; `None`: each session chooses, and may leave steps out or do
-    /// one several times.
+    /// The step of each request of a session, in order. `None` means that each session chooses its steps and may skip
+    /// or repeat them.
     pub moves: Option<Vec<u32>>,
 }
 
 /// One step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Where it stands in the flow.
+    /// Its line in the flow.
     pub line: usize,
-    /// An answer may lead to a further request in the same pass through it.
+    /// An answer may lead to a further request in the same pass.
     pub asks_again: bool,
 }
 
 impl Itinerary {
-    /// The step that a session comes to first, or, where it chooses, the one that is taken for it before anybody knows.
+    /// Returns the first step of a session. For sessions that choose their steps, this is a guess.
     pub(crate) fn first_move(&self) -> u32 {
         self.moves.as_ref().map_or(0, |moves| moves[0])
     }

@@ -1,4 +1,4 @@
-//! Whether an answer is what its step expects, and what is captured from it.
+//! Checks an answer against the expectations of its step, and takes its captures.
 
 use truetail_run::EarlyEnd;
 
@@ -11,10 +11,10 @@ use crate::syntax::{Assert, Body, Expected, ExpectedBody, Look};
 use crate::template::Template;
 use crate::value::Value;
 
-/// Most bytes of a value that a session keeps: a JSONPath may find the same in many places.
+/// Limit on the bytes of a kept value. A JSONPath may find the same part many times.
 const MAX_CAPTURED_BYTES: usize = 4 << 20;
 
-/// Why a session does not go on.
+/// Reason why an answer ends its session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Disappointment {
     pub(crate) cause: EarlyEnd,
@@ -28,7 +28,7 @@ impl Disappointment {
     }
 }
 
-/// Judges an answer in the order of Hurl: its status, then what is captured, then the asserts.
+/// Judges an answer in the order of Hurl: status, captures, asserts.
 pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
     let Some(expected) = &step.expected else { return Ok(()) };
     head(expected, answer, scope)?;
@@ -45,7 +45,7 @@ pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Resu
     expected.body.as_ref().map_or(Ok(()), |expected| judge_body(expected, answer, scope))
 }
 
-/// JSON is compared as JSON, all else as text or byte by byte.
+/// Compares JSON bodies as JSON, other bodies as text or bytes.
 fn judge_body(expected: &ExpectedBody, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
     let failed = |line, why: &str| Disappointment::new(EarlyEnd::Assert, line, why);
     answer.check_body().map_err(|why| failed(expected.line, &why))?;
@@ -69,14 +69,15 @@ fn judge_body(expected: &ExpectedBody, answer: &Answer<'_>, scope: &mut Scope) -
     }
 }
 
-/// The number of the first line of `wanted`, from 0, that `found` does not have; the last one where it has all and more.
+/// Returns the index of the first line of `wanted` that `found` lacks. If it lacks none, returns the last line.
 fn different_line(wanted: &str, found: &str) -> usize {
     let same = wanted.lines().zip(found.lines()).take_while(|(one, other)| one == other).count();
     same.min(wanted.lines().count().saturating_sub(1))
 }
 
-/// The same of an answer in virtual time, which has a status and a duration and nothing else. One that `is_good` has whatever
-/// status is asked for; of the others the status is judged. What is asked of the rest of an answer holds.
+/// Judges an answer in virtual time, which only has a status and a duration. If `is_good`, the answer has every status
+/// that is asserted; otherwise its status is judged. Asserts on the duration are judged. All other expectations are
+/// taken as met.
 pub(crate) fn judge_simulated(
     step: &Step,
     answer: &Answer<'_>,
@@ -98,7 +99,7 @@ pub(crate) fn judge_simulated(
 fn holds(assert: &Assert, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
     let failed = |why: String| Disappointment::new(EarlyEnd::Assert, assert.line, why);
     let found = look(&assert.look, answer, scope).map_err(failed)?;
-    // What cannot be judged does not hold, whichever way round it was asked.
+    // A predicate that cannot be evaluated does not hold, with or without `not`.
     match assert.predicate.holds(found.as_ref(), scope).map_err(failed)? == assert.not {
         true => Err(failed("the assert does not hold".to_owned())),
         false => Ok(()),

@@ -1,34 +1,34 @@
-//! Flows: what a user does, step by step (`--flow FILE.hurl`).
+//! Flows: the requests of a user, step by step (`--flow FILE.hurl`).
 //!
-//! A [`Flow`] is read from a Hurl file: requests in sequence, with captures, asserts and templates. Reading and judging are
-//! pure. A [`FlowRun`] makes the sessions of a run from it: behind [`truetail_engine::SessionScript`] each session has its own
-//! variables and cookies, makes one request after the other, and is written down when it ends.
+//! A [`Flow`] is read from a Hurl file: requests in sequence, with captures, asserts and templates. Reading and judging
+//! are pure functions. A [`FlowRun`] makes the sessions of a run from flows, as a [`truetail_engine::SessionScript`].
+//! Each session has separate variables and cookies, makes one request after the other, and is recorded when it ends.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `parse/` | from the text of a Hurl file to what it says |
-//! | `syntax` | what it says |
-//! | `error` | why a flow cannot be run |
-//! | `make`, `step`, `flow` | from that to steps that can be run, checked |
-//! | `version` | the version of HTTP that it is run over |
-//! | `template`, `scope`, `value` | texts with `{{…}}` and their filters, and what stands for it |
-//! | `origins` | where requests go |
+//! | `parse/` | parser from the text of a Hurl file to its syntax |
+//! | `syntax` | the syntax of a flow |
+//! | `error` | reasons why a flow cannot be run |
+//! | `make`, `step`, `flow` | from the syntax to checked steps that can be run |
+//! | `version` | the version of HTTP of a flow |
+//! | `template`, `scope`, `value` | texts with `{{…}}` and their filters, and the values of variables |
+//! | `origins` | origins of requests |
 //! | `request` | the request of a step, written for a session |
-//! | `redirect` | where a redirect leads, and the request that follows it |
+//! | `redirect` | the target of a redirect, and the request that follows it |
 //! | `rows` | rows of data, one for each session |
-//! | `evaluate/`, `judge` | what is asked of an answer, and whether it is what was expected |
+//! | `evaluate/`, `judge` | queries and predicates on answers, and the verdict on an answer |
 //! | `cookies` | the cookies of a session |
-//! | `pass` | one way through a step, which may be several requests |
-//! | `course` | how far a session has come |
-//! | `session` | one session under way, with its variables and cookies |
+//! | `pass` | one pass through a step, which may take several requests |
+//! | `course` | the progress of a session |
+//! | `session` | one session, with its variables and cookies |
 //! | `reading` | answers that are being read |
 //! | `script` | the sessions of one worker of the engine |
-//! | `itinerary` | what the books know of a flow |
-//! | `how_far`, `books`, `measured` | how sessions ended, and how far they came |
-//! | `flows` | the flows of a run, and which one a session follows |
+//! | `itinerary` | a flow as the books see it |
+//! | `how_far`, `books`, `measured` | outcomes of sessions, and the steps that they reached |
+//! | `flows` | the flows of a run, and the choice among them |
 //! | `flow_run` | the sessions of a run, over all workers |
-//! | `simulated` | the same flow in virtual time |
-//! | `guided/` | sessions of which somebody else says what comes next, such as a function in Python |
+//! | `simulated` | flows in virtual time |
+//! | `guided/` | sessions whose next request is chosen during the run, for example by a Python function |
 
 mod books;
 mod cookies;

@@ -1,4 +1,4 @@
-//! From a request as it is written to a step that can be run.
+//! Makes a step that can be run from a request as written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use crate::syntax::{Body, Entry, Field, FlowFile, Options, Pair};
 use crate::template::{Piece, Source, Template};
 use crate::value::Value;
 
-/// Most bytes of all files that a flow names: 16 MiB. Each session under way holds its own request.
+/// Limit on the bytes of all files that a flow names: 16 MiB. Each open session holds its own request.
 const MAX_FILE_BYTES: usize = 16 << 20;
 
-/// So many redirects are followed where nothing else is said, as in Hurl.
+/// Default limit on redirects, as in Hurl.
 const USUAL_REDIRECTS: u32 = 50;
 
-/// How long after a failed attempt the next one is due where nothing else is said, as in Hurl.
+/// Default time from a failed attempt to the next, as in Hurl.
 const USUAL_RETRY_INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// Reads a file that a flow names.
@@ -38,13 +38,13 @@ pub(crate) struct StepMaker<'a> {
     origins: Origins,
 }
 
-/// Where the path of a URL begins, or its query, where there is one.
+/// Returns the start of the path or query of a URL, if it has one.
 fn authority_end(url: &str) -> Option<usize> {
     let authority = url.find("://")? + 3;
     url[authority..].find(['/', '?', '#', '\\']).map(|at| authority + at)
 }
 
-/// What may follow a host that is known, so that it stays the host.
+/// Returns true if `text` can follow a known host without changing the host.
 fn may_follow_authority(text: &str) -> bool {
     let is_port = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit()) && !rest.contains('@');
     text.is_empty() || text.starts_with(['/', '?', '#', '\\']) || text.strip_prefix(':').is_some_and(is_port)
@@ -67,12 +67,12 @@ impl<'a> StepMaker<'a> {
         }
     }
 
-    /// The origins of the steps that were made.
+    /// Returns the origins of the steps that were made.
     pub(crate) fn origins(self) -> Origins {
         self.origins
     }
 
-    /// A step, whose name is still to be found.
+    /// Makes a step. Its name is set later.
     pub(crate) fn step(&mut self, entry: &Entry) -> Result<Step, FlowError> {
         self.make(entry).map_err(|problem| FlowError::new(entry.line, problem))
     }
@@ -116,8 +116,8 @@ impl<'a> StepMaker<'a> {
         })
     }
 
-    /// Scheme and authority of a URL, which must be known before the run, and what comes behind them. Variables behind them stay
-    /// variables: people are shown their names, for a value may be secret.
+    /// Splits a URL into scheme and authority, which must be known before the run, and the rest. Variables in the rest
+    /// are kept, so that users see their names: a value may be secret.
     fn split_url(&self, url: &Template) -> Made<(String, Vec<Piece>)> {
         let (mut text, mut pieces) = (String::new(), url.0.iter());
         let (mut rest, mut is_base) = (Vec::new(), false);
@@ -158,7 +158,7 @@ impl<'a> StepMaker<'a> {
         }
     }
 
-    /// The text of a piece that is the same in all sessions.
+    /// Returns the text of a piece that is the same in all sessions.
     fn known(&self, piece: &Piece) -> Option<String> {
         match piece {
             Piece::Text(text) => Some(text.clone()),
@@ -211,7 +211,7 @@ impl<'a> StepMaker<'a> {
         for (name, value) in &entry.headers {
             match (name.constant(), value.constant()) {
                 (Some(name), Some(value)) if is_header_value(value.as_bytes()) && is_name(name.as_bytes()) => {
-                    // Those of one name keep their order.
+                    // Headers of one name keep their order.
                     let is_it = |earlier: &str| earlier.eq_ignore_ascii_case(name);
                     match headers.iter().any(|(earlier, _): &Pair| earlier.constant().is_some_and(is_it)) {
                         true => headers.push((Template::text(name), Template::text(value))),
@@ -236,7 +236,7 @@ impl<'a> StepMaker<'a> {
         })
     }
 
-    /// The body of a request, and its type.
+    /// Makes the body of a request, and returns its type.
     fn body(&mut self, entry: &Entry) -> Made<(StepBody, Option<String>)> {
         let parts = &entry.parts;
         let count = [parts.form.is_some(), parts.multipart.is_some(), entry.body.is_some()];
@@ -304,7 +304,7 @@ impl<'a> StepMaker<'a> {
     }
 }
 
-/// The content type of a file, by its name, as Hurl has it.
+/// Returns the content type for a file name, as in Hurl.
 fn type_of(file_name: &str) -> &'static str {
     match file_name.rsplit_once('.').map_or("", |(_, extension)| extension) {
         "gif" => "image/gif",
@@ -328,14 +328,13 @@ fn further(options: &Options) -> Further {
     }
 }
 
-/// The origin of a URL.
 fn origin_of(url: &str) -> Result<FlowOrigin, String> {
     let request = Request::new(Method::Get, url, &[], Vec::new()).map_err(|error| error.to_string())?;
     Ok(FlowOrigin::new(request.origin(), request.url().clone()))
 }
 
 impl Entry {
-    /// Variables that its request needs.
+    /// Returns the variables that its request needs.
     pub(crate) fn variables(&self) -> impl Iterator<Item = VariableId> {
         let pairs = |pairs: &[Pair]| -> Vec<VariableId> {
             pairs.iter().flat_map(|(name, value)| name.variables().chain(value.variables())).collect()

@@ -1,4 +1,4 @@
-//! The books of the sessions of a run that have ended, as far as they are measured.
+//! Books of the measured sessions of a run.
 
 use truetail_model::arrival::Arrival;
 use truetail_model::time::{Nanos, Timestamp};
@@ -10,16 +10,16 @@ use crate::how_far::Reach;
 use crate::itinerary::Itinerary;
 use crate::pass::{EndedPass, Pass};
 
-/// What was found of sessions.
+/// Results for all sessions.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     /// By flow.
     flows: Vec<FoundFlow>,
-    /// What a session left behind in its variables.
+    /// The final variables of a session.
     pub(crate) variables: Vec<(String, String)>,
 }
 
-/// What was found of the sessions of one flow.
+/// Results for the sessions of one flow.
 #[derive(Clone, Debug)]
 struct FoundFlow {
     weight: u32,
@@ -27,17 +27,16 @@ struct FoundFlow {
     /// By step.
     examples: Vec<Example>,
     nothing_asked: Example,
-    /// By step: how often it was due when the run ended, and was never issued.
+    /// By step: requests that were due when the run ended, and were never issued.
     left_due: Vec<u64>,
 }
 
 impl Found {
-    /// Nothing yet.
     pub(crate) fn nothing(itineraries: Vec<Itinerary>) -> Found {
         MeasuredFlows::new(itineraries, Timestamp::ZERO).found()
     }
 
-    /// Adds what was found elsewhere in the same run.
+    /// Adds results of the same run.
     pub(crate) fn merge(&mut self, other: Found) {
         self.flows.iter_mut().zip(other.flows).for_each(|(mine, theirs)| mine.merge(theirs));
         if self.variables.is_empty() {
@@ -45,25 +44,25 @@ impl Found {
         }
     }
 
-    /// The books of all sessions.
+    /// Returns the books of all sessions.
     pub(crate) fn facts(&self) -> SessionFacts {
         let of_flows = self.flows.iter().map(|flow| (flow.weight, flow.facts.clone()));
         SessionFacts::together(of_flows.collect()).expect("there is a flow")
     }
 
-    /// For each step that ended a session by its answer: its name, and why the first of them ended there.
+    /// Returns each step that ended a session by its answer, with the reason of the earliest such session.
     pub(crate) fn examples(&self) -> impl Iterator<Item = (&str, &str)> {
         let pairs = self.flows.iter().flat_map(|flow| flow.facts.steps.iter().zip(&flow.examples));
         pairs.filter_map(|(step, example)| Some((step.name.as_str(), example.as_ref()?.1.as_str())))
     }
 
-    /// By step, in all flows one after the other: how often its turn never came.
+    /// Returns how often each step never became due, for the steps of all flows in order.
     pub(crate) fn never_due(&self) -> impl Iterator<Item = u64> {
         let pairs = self.flows.iter().flat_map(|flow| flow.facts.steps.iter().zip(&flow.left_due));
         pairs.map(|(step, left_due)| step.not_reached.total().saturating_sub(*left_due))
     }
 
-    /// What is to be said of sessions that belongs to no number.
+    /// Returns remarks on sessions that no number expresses.
     pub(crate) fn notes(&self) -> Vec<String> {
         let facts = self.facts();
         let imbalance = facts.imbalance().or_else(|| facts.imbalance_of_sample().map(str::to_owned));
@@ -95,7 +94,7 @@ fn earlier(one: Example, other: Example) -> Example {
 pub(crate) struct MeasuredFlows(Vec<MeasuredSessions>);
 
 impl MeasuredFlows {
-    /// Sessions that arrive before `measure_from` are not counted.
+    /// Creates empty books. Sessions that arrive before `measure_from` are not counted.
     pub(crate) fn new(itineraries: Vec<Itinerary>, measure_from: Timestamp) -> MeasuredFlows {
         MeasuredFlows(itineraries.into_iter().map(|of| MeasuredSessions::new(of, measure_from)).collect())
     }
@@ -104,24 +103,24 @@ impl MeasuredFlows {
         &mut self.0[flow as usize]
     }
 
-    /// What was found, in the form in which it is kept.
+    /// Returns the results in their final form.
     pub(crate) fn found(&self) -> Found {
         Found { flows: self.0.iter().map(MeasuredSessions::found).collect(), variables: Vec::new() }
     }
 
-    /// A session does not go on after the answer to its last request.
+    /// Records that a session ends with the answer to its last request.
     pub(crate) fn disappointed(&mut self, course: &Course, why: String) {
         self.of(course.flow).disappointed(course, why);
     }
 
-    /// The request of a session has ended: how long its user waits before the next one; `None`: the session has ended, and is
-    /// written down.
+    /// Records that the request of a session has ended. Returns the time until the next request, or `None` if the
+    /// session has ended.
     pub(crate) fn think(&mut self, course: &mut Course) -> Option<Nanos> {
         self.of(course.flow).think(course)
     }
 
-    /// The run ended at `now` before `arrival`, of the session that goes through `course`, or of one that did not begin and would
-    /// have followed `flow`. Returns the step that it would have been, among those of all flows.
+    /// Records that the run ended at `now` before `arrival`. The arrival belongs to the session with this `course`, or
+    /// to a session that never began and would have followed `flow`. Returns its step among the steps of all flows.
     pub(crate) fn never_issued(
         &mut self,
         course: Option<&mut Course>,
@@ -135,7 +134,7 @@ impl MeasuredFlows {
         sessions.itinerary.first_step + sessions.never_issued(course, arrival, now)
     }
 
-    /// The run is over at `now`. Who still thinks is in flight: what was waited for so far is known.
+    /// Ends the run at `now`. A session whose user still thinks is in flight.
     pub(crate) fn finish<'a>(&mut self, courses: impl Iterator<Item = &'a mut Course>, now: Timestamp) {
         for course in courses.filter(|course| course.is_open) {
             self.of(course.flow).cut_off(course, now);
@@ -143,20 +142,20 @@ impl MeasuredFlows {
     }
 }
 
-/// Of the answers that disappointed at a step, that of the session that arrived first: when it arrived, and why. The first to end would be
-/// another one in each run.
+/// Reason why a step ended a session, and that session's arrival. The earliest arrival is kept, because the first
+/// session to end varies from run to run.
 pub(crate) type Example = Option<(Timestamp, String)>;
 
-/// The books of the sessions of one flow, as far as they are measured.
+/// The books of the measured sessions of one flow.
 #[derive(Debug)]
 struct MeasuredSessions {
     itinerary: Itinerary,
     books: SessionBooks,
     /// By step.
     examples: Vec<Example>,
-    /// Of a session that ended before it asked for anything.
+    /// Example of a session that ended before its first request.
     nothing_asked: Example,
-    /// By step: how often it was due when the run ended, and was never issued.
+    /// By step: requests that were due when the run ended, and were never issued.
     left_due: Vec<u64>,
     /// Sessions that arrive before this are not counted.
     measure_from: Timestamp,
@@ -179,7 +178,6 @@ impl MeasuredSessions {
         }
     }
 
-    /// As [`MeasuredFlows::disappointed`].
     fn disappointed(&mut self, course: &Course, why: String) {
         let example = match course.issued() {
             0 => &mut self.nothing_asked,
@@ -196,7 +194,7 @@ impl MeasuredSessions {
         }
     }
 
-    /// Writes down a session that has ended.
+    /// Records a session that has ended.
     fn close(&mut self, course: &mut Course, how: SessionEnd, end: Timestamp) {
         course.is_open = false;
         let time = end.since(course.intended).saturating_sub(course.thought);
@@ -206,20 +204,19 @@ impl MeasuredSessions {
         }
     }
 
-    /// Writes down a pass through a step that may be several requests, of a session that arrived at `intended`.
+    /// Records a pass through a step that may take several requests. Its session arrived at `intended`.
     fn pass_ended(&mut self, step: u32, intended: Timestamp, ended: impl FnOnce() -> EndedPass) {
         if self.itinerary.steps[step as usize].asks_again && intended >= self.measure_from {
             self.books.pass(step, ended());
         }
     }
 
-    /// The same of the step that a session is in.
+    /// Records the end of the session's current pass.
     fn left(&mut self, course: &Course, how: SessionEnd, end: Timestamp) {
         let ended = || EndedPass::new(course.pass, time_of_pass(how), end);
         self.pass_ended(course.last_move(), course.intended, ended);
     }
 
-    /// As [`MeasuredFlows::think`].
     fn think(&mut self, course: &mut Course) -> Option<Nanos> {
         match course.next {
             Next::Thinks(think) => {
@@ -238,17 +235,16 @@ impl MeasuredSessions {
         }
     }
 
-    /// As [`MeasuredFlows::never_issued`].
     fn never_issued(&mut self, course: Option<&mut Course>, arrival: Arrival, now: Timestamp) -> u32 {
         let session = course.as_ref().map_or(arrival.intended_start, |course| course.intended);
-        // One that was to be tried again has been reached.
+        // A step that waits for a redirect or a retry has been reached.
         let is_first = !course.as_ref().is_some_and(|course| course.next.stays());
         let step = self.leave_due(course, arrival, now);
         self.left_due[step as usize] += u64::from(is_first && session >= self.measure_from);
         step
     }
 
-    /// Closes the books of the session: it is cut off, or never began.
+    /// Closes the books of a session that is cut off or never began.
     fn leave_due(&mut self, course: Option<&mut Course>, arrival: Arrival, now: Timestamp) -> u32 {
         let Some(course) = course else {
             let (intended, first) = (arrival.intended_start, self.itinerary.first_move());
@@ -268,9 +264,9 @@ impl MeasuredSessions {
         step
     }
 
-    /// The run is over while its user thinks, or waits to try again.
+    /// Records that the run is over while the user thinks or waits for a retry.
     fn cut_off(&mut self, course: &mut Course, now: Timestamp) {
-        // To think is the user's own time; the interval of a retry is waited for the service.
+        // Think time is the user's own. The interval of a retry counts as time of the service.
         let end = if course.next.stays() { now.max(course.end) } else { course.end };
         if course.next.stays() {
             self.left(course, SessionEnd::InFlight, end);
@@ -279,8 +275,8 @@ impl MeasuredSessions {
     }
 }
 
-/// The time of a pass that this session end followed, or that all was well with. With an answer it has its time, whatever that
-/// answer was, as a request has.
+/// Returns the kind of time of a pass that ended its session as `how` says, or that succeeded. As for requests, any
+/// answer completes a pass.
 const fn time_of_pass(how: SessionEnd) -> SessionTime {
     match how {
         SessionEnd::InFlight | SessionEnd::NeverBegun | SessionEnd::Early(EarlyEnd::TimedOut) => SessionTime::Censored,

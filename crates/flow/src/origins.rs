@@ -1,17 +1,15 @@
-//! The origins that the requests of sessions go to: all of them are named before the run.
-
 use truetail_engine::Origin;
 use url::{Position, Url};
 
 use crate::cookies::Site;
 
-/// An origin.
+/// An origin of requests, which is known before the run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FlowOrigin {
     pub(crate) origin: Origin,
-    /// A URL of it.
+    /// Its root URL.
     pub(crate) root: Url,
-    /// As cookies see it.
+    /// The origin as cookies see it.
     pub(crate) site: Site,
 }
 
@@ -21,18 +19,18 @@ impl FlowOrigin {
         FlowOrigin { origin, root, site }
     }
 
-    /// What `Host` says.
+    /// Returns the value of `Host`.
     pub(crate) fn host_field(&self) -> &str {
         &self.root[Position::BeforeHost..Position::AfterPort]
     }
 }
 
-/// The origins of a flow, by their number. At least one in a flow that was read.
+/// The origins of a flow, by number. A parsed flow has at least one.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Origins(Vec<FlowOrigin>);
 
 impl Origins {
-    /// The number of this one, which is added if it is new.
+    /// Returns the number of an origin, and adds it if it is new.
     pub(crate) fn add(&mut self, new: FlowOrigin) -> u32 {
         let known = self.0.iter().position(|known| known.origin == new.origin);
         let nth = known.unwrap_or_else(|| {
@@ -50,7 +48,7 @@ impl Origins {
         self.0.iter()
     }
 
-    /// The number of the origin of this URL, if it is one of them.
+    /// Returns the number of the origin of this URL, if it is known.
     pub(crate) fn of(&self, url: &Url) -> Option<u32> {
         let nth = self.0.iter().position(|known| known.root.origin() == url.origin())?;
         Some(nth as u32)

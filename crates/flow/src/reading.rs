@@ -1,28 +1,26 @@
-//! The answers that are being read, one for each request.
-
 use truetail_engine::{AnswerHead, FieldList};
 use truetail_model::time::Timestamp;
 
-/// Most bytes that are kept of a body for captures and asserts: 1 MiB.
+/// Limit on the bytes that are kept of a body for captures and asserts: 1 MiB.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
-/// Room for a body that is kept from one answer to the next.
+/// Capacity in bytes that a body keeps from one answer to the next.
 const BODY_ROOM_KEPT: usize = 4 * 1024;
 
-/// The answer that is being read for a request. Its room is used again.
+/// The answer to a request while it is read. Later requests reuse its memory.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// Whose request it is.
+    /// The user who sent the request.
     pub(crate) user: u32,
-    /// `None` until the head came.
+    /// `None` until the head has come.
     pub(crate) status: Option<u16>,
     /// `1.0`, `1.1` or `2`.
     pub(crate) version: &'static str,
     pub(crate) fields: FieldList,
-    /// As far as it is kept.
+    /// The part of the body that is kept.
     pub(crate) body: Vec<u8>,
     body_bytes: u64,
     keeps_body: bool,
-    /// When the request is given up.
+    /// Deadline of the request.
     pub(crate) limit: Option<Timestamp>,
 }
 
@@ -40,12 +38,12 @@ impl Reading {
         }
     }
 
-    /// All of its body was kept.
+    /// Returns true if all of the body was kept.
     pub(crate) fn is_whole(&self) -> bool {
         self.body_bytes == self.body.len() as u64
     }
 
-    /// Forgets the answer.
+    /// Clears the answer.
     pub(crate) fn clear(&mut self) {
         (self.status, self.body_bytes) = (None, 0);
         self.fields.clear();
@@ -59,7 +57,7 @@ impl Reading {
 pub(crate) struct Readings(Vec<Reading>);
 
 impl Readings {
-    /// A request of `user` begins.
+    /// Starts a request of `user`.
     pub(crate) fn begin(&mut self, request: u32, user: u32, keeps_body: bool, limit: Option<Timestamp>) {
         let at = request as usize;
         if self.0.len() <= at {
@@ -70,7 +68,6 @@ impl Readings {
         (reading.user, reading.keeps_body, reading.limit) = (user, keeps_body, limit);
     }
 
-    /// The head of its answer came.
     pub(crate) fn head(&mut self, request: u32, head: AnswerHead<'_>) {
         let reading = self.of(request);
         reading.status = Some(head.status);
@@ -78,7 +75,6 @@ impl Readings {
         head.copy_fields(&mut reading.fields);
     }
 
-    /// A part of its body came.
     pub(crate) fn body(&mut self, request: u32, part: &[u8]) {
         let reading = self.of(request);
         reading.body_bytes += part.len() as u64;
@@ -88,7 +84,7 @@ impl Readings {
         }
     }
 
-    /// What was read for a request that has begun.
+    /// Returns the answer to a request that has begun.
     pub(crate) fn of(&mut self, request: u32) -> &mut Reading {
         &mut self.0[request as usize]
     }

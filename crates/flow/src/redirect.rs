@@ -1,4 +1,4 @@
-//! Redirects: where one leads, and the request that follows it.
+//! Redirects: the target of one, and the request that follows it.
 
 use truetail_model::time::Timestamp;
 use url::{Position, Url};
@@ -8,12 +8,13 @@ use crate::evaluate::answer::Answer;
 use crate::origins::{FlowOrigin, Origins};
 use crate::request::{Marks, write_jar};
 
-/// Longer ones lead nowhere: 8 KiB.
+/// Limit on the length of a `Location`: 8 KiB.
 const MAX_LOCATION_BYTES: usize = 8 << 10;
-/// Most characters of an origin that are shown.
+/// Limit on the characters of an origin in a message.
 const MAX_SHOWN: usize = 80;
 
-/// The `Location` of an answer that is a redirect: one with a status from 300 to 399 that has one, as in Hurl.
+/// Returns the `Location` of a redirect. As in Hurl, a redirect is an answer with a status from 300 to 399 and a
+/// `Location`.
 pub(crate) fn location<'a>(answer: &Answer<'a>) -> Option<&'a [u8]> {
     if !(300..400).contains(&answer.status) {
         return None;
@@ -21,10 +22,10 @@ pub(crate) fn location<'a>(answer: &Answer<'a>) -> Option<&'a [u8]> {
     answer.fields.all("location").next()
 }
 
-/// Header lines that another origin does not get. Those of the session's cookies are made anew for it anyway.
+/// Header lines that are not sent to another origin. The session's cookies are selected anew for each request.
 const OF_WHO_ASKS: [&str; 3] = ["authorization:", "proxy-authorization:", "cookie:"];
 
-/// Where a redirect leads.
+/// Target of a redirect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
     /// The number of the origin.
@@ -33,17 +34,17 @@ pub(crate) struct Hop {
     pub(crate) target: String,
 }
 
-/// Where a redirect leads, from a request for `target` of this one of `origins`.
+/// Resolves a redirect of a request for `target` at the origin `from`.
 ///
 /// # Errors
-/// Why nothing is to be asked for there. To an origin that the flow does not name nothing is sent.
+/// The redirect is invalid, or leads to an origin that the flow does not name. Such origins get no request.
 pub(crate) fn hop(origins: &Origins, from: u32, target: &str, location: &[u8]) -> Result<Hop, String> {
     if location.len() > MAX_LOCATION_BYTES {
         return Err(format!("the Location has {} bytes, and the limit is {MAX_LOCATION_BYTES}", location.len()));
     }
     let text = std::str::from_utf8(location).ok().filter(|text| !text.contains(char::is_control));
     let text = text.ok_or("the Location has a character that no URL has")?;
-    // Not by joining the target, which may begin with two slashes.
+    // Parsed as a whole, because a target may begin with two slashes.
     let current = Url::parse(&format!("{}{target}", &origins.get(from).root[..Position::AfterPort]));
     let url = current.and_then(|current| current.join(text)).map_err(|error| format!("the Location: {error}"))?;
     let Some(origin) = origins.of(&url) else {
@@ -56,7 +57,7 @@ pub(crate) fn hop(origins: &Origins, from: u32, target: &str, location: &[u8]) -
     Ok(Hop { origin, target: url[Position::BeforePath..Position::AfterQuery].to_owned() })
 }
 
-/// Neither path nor query, which may be secret.
+/// Returns the origin without path and query, which may be secret.
 fn origin_for_people(url: &Url) -> String {
     let text = match url.host_str() {
         Some(host) => {
@@ -71,21 +72,21 @@ fn origin_for_people(url: &Url) -> String {
     }
 }
 
-/// What follows from a redirect.
+/// Parameters of the request that follows a redirect.
 #[derive(Debug)]
 pub(crate) struct FollowUp<'a> {
     /// The status of the redirect.
     pub(crate) status: u16,
     pub(crate) origin: &'a FlowOrigin,
-    /// The origin is not that of the request before.
+    /// The origin differs from that of the previous request.
     pub(crate) is_elsewhere: bool,
-    /// What says who asks, such as `Authorization`, goes with it to another origin, too.
+    /// Credentials such as `Authorization` are sent to another origin too.
     pub(crate) keeps_authorization: bool,
     /// Path and query.
     pub(crate) target: &'a str,
 }
 
-/// The request that a session made last, where a redirect may follow it. Its room is used again.
+/// The last request of a session, kept if a redirect may follow it. Later requests reuse its memory.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct LastRequest {
     bytes: Vec<u8>,
@@ -93,16 +94,16 @@ pub(crate) struct LastRequest {
 }
 
 impl LastRequest {
-    /// This was it.
+    /// Keeps a request.
     pub(crate) fn keep(&mut self, bytes: &[u8], marks: Marks) {
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.marks = marks;
     }
 
-    /// Writes the request that follows it. Its header lines are the same, its cookies are those of the jar. Body and method stay,
-    /// unless the status is 301, 302 or 303: then it is a GET without a body, and a HEAD stays one. Another origin is not told
-    /// what was for the first one alone.
+    /// Writes the request that follows a redirect, with the same header lines and the cookies of the jar. Method and
+    /// body stay, unless the status is 301, 302 or 303: the request is then a GET without a body, except that a HEAD
+    /// stays a HEAD. Another origin does not get the lines that were only for the first.
     pub(crate) fn follow(&self, next: &FollowUp<'_>, jar: &CookieJar, now: Timestamp, out: &mut Vec<u8>) -> Marks {
         let method = self.bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
         let keeps_all = !(301..=303).contains(&next.status);
@@ -134,7 +135,7 @@ impl LastRequest {
     }
 }
 
-/// A line of a head begins like this. Those of `Content-` say something of the body (RFC 9110, section 15.4).
+/// Returns true if a header line begins with `name`. Lines of `Content-` describe the body (RFC 9110, section 15.4).
 fn begins_with(line: &[u8], name: &str) -> bool {
     line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
 }
@@ -146,7 +147,6 @@ mod tests {
 
     use super::*;
 
-    /// `http://127.0.0.1:8080`, and another one.
     fn origins() -> Origins {
         of(&["http://127.0.0.1:8080/", "https://b.example/"])
     }
@@ -160,7 +160,7 @@ mod tests {
         origins
     }
 
-    /// Where a redirect leads that stays at the first origin.
+    /// Resolves a redirect that stays at the first origin.
     fn target(target: &str, location: &[u8]) -> Result<String, String> {
         hop(&origins(), 0, target, location).map(|hop| {
             assert_eq!(hop.origin, 0);
@@ -188,7 +188,7 @@ mod tests {
             let found = target("/a/b?q=1", location.as_bytes());
             assert_eq!(found.as_deref(), Ok(leads_to), "{location}");
         }
-        // Two slashes at the beginning of what was asked for are no other host.
+        // Two slashes at the start of a target do not name another host.
         assert_eq!(target("//a/b", b"c").as_deref(), Ok("//a/c"));
     }
 
@@ -281,7 +281,7 @@ mod tests {
         ) {
             if let Ok(found) = target(&asked, text.as_bytes()) {
                 prop_assert!(found.starts_with('/') && found.bytes().all(|byte| byte.is_ascii_graphic()), "{found:?}");
-                // It leads to itself.
+                // The target resolves to itself.
                 prop_assert_eq!(target(&asked, format!("http://127.0.0.1:8080{found}").as_bytes()), Ok(found));
             }
         }

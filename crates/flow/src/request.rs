@@ -1,4 +1,4 @@
-//! The request of a step: cut into what is always the same and what is filled in.
+//! The request of a step, split into fixed parts and parts that are filled in.
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::{contradicts_framing, is_allowed_in_http2, is_header_value};
@@ -9,7 +9,8 @@ use crate::scope::Scope;
 use crate::syntax::Pair;
 use crate::template::{Expression, Piece, RenderError, Template};
 
-/// What cannot stand in a path or a query. A percent sign may: it belongs to what is encoded already.
+/// Characters that are encoded in a path or a query. A percent sign is not, because it belongs to text that is encoded
+/// already.
 const IN_PATH: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -22,17 +23,16 @@ const IN_PATH: &AsciiSet = &CONTROLS
     .add(b'\\')
     .add(b'^')
     .add(b'|');
-/// What has to be encoded in a value of a query or form. Their names are written as Hurl writes them: encoded already, where they
-/// have to be.
+/// Characters that are encoded in a value of a query or form. As in Hurl, users write names in encoded form.
 const IN_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The request of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct StepRequest {
     pub(crate) method: String,
-    /// The number of the origin that it goes to.
+    /// The number of its origin.
     pub(crate) origin: u32,
-    /// What stands behind the origin.
+    /// The part after the origin.
     pub(crate) path: Template,
     pub(crate) query: Vec<Pair>,
     /// Header lines that are always the same.
@@ -41,7 +41,7 @@ pub(crate) struct StepRequest {
     pub(crate) cookies: Vec<Pair>,
     pub(crate) basic_auth: Option<Pair>,
     pub(crate) body: StepBody,
-    /// Say how long the body is though it is empty.
+    /// Sends `Content-Length` even if the body is empty.
     pub(crate) says_length: bool,
 }
 
@@ -51,41 +51,41 @@ pub(crate) enum StepBody {
     Bytes(Vec<u8>),
     Text(Template),
     Form(Vec<Pair>),
-    /// Parts, one behind the other: texts between bytes that are always the same.
+    /// Parts in sequence: texts between fixed bytes.
     Parts(Vec<(Vec<u8>, Template)>, Vec<u8>),
 }
 
-/// What a request is made with.
+/// Context for writing a request.
 pub(crate) struct Sender<'a> {
     pub(crate) scope: &'a mut Scope,
     pub(crate) jar: &'a CookieJar,
-    /// Where it goes.
+    /// The destination, for cookies.
     pub(crate) site: &'a Site,
     pub(crate) now: Timestamp,
-    /// Room that is used again.
+    /// Buffer that is used again.
     pub(crate) body: &'a mut Vec<u8>,
-    /// Where path and query go.
+    /// Output for path and query.
     pub(crate) target: &'a mut String,
-    /// It is for HTTP/2, which does not allow every header.
+    /// The request is for HTTP/2, which does not allow every header.
     pub(crate) is_http2: bool,
 }
 
-/// Where something stands in a request.
+/// Byte offsets in a written request.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Marks {
-    /// Where its cookies begin.
+    /// Start of the cookies.
     pub(crate) cookies: usize,
-    /// Where that begins which comes behind them: the length of the body, and the body.
+    /// Start of the part after the cookies: the length of the body, and the body.
     pub(crate) rest: usize,
 }
 
-/// The path of a path with a query.
+/// Returns the path of a path with a query.
 pub(crate) fn path_of(target: &str) -> &str {
     target.split('?').next().unwrap_or_default()
 }
 
 impl StepRequest {
-    /// Writes the request in HTTP/1.1, whichever version it is sent in.
+    /// Writes the request as HTTP/1.1. It may be sent in another version.
     pub(crate) fn write(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<Marks, RenderError> {
         out.clear();
         out.extend_from_slice(self.method.as_bytes());
@@ -111,7 +111,7 @@ impl StepRequest {
         Ok(Marks { cookies, rest })
     }
 
-    /// Name and value of the headers that are always the same.
+    /// Returns name and value of the fixed header lines.
     pub(crate) fn fixed_lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let lines = self.fixed.split(|byte| *byte == b'\n');
         lines
@@ -119,7 +119,8 @@ impl StepRequest {
             .map(|(name, value)| (name, &value[1..]))
     }
 
-    /// The path as far as it is the same in all sessions, where `is_known` says that of a value; and whether that is all of it.
+    /// Returns the known start of the path, and whether that is all of it. `is_known` tells which values are the same
+    /// in all sessions.
     pub(crate) fn known_path(&self, scope: &mut Scope, is_known: impl Fn(&Expression) -> bool) -> (String, bool) {
         let mut known = String::new();
         for piece in &self.path.0 {
@@ -127,7 +128,7 @@ impl StepRequest {
                 Piece::Value(expression) if !is_known(expression) => false,
                 _ => render_piece(piece, scope, &mut |text| known.extend(utf8_percent_encode(text, IN_PATH))).is_ok(),
             };
-            // What follows is a query, which says nothing of the path.
+            // A query follows, which does not matter for the path.
             if !is_whole || known.contains('?') {
                 return (known, is_whole);
             }
@@ -223,7 +224,7 @@ fn render_piece(piece: &Piece, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> 
     Ok(())
 }
 
-/// The cookies that go with a request to this site for this path and query: the beginning of a header line, or nothing.
+/// Writes the cookies for this site, path and query as the start of a header line. Writes nothing without cookies.
 pub(crate) fn write_jar(jar: &CookieJar, site: &Site, target: &str, now: Timestamp, out: &mut Vec<u8>) {
     let start = out.len();
     jar.each_for(site, path_of(target), now, &mut |name, value| {
@@ -237,11 +238,10 @@ pub(crate) fn write_jar(jar: &CookieJar, site: &Site, target: &str, now: Timesta
     });
 }
 
-/// Adds what a server said to a head. All that comes from an answer and is not percent-encoded comes through here, whoever
-/// read it and however carefully.
+/// Adds text of a server to a head. All text from answers that is not percent-encoded must pass through this check.
 ///
 /// # Errors
-/// It has a character that would end the line that it stands in.
+/// The text has a character that would end its line.
 pub(crate) fn put_checked(text: &str, out: &mut Vec<u8>) -> Result<(), RenderError> {
     if !is_header_value(text.as_bytes()) {
         return Err(RenderError::NoText);
@@ -250,13 +250,13 @@ pub(crate) fn put_checked(text: &str, out: &mut Vec<u8>) -> Result<(), RenderErr
     Ok(())
 }
 
-/// What stands before a cookie in a line that begins at `start`.
+/// Writes the separator before a cookie in a line that begins at `start`.
 fn write_separator(start: usize, out: &mut Vec<u8>) {
     let text: &[u8] = if out.len() == start { b"Cookie: " } else { b"; " };
     out.extend_from_slice(text);
 }
 
-/// A header line. Its name may come from an answer, too.
+/// Writes a header line. Its name may come from an answer too.
 fn write_header(
     name: &Template,
     value: &Template,
@@ -270,7 +270,7 @@ fn write_header(
     write_field(value, with.scope, out)?;
     let is_made = name.constant().is_none();
     let (name, value) = (&out[start..name_end], &out[name_end + 2..]);
-    // A request has a host anyway, whatever an answer says.
+    // The host of a request cannot come from an answer.
     let is_ours = is_made && name.eq_ignore_ascii_case(b"host");
     if is_ours || breaks_framing(name, value) || !is_name(name) || (with.is_http2 && !is_allowed_in_http2(name, value))
     {
@@ -285,12 +285,12 @@ fn breaks_framing(name: &[u8], value: &[u8]) -> bool {
     contradicts_framing(&name, &value, None).is_some()
 }
 
-/// The name of a header field (RFC 9110, section 5.6.2).
+/// Returns true for a valid name of a header field (RFC 9110, section 5.6.2).
 pub(crate) fn is_name(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
 }
 
-/// Name or value of a header field or cookie. What would end it is refused: it may come from an answer.
+/// Writes the name or value of a header field or cookie. It may come from an answer, so line ends are refused.
 fn write_field(template: &Template, scope: &mut Scope, out: &mut Vec<u8>) -> Result<(), RenderError> {
     let mut is_written = Ok(());
     template.render_with(scope, &mut |text| is_written = is_written.and_then(|()| put_checked(text, out)))?;
@@ -308,7 +308,7 @@ fn write_pair(name: &Template, value: &Template, scope: &mut Scope, out: &mut Ve
     put(value, IN_VALUE, out)
 }
 
-/// A path without the segments `.` and `..` (RFC 3986, section 5.2.4), as Hurl sends it.
+/// Returns a path without the segments `.` and `..` (RFC 3986, section 5.2.4), as Hurl sends it.
 fn without_dot_segments(path: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     let mut segments = path.split(|byte| *byte == b'/').skip(1).peekable();
@@ -325,7 +325,7 @@ fn without_dot_segments(path: &[u8]) -> Vec<u8> {
     kept.iter().flat_map(|segment| [b"/", *segment]).flatten().copied().collect()
 }
 
-/// A path as it is written, encoded where it has to be; a fragment, which is never sent, is left out.
+/// Encodes a written path as far as needed. A fragment is left out, because it is never sent.
 pub(crate) fn written_path(pieces: Vec<Piece>) -> Template {
     let mut path = Template::default();
     for piece in pieces {

@@ -1,5 +1,3 @@
-//! Rows of data: each session begins with the values of one row.
-
 use truetail_engine::FeedOrder;
 use truetail_model::random::{Numbered, mix64};
 
@@ -10,20 +8,20 @@ use crate::value::Value;
 /// The random stream of the rows.
 const PURPOSE: u64 = 0x726f_7773_0000_0003;
 
-/// Rows of data for the sessions of a flow.
+/// Rows of data for the sessions of a flow. Each session begins with the values of one row.
 #[derive(Clone, Debug)]
 pub struct SessionRows {
     /// The variables that a row sets.
     pub columns: Vec<String>,
-    /// Of each row, their values in this order. At least one row.
+    /// The values of each row, in the order of `columns`. At least one row.
     pub values: Vec<Vec<String>>,
-    /// Which session gets which row.
+    /// Order in which sessions get the rows.
     pub order: FeedOrder,
-    /// By which rows are drawn, where they are.
+    /// Seed of a random order.
     pub seed: u64,
 }
 
-/// The same with variables of a flow.
+/// Rows with the variable numbers of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct RowTable {
     pub(crate) variables: Vec<VariableId>,
@@ -33,7 +31,7 @@ pub(crate) struct RowTable {
 }
 
 impl RowTable {
-    /// The rows, where `names` are the variables of the flow. Columns that the flow does not use are left out.
+    /// Selects the columns that a flow with these variable `names` uses.
     pub(crate) fn of(rows: &SessionRows, names: &[String]) -> RowTable {
         let used: Vec<(usize, VariableId)> = rows
             .columns
@@ -54,7 +52,7 @@ impl RowTable {
         self.rows.len()
     }
 
-    /// The row of session `number`.
+    /// Returns the row of session `number`.
     pub(crate) fn row_of(&self, number: u64) -> usize {
         let rows = self.rows.len() as u64;
         match self.order {
@@ -65,14 +63,14 @@ impl RowTable {
         }
     }
 
-    /// Puts the values of a row into those of a session.
+    /// Puts the values of a row into the values of a session.
     pub(crate) fn fill(&self, row: usize, values: &mut [Option<Value>]) {
         for (variable, value) in self.variables.iter().zip(&self.rows[row]) {
             values[*variable] = Some(value.clone());
         }
     }
 
-    /// What tells these rows from others.
+    /// Returns a hash that identifies these rows.
     pub(crate) fn hash(&self) -> u64 {
         let words = self.rows.iter().flatten().filter_map(|value| value.rendered());
         words.fold(self.rows.len() as u64, |hash, word| {
@@ -81,7 +79,7 @@ impl RowTable {
     }
 }
 
-/// Typed as Hurl types variables, where that keeps the text: `007` is no number.
+/// Types a value like Hurl if that keeps its text: `007` stays a text.
 fn value(text: &str) -> Value {
     let value = typed(text);
     if value.rendered().is_some_and(|rendered| rendered == text) { value } else { Value::text(text) }

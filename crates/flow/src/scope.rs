@@ -1,8 +1,6 @@
-//! The variables of a session.
-
 use crate::value::Value;
 
-/// The number of a variable among those of a flow.
+/// The number of a variable among the variables of a flow.
 pub(crate) type VariableId = usize;
 
 /// The variables of a session, and its source of random numbers.
@@ -13,14 +11,14 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The next random number.
+    /// Returns the next random number.
     pub(crate) fn draw(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         truetail_model::random::mix64(self.random)
     }
 }
 
-/// A random UUID, version 4 (RFC 9562).
+/// Returns a random UUID, version 4 (RFC 9562).
 pub(crate) fn uuid(scope: &mut Scope) -> String {
     let (high, low) = (scope.draw() & !0xf000 | 0x4000, scope.draw() & !(0b11 << 62) | (0b10 << 62));
     format!(

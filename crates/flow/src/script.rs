@@ -1,5 +1,3 @@
-//! The sessions of one worker of the engine.
-
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,18 +13,18 @@ use crate::measured::{Found, MeasuredFlows};
 use crate::reading::Readings;
 use crate::session::Session;
 
-/// What all workers of a run know.
+/// State that all workers of a run share.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) flows: Flows,
-    /// When the run began, in seconds since 1970.
+    /// Start of the run in seconds since 1970.
     pub(crate) began_unix_s: i64,
     /// Sessions that arrive before this are not counted.
     pub(crate) measure_from: Timestamp,
     pub(crate) seed: u64,
 }
 
-/// The sessions of one worker.
+/// The sessions of one worker of the engine.
 #[derive(Debug)]
 pub(crate) struct FlowScript {
     plan: Arc<Plan>,
@@ -35,14 +33,14 @@ pub(crate) struct FlowScript {
     /// By user.
     sessions: Vec<Session>,
     readings: Readings,
-    /// Whose request begins next.
+    /// The user whose request begins next.
     beginning: u32,
-    /// When requests that are under way are given up, by time and request.
+    /// Deadlines of the open requests, by time and request.
     limits: BTreeSet<(Timestamp, u32)>,
 }
 
 impl FlowScript {
-    /// A script that adds what it found to `all_found` at its end.
+    /// Creates a script that adds its results to `all_found` when it finishes.
     pub(crate) fn new(plan: Arc<Plan>, all_found: Arc<Mutex<Found>>) -> FlowScript {
         FlowScript {
             measured: MeasuredFlows::new(plan.flows.itineraries(), plan.measure_from),
@@ -55,7 +53,6 @@ impl FlowScript {
         }
     }
 
-    /// Judges an answer.
     fn judge(&mut self, request: u32, user: u32, status: u16, ended: &EndedRequest) {
         let reading = self.readings.of(request);
         let duration = ended.end.since(ended.arrival.intended_start);

@@ -1,5 +1,3 @@
-//! One session under way.
-
 use truetail_model::arrival::Arrival;
 use truetail_model::random::mix64;
 use truetail_model::record::Outcome;
@@ -17,25 +15,24 @@ use crate::request::{Sender, path_of};
 use crate::scope::Scope;
 use crate::step::Step;
 
-/// A session. Its room is used again by the next one.
+/// One session, with its variables and cookies. Later sessions reuse its memory.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) course: Course,
     scope: Scope,
     jar: CookieJar,
-    /// The number of the origin of the request under way, or of the one that is ready.
+    /// Origin of the current or ready request, by number.
     pub(crate) origin: u32,
-    /// Path and query of the request under way, or of the one that is ready.
+    /// Path and query of the current or ready request.
     target: String,
     body: Vec<u8>,
-    /// The next request, where it is ready.
+    /// The next request, if it is ready.
     ready: Vec<u8>,
-    /// The last one of a step that follows redirects.
+    /// The last request of a step that follows redirects.
     last: LastRequest,
 }
 
 impl Session {
-    /// Of a run that began then.
     pub(crate) fn new(began_unix_s: i64) -> Session {
         Session {
             course: Course::new(),
@@ -49,7 +46,7 @@ impl Session {
         }
     }
 
-    /// Session `number` begins, unless one is under way.
+    /// Begins session `number`, unless a session is open.
     pub(crate) fn open(&mut self, flows: &Flows, number: u64, arrival: Arrival, seed: u64) {
         if self.course.is_open {
             return;
@@ -62,18 +59,18 @@ impl Session {
         }
         self.scope.random = mix64(seed ^ mix64(number));
         self.jar.clear();
-        // Whether the first request can be made was found out when the flow was read.
+        // `Flow::try_first` has checked that the first request can be made.
         let is_made = self.prepare(flow, &flow.steps[flow.moves[0] as usize], arrival.intended_start);
         debug_assert!(is_made, "the first request of a flow can be made");
     }
 
-    /// Its next request goes out, which was due at `due`.
+    /// Passes the ready request to `request` and records that it goes out. It was due at `due`.
     pub(crate) fn issue(&mut self, due: Timestamp, request: &mut Vec<u8>) {
         std::mem::swap(&mut self.ready, request);
         self.course.issue(due);
     }
 
-    /// Its variables that have a text, by name, each as `--variable` takes it.
+    /// Returns its variables that have a text, by name, as `--variable` accepts them.
     pub(crate) fn variables(&self, flow: &Flow) -> Vec<(String, String)> {
         let values = flow.names.iter().zip(&self.scope.values);
         values.filter_map(|(name, value)| Some((name.clone(), value.as_ref()?.as_variable()?))).collect()
@@ -102,7 +99,7 @@ impl Session {
         written.is_ok()
     }
 
-    /// Its request was sent and answered at these instants. Says why it does not go on, where it does not.
+    /// Judges an answer and makes the next request. Returns the reason if the answer ends the session.
     pub(crate) fn answered(
         &mut self,
         flow: &Flow,
@@ -121,7 +118,7 @@ impl Session {
             Ok(false) => self.judge(step, answer, is_whole),
             Err(disappointment) => Err(disappointment),
         };
-        // Where the next request cannot be made, this step has not failed: to try it again would not help.
+        // If the next request cannot be made, the step itself has not failed, so a retry would not help.
         let gone_on = match judged {
             Ok(()) => self.go_on(flow),
             Err(_) if self.retry(flow) => Ok(()),
@@ -130,13 +127,13 @@ impl Session {
         gone_on.err().inspect(|why| self.course.end_early(why.cause))
     }
 
-    /// Its request was sent and ended without an answer.
+    /// Records that its request was sent and ended without an answer.
     pub(crate) fn unanswered(&mut self, flow: &Flow, outcome: Outcome, (start, end): (Timestamp, Timestamp)) {
         self.course.unanswered(outcome, start, end);
         self.retry(flow);
     }
 
-    /// Makes the request of its step again, if that may be tried again.
+    /// Makes the request of its step again, if retries remain.
     fn retry(&mut self, flow: &Flow) -> bool {
         let Some(due) = self.course.retry_due(flow) else { return false };
         let is_made = self.write(flow, self.course.last_step(flow), due);
@@ -146,7 +143,8 @@ impl Session {
         is_made
     }
 
-    /// Makes the request that follows a redirect, if the answer is one and its step follows them.
+    /// Makes the request that follows a redirect. Returns false if the answer is none, or if the step does not follow
+    /// redirects.
     fn follow(
         &mut self,
         flow: &Flow,

@@ -1,7 +1,7 @@
 //! Flows in virtual time.
 //!
-//! There are no answers to look into. One that the service gives as it should is what its step expects: asserts hold, and a
-//! capture finds something, and none is a redirect. Judged are what virtual time knows: the status of an answer that a fault changed, and `duration`.
+//! Simulated answers have no content. An answer without a fault is what its step expects: asserts hold, a capture finds
+//! a value, and no answer is a redirect. The status of an answer that a fault changed and `duration` are judged.
 
 use std::collections::BTreeSet;
 
@@ -30,18 +30,18 @@ use crate::template::{Expression, Source};
 /// The status of an answer that no fault changed.
 const GOOD: u16 = 200;
 
-/// Why a flow cannot be simulated.
+/// Reason why a flow cannot be simulated.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SimulateError {
-    /// Something in a flow.
+    /// A flow cannot be simulated.
     #[error("{error}")]
     Flow {
-        /// In which, counted from 0.
+        /// The index of the flow, from 0.
         nth: usize,
-        /// What it is.
+        /// The problem.
         error: FlowError,
     },
-    /// Something in the scenario.
+    /// The scenario does not fit the flows.
     #[error("{0}")]
     Scenario(String),
     /// The load has no end.
@@ -49,11 +49,11 @@ pub enum SimulateError {
     Simulation(#[from] SimError),
 }
 
-/// Runs sessions of `flows` in virtual time: they arrive on the schedule of `scenario`, and meet its service. The books, the
-/// targets and the times are those of a run over sockets with an ideal network and an ideal generator.
+/// Runs sessions of `flows` in virtual time. They arrive on the schedule of `scenario` and use its service. Books,
+/// targets and times are the same as in a run over sockets with an ideal network and an ideal generator.
 ///
 /// # Errors
-/// What cannot be simulated, and why.
+/// A flow or the scenario cannot be simulated.
 pub fn simulate(flows: &Flows, scenario: &Scenario, options: SimOptions) -> Result<Run, SimulateError> {
     let scenario = Scenario { workload: of_sessions(&scenario.workload, flows)?, ..scenario.clone() };
     if scenario.service.stream.is_some() {
@@ -65,7 +65,7 @@ pub fn simulate(flows: &Flows, scenario: &Scenario, options: SimOptions) -> Resu
     Ok(sessions.finish(run))
 }
 
-/// The load with sessions of `flows`, which arrive on its schedule.
+/// Returns the workload with sessions of `flows`, which arrive on its schedule.
 fn of_sessions(workload: &Workload, flows: &Flows) -> Result<Workload, SimulateError> {
     let mine = flows.requests_per_session();
     let sessions = match &workload.model {
@@ -123,14 +123,14 @@ impl<'a> SimulatedSessions<'a> {
         })
     }
 
-    /// The step whose request a user made last, among those of all flows.
+    /// Returns the step of a user's last request, among the steps of all flows.
     fn last_step(&self, user: u32) -> u32 {
         let course = &self.courses[user as usize];
         let flow = self.flows.get(course.flow);
         flow.first_step + course.last_move()
     }
 
-    /// The books of a step, if they take in what was due at `intended`.
+    /// Returns the books of a step, unless `intended` is in the warm-up.
     fn ledger(&mut self, step: u32, intended: Timestamp) -> Option<&mut TargetLedger> {
         if intended < self.measure_from { None } else { Some(&mut self.ledgers[step as usize]) }
     }
@@ -164,7 +164,7 @@ impl<'a> SimulatedSessions<'a> {
         }
     }
 
-    /// Adds what was found to the run.
+    /// Adds the results to the run.
     fn finish(self, mut run: Run) -> Run {
         let requests = self.flows.requests();
         if requests.only().is_none() {
@@ -223,7 +223,7 @@ impl Sessions for SimulatedSessions<'_> {
     }
 }
 
-/// Variables that are not the same in all sessions, or change in one.
+/// Returns the variables that differ between sessions or change within one.
 fn changing(flow: &Flow) -> BTreeSet<VariableId> {
     let set = flow.steps.iter().flat_map(|step| step.settings.iter().map(|(variable, _)| *variable));
     let expected = flow.steps.iter().filter_map(|step| step.expected.as_ref());
@@ -232,7 +232,7 @@ fn changing(flow: &Flow) -> BTreeSet<VariableId> {
     set.chain(captured).chain(of_rows).collect()
 }
 
-/// The route of each step, as far as that is known without answers.
+/// Returns the route of each step. It must be known without answers.
 fn routes(flow: &Flow, changing: &BTreeSet<VariableId>, service: &Service) -> Result<Vec<RouteId>, FlowError> {
     let mut scope = Scope { values: flow.initial.clone(), random: 1 };
     let is_known = |value: &Expression| {
@@ -253,7 +253,7 @@ fn routes(flow: &Flow, changing: &BTreeSet<VariableId>, service: &Service) -> Re
     flow.steps.iter().map(of_step).collect()
 }
 
-/// Refuses to compare what is judged with what is not known.
+/// Refuses asserts that compare a status or a duration with an unknown value.
 fn check_asserts(flow: &Flow, changing: &BTreeSet<VariableId>) -> Result<(), FlowError> {
     let expected = flow.steps.iter().filter_map(|step| step.expected.as_ref());
     for assert in expected.flat_map(|expected| &expected.asserts) {

@@ -1,4 +1,4 @@
-//! A step of a flow: everything made that can be made before the run.
+//! A step of a flow, with all parts that can be made before the run.
 
 use truetail_engine::Method;
 use truetail_model::time::Nanos;
@@ -8,64 +8,64 @@ use crate::scope::{Scope, VariableId};
 use crate::syntax::{Delay, Expected, Setting};
 use crate::value::Value;
 
-/// Most bytes of a value that an option sets: one that is put into itself grows with each repetition.
+/// Limit on the bytes of a value that an option sets. A value that contains itself grows with each repetition.
 const MAX_SET_BYTES: usize = 1 << 20;
 
-/// A request of a flow, and what is expected of its answer.
+/// A request of a flow, and its expected answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) name: String,
     pub(crate) line: usize,
     pub(crate) method: Method,
-    /// The URL for people.
+    /// The URL for display.
     pub(crate) url: String,
     pub(crate) request: StepRequest,
     pub(crate) delay: Option<Delay>,
     pub(crate) settings: Vec<(VariableId, Setting)>,
     pub(crate) max_time: Option<Nanos>,
-    /// The version of HTTP that is asked for.
+    /// The required version of HTTP.
     pub(crate) version: Option<&'static str>,
     pub(crate) expected: Option<Expected>,
     pub(crate) reading: Reading,
     pub(crate) further: Further,
 }
 
-/// How the answer of a step is read.
+/// Options for reading the answer of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
-    /// As a stream, where those are looked at.
+    /// The answer is a stream, if the run measures streams.
     pub(crate) is_stream: bool,
-    /// Something is asked of its body.
+    /// A capture or an assert needs the body.
     pub(crate) needs_body: bool,
 }
 
-/// What further requests a step makes.
+/// Further requests that a step may make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Further {
-    /// So many redirects are followed; `None`: a redirect is an answer like any other.
+    /// Limit on the redirects that are followed. `None` means that a redirect is treated like any other answer.
     pub(crate) most_redirects: Option<u32>,
-    /// One to another origin takes `Authorization` with it.
+    /// A redirect to another origin keeps `Authorization`.
     pub(crate) trusts_redirects: bool,
-    /// So often it is tried again after it failed.
+    /// Limit on the retries after failures.
     pub(crate) retries: u32,
-    /// How long after it failed.
+    /// Time from a failure to the retry.
     pub(crate) retry_interval: Nanos,
 }
 
 impl Further {
-    /// There may be some.
+    /// Returns true if further requests are possible.
     pub(crate) fn asks_again(self) -> bool {
         self.most_redirects.is_some() || self.retries > 0
     }
 }
 
 impl Step {
-    /// An answer may lead to a further request of this step.
+    /// Returns true if an answer may lead to a further request of this step.
     pub(crate) fn asks_again(&self) -> bool {
         self.further.asks_again()
     }
 
-    /// Does what its options say of variables; false where one has no text.
+    /// Sets the variables of its options. Returns false if a value has no text or is too long.
     pub(crate) fn set_variables(&self, scope: &mut Scope) -> bool {
         self.settings.iter().all(|(variable, setting)| {
             let value = match setting {

@@ -1,4 +1,4 @@
-//! A flow as it is written: what a parser of Hurl files makes of one.
+//! The syntax of a flow, as parsed from a Hurl file.
 
 use truetail_model::time::Nanos;
 
@@ -11,19 +11,19 @@ use crate::value::Value;
 /// A file.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowFile {
-    /// How many sessions follow it, in proportion to those of other files.
+    /// Share of the sessions that follow it, relative to the weights of other files.
     pub(crate) weight: u32,
     pub(crate) entries: Vec<Entry>,
     /// The names of all variables.
     pub(crate) names: Vec<String>,
 }
 
-/// A request and what is expected of its answer.
+/// A request and its expected answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     /// The line of its method.
     pub(crate) line: usize,
-    /// What our own comment calls it.
+    /// The name from truetail's comment.
     pub(crate) name: Option<String>,
     pub(crate) method: String,
     pub(crate) url: Template,
@@ -54,40 +54,40 @@ pub(crate) enum Field {
     File { path: String, content_type: Option<String> },
 }
 
-/// How a request is made.
+/// Options of a request.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Options {
     pub(crate) delay: Option<Delay>,
     pub(crate) variables: Vec<(VariableId, Setting)>,
     pub(crate) repeat: Option<u32>,
     pub(crate) skip: bool,
-    /// What our own comment says: its answer is a stream.
+    /// The answer is a stream, according to truetail's comment.
     pub(crate) is_stream: bool,
     pub(crate) max_time: Option<Nanos>,
-    /// The version of HTTP that is asked for.
+    /// The required version of HTTP.
     pub(crate) version: Option<&'static str>,
     /// Redirects are followed.
     pub(crate) location: bool,
-    /// A redirect to another origin takes `Authorization` with it.
+    /// A redirect to another origin keeps `Authorization`.
     pub(crate) trusts_redirects: bool,
-    /// At most so many of them, where that is said.
+    /// Limit on the redirects, if given.
     pub(crate) max_redirects: Option<u32>,
-    /// How often it is tried again after it failed.
+    /// Limit on the retries after failures.
     pub(crate) retries: u32,
-    /// How long after it failed, where that is said.
+    /// Time from a failure to the retry, if given.
     pub(crate) retry_interval: Option<Nanos>,
 }
 
-/// The time that a user thinks before a request.
+/// The think time before a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Delay {
-    /// Always as long.
+    /// A constant time.
     Fixed(Nanos),
-    /// Exponentially distributed with this mean.
+    /// An exponentially distributed time with this mean.
     Exponential(Nanos),
 }
 
-/// What a variable is set to.
+/// The value that a variable is set to.
 #[derive(Clone, Debug)]
 pub(crate) enum Setting {
     Value(Value),
@@ -97,19 +97,19 @@ pub(crate) enum Setting {
 /// The body of a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
-    /// A text, and what `Content-Type` says of it where no header does.
+    /// A text, and its content type if no header states one.
     Text(Template, Option<&'static str>),
     Bytes(Vec<u8>),
     File(String),
 }
 
-/// What is expected of an answer.
+/// The expected answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Expected {
     pub(crate) line: usize,
-    /// `None`: any.
+    /// `None` accepts any status.
     pub(crate) status: Option<u16>,
-    /// `1.0` or `1.1`; `None`: any.
+    /// `1.0`, `1.1` or `2`. `None` accepts any version.
     pub(crate) version: Option<&'static str>,
     pub(crate) headers: Vec<(usize, Pair)>,
     pub(crate) captures: Vec<Capture>,
@@ -117,11 +117,11 @@ pub(crate) struct Expected {
     pub(crate) body: Option<ExpectedBody>,
 }
 
-/// The body that is expected of an answer.
+/// The expected body of an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct ExpectedBody {
     pub(crate) line: usize,
-    /// The line in which its text begins: behind that of ```.
+    /// The line in which its text begins: the line after that of ```.
     pub(crate) text_line: usize,
     pub(crate) body: Body,
 }
@@ -134,25 +134,25 @@ pub(crate) struct Capture {
     pub(crate) look: Look,
 }
 
-/// Where a value comes from, and what is made of it.
+/// A query, and the filters that change its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Look {
     pub(crate) query: Query,
     pub(crate) filters: Vec<Filter>,
 }
 
-/// What must hold.
+/// An assert on an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Assert {
     pub(crate) line: usize,
     pub(crate) look: Look,
-    /// It must not hold.
+    /// The predicate must not hold.
     pub(crate) not: bool,
     pub(crate) predicate: Predicate,
 }
 
 impl Look {
-    /// Variables that it needs. One that is asked for by name need not have a value.
+    /// Returns the variables that it needs. The query `variable` does not need a value.
     pub(crate) fn variables(&self) -> Vec<VariableId> {
         let query = match &self.query {
             Query::Header(name) => name.variables().collect(),

@@ -1,4 +1,4 @@
-//! Texts with `{{…}}`, cut into pieces before the run; and the filters in them, which may hold such texts themselves.
+//! Texts with `{{…}}`, split into pieces before the run, and their filters, which may hold such texts in turn.
 
 use std::borrow::Cow;
 
@@ -9,39 +9,36 @@ use crate::evaluate::convert;
 use crate::scope::{Scope, VariableId, uuid};
 use crate::value::Value;
 
-/// Most bytes of a text that is made from a template: what is captured may be put into it many times.
+/// Limit on the bytes of a rendered text, which may contain a captured value many times.
 const MAX_RENDERED_BYTES: usize = 8 << 20;
 
-/// A text with places for values.
+/// A text with placeholders for values.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Template(pub(crate) Vec<Piece>);
 
 /// A piece of a template.
 #[derive(Clone, Debug)]
 pub(crate) enum Piece {
-    /// Always the same.
     Text(String),
-    /// A value.
     Value(Expression),
 }
 
-/// What stands between `{{` and `}}`.
+/// The content between `{{` and `}}`.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     pub(crate) source: Source,
     pub(crate) filters: Vec<Filter>,
 }
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
-    /// A variable.
     Variable(VariableId),
     /// A new random UUID.
     NewUuid,
 }
 
-/// Why a text could not be made.
+/// Reason why a text could not be rendered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RenderError {
     /// A variable has no value.
@@ -55,7 +52,7 @@ impl Template {
         Template(vec![Piece::Text(text.into())])
     }
 
-    /// The text, if it is always the same.
+    /// Returns the text if it has no placeholders.
     pub(crate) fn constant(&self) -> Option<&str> {
         match &*self.0 {
             [] => Some(""),
@@ -72,7 +69,7 @@ impl Template {
         }
     }
 
-    /// Takes spaces away from its end.
+    /// Removes spaces from the end.
     pub(crate) fn trim_end(&mut self) {
         if let Some(Piece::Text(text)) = self.0.last_mut() {
             text.truncate(text.trim_end().len());
@@ -82,7 +79,7 @@ impl Template {
         }
     }
 
-    /// Hands every piece of the text to `put`.
+    /// Passes every piece of the rendered text to `put`.
     pub(crate) fn render_with(&self, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> Result<(), RenderError> {
         let mut length = 0_usize;
         for piece in &self.0 {
@@ -100,14 +97,13 @@ impl Template {
         if length <= MAX_RENDERED_BYTES { Ok(()) } else { Err(RenderError::NoText) }
     }
 
-    /// The text.
     pub(crate) fn render(&self, scope: &mut Scope) -> Result<String, RenderError> {
         let mut text = String::new();
         self.render_with(scope, &mut |piece| text.push_str(piece))?;
         Ok(text)
     }
 
-    /// Variables that it needs.
+    /// Returns the variables that the text needs.
     pub(crate) fn variables(&self) -> impl Iterator<Item = VariableId> {
         self.0.iter().flat_map(|piece| match piece {
             Piece::Value(expression) => expression.variables(),
@@ -129,7 +125,7 @@ impl Expression {
         Ok(())
     }
 
-    /// Variables that it needs.
+    /// Returns the variables that the expression needs.
     pub(crate) fn variables(&self) -> Vec<VariableId> {
         let own = match self.source {
             Source::Variable(id) => Some(id),
@@ -138,7 +134,7 @@ impl Expression {
         own.into_iter().chain(self.filters.iter().flat_map(Filter::variables)).collect()
     }
 
-    /// The value itself.
+    /// Returns the value after all filters.
     pub(crate) fn value(&self, scope: &mut Scope) -> Result<Value, RenderError> {
         let mut value = match self.source {
             Source::Variable(id) => scope.values[id].clone().ok_or(RenderError::Undefined(id))?,
@@ -151,7 +147,7 @@ impl Expression {
     }
 }
 
-/// What is made of a value.
+/// A conversion of a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Filter {
     Count,
@@ -177,15 +173,15 @@ pub(crate) enum Filter {
     Base64UrlSafeDecode,
     Utf8Encode,
     Utf8Decode,
-    /// What a text between the quotes of JSON needs; nobody writes it.
+    /// Escapes a text for the quotes of JSON. Only the parser adds this filter.
     JsonEscape,
 }
 
-/// What a filter gives: a value, nothing, or why it cannot be applied.
+/// Result of a filter: a value, nothing, or the reason why it cannot be applied.
 pub(crate) type Filtered = Result<Option<Value>, String>;
 
 impl Filter {
-    /// What it makes of a value.
+    /// Applies the filter to a value.
     pub(crate) fn apply(&self, value: Value, scope: &mut Scope) -> Filtered {
         let of_text = |convert: fn(&str) -> Result<Value, String>| convert(convert::text(&value)?).map(Some);
         match self {
@@ -211,7 +207,7 @@ impl Filter {
         }
     }
 
-    /// The same of filters that have a text of their own, which may hold variables.
+    /// Applies a filter that takes arguments or a pattern, which may hold variables.
     fn apply_with(&self, text: &str, scope: &mut Scope) -> Filtered {
         let with = |template: &Template, scope: &mut Scope| template.render(scope).map_err(|_| NO_TEXT.to_owned());
         match self {
@@ -228,7 +224,7 @@ impl Filter {
         }
     }
 
-    /// Variables that it needs.
+    /// Returns the variables that the filter needs.
     pub(crate) fn variables(&self) -> Vec<VariableId> {
         match self {
             Filter::Regex(regex) => regex.variables(),
@@ -241,18 +237,18 @@ impl Filter {
     }
 }
 
-/// Why a text with a variable cannot be made.
+/// Error about a text with a variable that cannot be rendered.
 pub(crate) const NO_TEXT: &str = "a variable has no text";
 
-/// Most bytes that a regular expression may take in memory.
+/// Limit on the memory of a regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// Something that is made from a text.
+/// A type that is made from a text.
 pub(crate) trait Made: Sized {
     fn of(text: &str) -> Result<Self, String>;
 }
 
-/// Something that is made before the run, or each time from the variables of the session.
+/// A pattern that is made before the run, or each time from the variables of the session.
 #[derive(Clone, Debug)]
 pub(crate) enum Pattern<T> {
     Ready(Box<T>),

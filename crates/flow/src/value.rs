@@ -1,13 +1,11 @@
-//! What is captured, compared and put into requests.
-
 use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-/// A value of a session.
+/// A value of a session, which is captured, compared and put into requests.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Value {
-    /// As JSON has it.
+    /// A JSON value.
     Json(Json),
     /// Bytes that need not be text.
     Bytes(Vec<u8>),
@@ -36,7 +34,7 @@ impl Value {
         }
     }
 
-    /// As it is put into a request. Lists, objects and bytes have no such text.
+    /// Returns the text for use in a request. Lists, objects and bytes have no text.
     pub(crate) fn rendered(&self) -> Option<Cow<'_, str>> {
         match self {
             Value::Json(Json::String(text)) => Some(Cow::Borrowed(text)),
@@ -45,13 +43,13 @@ impl Value {
         }
     }
 
-    /// As `--variable` takes it, so that it is what it was; `None` where it has no text.
+    /// Returns the text for `--variable` that gives the same value again, or `None` if the value has no text.
     pub(crate) fn as_variable(&self) -> Option<String> {
         let text = self.rendered()?.into_owned();
         Some(if self.as_str().is_some() { format!("\"{text}\"") } else { text })
     }
 
-    /// Its size in memory, about: so much a session keeps of it.
+    /// Returns the approximate memory of the value, in bytes.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Value::Json(json) => weight(json),
@@ -59,7 +57,7 @@ impl Value {
         }
     }
 
-    /// What it is, for people.
+    /// Returns the kind of the value for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Json(Json::Null) => "null",
@@ -74,7 +72,7 @@ impl Value {
 }
 
 fn weight(json: &Json) -> usize {
-    /// What a value takes beside its content.
+    /// Memory of a value without its content.
     const OWN: usize = 32;
     OWN + match json {
         Json::Null | Json::Bool(_) | Json::Number(_) => 0,

@@ -1,5 +1,3 @@
-//! The version of HTTP that a flow is run over.
-
 use truetail_engine::{HttpVersion, is_allowed_in_http2};
 
 use crate::error::FlowError;
@@ -7,15 +5,15 @@ use crate::flow::Flow;
 use crate::step::Step;
 
 impl Flow {
-    /// The same flow over this version of HTTP. Without this it is HTTP/1.1.
+    /// Returns the flow over this version of HTTP. The default is HTTP/1.1.
     ///
     /// # Errors
-    /// The line that asks for another version, or has a header that HTTP/2 does not allow.
+    /// A line requires another version, or has a header that HTTP/2 does not allow.
     pub fn over(mut self, version: HttpVersion) -> Result<Flow, FlowError> {
         self.is_http2 = version == HttpVersion::Http2;
         self.steps.iter().try_for_each(|step| step.check_version(version))?;
         if self.is_http2 {
-            // A value of the first request may be a header that is not allowed.
+            // The first request may get a forbidden header from a value.
             self.try_first()?;
         }
         Ok(self)

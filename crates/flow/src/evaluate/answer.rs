@@ -1,5 +1,3 @@
-//! An answer, as queries see it.
-
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -8,14 +6,14 @@ use serde_json::Value as Json;
 use truetail_engine::FieldList;
 use truetail_model::time::Nanos;
 
-/// A whole answer.
+/// A whole answer, as queries see it.
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     pub(crate) status: u16,
     /// `1.0`, `1.1` or `2`.
     pub(crate) version: &'static str,
     pub(crate) fields: &'a FieldList,
-    /// As far as it was kept.
+    /// The part of the body that was kept.
     pub(crate) body: &'a [u8],
     /// From the intended start of the step to its end.
     pub(crate) duration: Nanos,
@@ -33,15 +31,15 @@ impl<'a> Answer<'a> {
         Answer { status, version, fields, body, duration, json: OnceCell::new() }
     }
 
-    /// The body as JSON, which is parsed once.
+    /// Returns the body as JSON. It is parsed once.
     pub(crate) fn json(&self) -> Option<&Json> {
         self.json.get_or_init(|| serde_json::from_str(&self.text().ok()?).ok()).as_ref()
     }
 
-    /// The body as text, by the charset that `Content-Type` names, with the labels of the WHATWG; without one it is UTF-8.
+    /// Decodes the body as text, with the charset of `Content-Type` (labels as in the WHATWG standard) or else UTF-8.
     ///
     /// # Errors
-    /// Why it has no text.
+    /// The charset is unknown, or the body is not valid in it.
     pub(crate) fn text(&self) -> Result<Cow<'a, str>, String> {
         let encoding = match self.charset() {
             None => UTF_8,
@@ -60,7 +58,7 @@ impl<'a> Answer<'a> {
         named.next().map(|(_, label)| label.trim().trim_matches('"').to_owned())
     }
 
-    /// Whether something can be asked of its body; if not, why. What is compressed is not decoded.
+    /// Returns an error if the body is compressed, because truetail does not decode it.
     pub(crate) fn check_body(&self) -> Result<(), String> {
         match self.header("content-encoding").find(|coding| !coding.trim().eq_ignore_ascii_case("identity")) {
             Some(coding) => Err(format!("the body is encoded ({coding}), and is not decoded")),
@@ -68,7 +66,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The values of a header field.
+    /// Returns the values of a header field.
     pub(crate) fn header<'b>(&'b self, name: &'b str) -> impl Iterator<Item = String> + 'b {
         self.fields.all(name).map(|value| String::from_utf8_lossy(value).into_owned())
     }

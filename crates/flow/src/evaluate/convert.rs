@@ -1,4 +1,4 @@
-//! What filters make of values: functions of values alone.
+//! Filters, as pure functions of values.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -9,10 +9,10 @@ use truetail_checks::BoundedPath;
 
 use crate::value::Value;
 
-/// As Hurl has it: slashes stay.
+/// Slashes are not encoded, as in Hurl.
 const URL_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// Most bytes that a replacement may make: a text may be replaced in another as often as that has characters.
+/// Limit on the bytes of a replacement, which could otherwise grow to the product of two lengths.
 const MAX_MADE_BYTES: usize = 8 << 20;
 
 type Converted = Result<Value, String>;
@@ -42,7 +42,7 @@ pub(crate) fn count(value: &Value) -> Converted {
     Ok(Value::integer(count as i64))
 }
 
-/// An item of a list, counted from its end where `nth` is negative.
+/// Returns an item of a list. A negative `nth` counts from the end.
 pub(crate) fn nth(value: &Value, nth: i64) -> Found {
     let list = list(value)?;
     let from = |nth: u64| usize::try_from(nth).unwrap_or(usize::MAX);
@@ -89,7 +89,7 @@ pub(crate) fn utf8_decode(value: &Value) -> Converted {
     Ok(Value::text(text))
 }
 
-/// What a text between the quotes of JSON needs.
+/// Escapes a text for use between the quotes of a JSON string.
 pub(crate) fn json_escape(value: &Value) -> Converted {
     let text = value.rendered().ok_or_else(|| wrong(value, "a text"))?;
     let quoted = Json::from(text.as_ref()).to_string();
@@ -144,7 +144,7 @@ pub(crate) fn replace_regex(text: &str, regex: &Regex, new: &str) -> Converted {
     Ok(Value::text(regex.replace_all(text, new)))
 }
 
-/// Refuses to make texts that are absurdly long.
+/// Refuses absurdly long texts.
 fn bounded(bytes: usize) -> Result<(), String> {
     if bytes <= MAX_MADE_BYTES { Ok(()) } else { Err("what would be made is too long".to_owned()) }
 }
@@ -167,7 +167,7 @@ pub(crate) fn find_in_text(path: &BoundedPath, text: &str) -> Found {
     find(path, &json)
 }
 
-/// What a JSONPath finds, as Hurl has it: nothing, the one value, or a list of several.
+/// Returns the result of a JSONPath as in Hurl: nothing, one value, or a list of several.
 pub(crate) fn find(path: &BoundedPath, json: &Json) -> Found {
     let mut found = path.copied(json).map_err(|error| error.to_string())?;
     Ok(match found.len() {
@@ -176,7 +176,7 @@ pub(crate) fn find(path: &BoundedPath, json: &Json) -> Found {
     })
 }
 
-/// The first group of the first match, or the match where there is no group.
+/// Returns the first group of the first match, or the whole match if the pattern has no group.
 pub(crate) fn first_group(regex: &Regex, text: &str) -> Option<Value> {
     let captures = regex.captures(text)?;
     captures.get(1).or_else(|| captures.get(0)).map(|found| Value::text(found.as_str()))

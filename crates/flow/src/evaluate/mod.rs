@@ -1,11 +1,11 @@
-//! What is asked of an answer, and what it is.
+//! Queries, filters and predicates about an answer.
 //!
 //! | file | what it does |
 //! |---|---|
 //! | `answer` | an answer, as queries see it |
-//! | `query` | what is taken from an answer |
-//! | `convert` | what is made of it by filters |
-//! | `predicate` | what must hold of it |
+//! | `query` | takes a value from an answer |
+//! | `convert` | filters that change a value |
+//! | `predicate` | conditions on a value |
 
 pub(crate) mod answer;
 pub(crate) mod convert;

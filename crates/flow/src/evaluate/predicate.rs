@@ -1,5 +1,3 @@
-//! What must hold of a value.
-
 use std::cmp::Ordering;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -9,7 +7,7 @@ use crate::scope::{Scope, VariableId};
 use crate::template::{Expression, RegexPattern, Template};
 use crate::value::Value;
 
-/// What must hold of a value.
+/// A condition on a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Predicate {
     Compare(Comparison, Operand),
@@ -30,7 +28,7 @@ pub(crate) enum Comparison {
     Contains,
 }
 
-/// What a value is compared with.
+/// The other side of a comparison.
 #[derive(Clone, Debug)]
 pub(crate) enum Operand {
     Value(Value),
@@ -67,7 +65,7 @@ impl Operand {
 }
 
 impl Predicate {
-    /// Whether it holds. A value that is not there is nothing but absent.
+    /// Returns true if the predicate holds. An absent value is an error, except for the predicate that it exists.
     pub(crate) fn holds(&self, value: Option<&Value>, scope: &mut Scope) -> Result<bool, String> {
         if let Predicate::Is(Kind::Exists) = self {
             return Ok(value.is_some());
@@ -83,7 +81,7 @@ impl Predicate {
         }
     }
 
-    /// Variables that it needs.
+    /// Returns the variables that the predicate needs.
     pub(crate) fn variables(&self) -> Vec<VariableId> {
         match self {
             Predicate::Matches(regex) => regex.variables(),
@@ -119,7 +117,7 @@ fn equal(value: &Value, other: &Value) -> bool {
     }
 }
 
-/// Numbers are equal whatever their form: 5 and 5.0.
+/// Compares JSON values. Numbers are equal in any form, such as 5 and 5.0.
 fn equal_json(value: &Json, other: &Json) -> bool {
     match (value, other) {
         (Json::Number(a), Json::Number(b)) => a == b || a.as_f64() == b.as_f64(),

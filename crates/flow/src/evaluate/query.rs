@@ -1,5 +1,3 @@
-//! What is taken from an answer.
-
 use serde_json::Value as Json;
 
 use super::answer::Answer;
@@ -9,7 +7,7 @@ use crate::scope::{Scope, VariableId};
 use crate::template::{JsonPathPattern, NO_TEXT, RegexPattern, Template};
 use crate::value::Value;
 
-/// What is taken from an answer.
+/// The part of an answer that is queried.
 #[derive(Clone, Debug)]
 pub(crate) enum Query {
     Status,
@@ -24,7 +22,7 @@ pub(crate) enum Query {
     Duration,
 }
 
-/// What of a cookie.
+/// The queried part of a cookie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CookiePart {
     Value,
@@ -54,12 +52,12 @@ impl CookiePart {
 }
 
 impl Query {
-    /// The body of the answer is needed for it.
+    /// Returns true if the query needs the body of the answer.
     pub(crate) fn needs_body(&self) -> bool {
         matches!(self, Query::Body | Query::Bytes | Query::JsonPath(_) | Query::Regex(_))
     }
 
-    /// What it finds; `Ok(None)`: nothing.
+    /// Returns the queried value, or `Ok(None)` if the answer does not have it.
     pub(crate) fn ask(&self, answer: &Answer<'_>, scope: &mut Scope) -> Result<Option<Value>, String> {
         if self.needs_body() {
             answer.check_body()?;

@@ -1,5 +1,3 @@
-//! What a guide is asked, and what it says.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,26 +5,25 @@ use truetail_engine::FieldList;
 use truetail_model::time::Nanos;
 use truetail_run::EarlyEnd;
 
-/// Says what the sessions of one worker ask for, one request after the other. A user stands for one session from its begin to
-/// its end, and for another one after that.
+/// Decides the requests of the sessions of one worker, one request after the other. A user has one session at a time.
 pub trait Guide: Send {
-    /// Session `number` of the whole load begins.
+    /// Begins session `number` of the whole load.
     fn begin(&mut self, user: u32, number: u64) -> NextMove;
 
-    /// The request of this user was answered.
+    /// Continues after an answer to the request of this user.
     fn answered(&mut self, user: u32, answer: &GuidedAnswer<'_>) -> NextMove;
 
-    /// The session of this user ends here: its request got no answer or could not be made, or the run is over. Not called
-    /// after a move that ends the session.
+    /// Ends the session of this user: its request got no answer or could not be made, or the run is over. It is not
+    /// called after a move that ends the session.
     fn abandon(&mut self, user: u32);
 }
 
-/// Makes the guide of each worker.
+/// Factory of the guides, one per worker.
 #[derive(Clone)]
 pub struct MakeGuide(Arc<dyn Fn() -> Box<dyn Guide> + Send + Sync>);
 
 impl MakeGuide {
-    /// Calls `make` once for each worker, before the run.
+    /// Creates a factory that calls `make` once per worker, before the run.
     pub fn new(make: impl Fn() -> Box<dyn Guide> + Send + Sync + 'static) -> MakeGuide {
         MakeGuide(Arc::new(make))
     }
@@ -42,34 +39,35 @@ impl fmt::Debug for MakeGuide {
     }
 }
 
-/// What a session does next.
+/// Next action of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NextMove {
-    /// It asks for this.
+    /// It sends this request.
     Ask(GuidedRequest),
-    /// It has done what it was to do.
+    /// It has completed.
     Done,
     /// It ends early.
     Fail {
-        /// What ends it.
+        /// Cause of the end.
         cause: EarlyEnd,
-        /// In words, for the first one of its step.
+        /// The reason in words. It is shown for the first session that ends at its step.
         why: String,
     },
-    /// It goes no further, and that is no fault of its own: somebody ends the run.
+    /// It ends because the run is being ended, without a failure of the session.
     Stop,
 }
 
 /// A request of a session.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct GuidedRequest {
-    /// The number of its step.
+    /// The index of its step.
     pub step: u32,
-    /// The planned think time before it. The first request of a session has none: that would only move the session's arrival.
+    /// The planned think time before it. It must be zero for the first request, since it would only move the session's
+    /// arrival.
     pub think: Nanos,
     /// Its method.
     pub method: String,
-    /// Path and query, from the first slash on, at the first origin; or a URL of any of them.
+    /// Path and query, from the first slash, at the first origin; or a URL of any origin.
     pub path: String,
     /// Name and value of its header fields.
     pub headers: Vec<(String, String)>,
@@ -88,8 +86,8 @@ pub struct GuidedAnswer<'a> {
     pub fields: &'a FieldList,
     /// Its body, or the first [`MAX_BODY_BYTES`](crate::MAX_BODY_BYTES) of it.
     pub body: &'a [u8],
-    /// That is all of the body.
+    /// `body` is the whole body.
     pub is_whole: bool,
-    /// From when the request was due to the end of the answer.
+    /// From the due time of the request to the end of the answer.
     pub response_time: Nanos,
 }

@@ -1,10 +1,10 @@
-//! Sessions whose steps nobody knows before the run: a [`Guide`], such as a function of its user's, says what each asks for
-//! next. The engine sends the requests and takes the times, cookies and books are those of any session.
+//! Sessions whose steps are chosen during the run: a [`Guide`], such as a user's function, returns each next request.
+//! The engine sends the requests. Times, cookies and books are the same as in other sessions.
 //!
-//! A guide says so at once after an answer, before the think time: what it takes makes its own next request late, and that of
-//! no other session longer. The steps are declared before the run, because each is a target with books of its own. A session
-//! may leave steps out (`not_asked`) and do one again (`repeats`), so that for each step reached + not reached = planned
-//! sessions, and reached + repeats is the number of its requests.
+//! A guide decides right after an answer, before the think time. The time that it takes delays its own next request,
+//! and no other session. The steps are declared before the run, because each is a target with separate books. A session
+//! may skip steps (`not_asked`) and repeat them (`repeats`). For each step, reached + not reached = planned sessions,
+//! and reached + repeats is the number of its requests.
 
 mod guide;
 mod plan;

@@ -1,5 +1,3 @@
-//! What is known of guided sessions before the run.
-
 use truetail_engine::{HttpVersion, Method, Origin, Request, RequestSet, TargetRequests};
 use truetail_run::ANY_METHOD;
 
@@ -7,7 +5,7 @@ use crate::course::Beginning;
 use crate::itinerary::{Itinerary, Place};
 use crate::origins::{FlowOrigin, Origins};
 
-/// Guided sessions: what they are called, where they go, and their steps.
+/// Guided sessions as known before the run: their name, origins and steps.
 #[derive(Clone, Debug)]
 pub struct GuidedPlan {
     name: String,
@@ -17,10 +15,10 @@ pub struct GuidedPlan {
 }
 
 impl GuidedPlan {
-    /// `origins`: URLs without a path, at least one; `steps`: their names, each once.
+    /// Plans sessions. `origins` has URLs without a path, at least one. `steps` has the distinct names of the steps.
     ///
     /// # Errors
-    /// What is wrong with an origin or the steps.
+    /// An origin or a step is invalid.
     pub fn new(
         name: &str,
         origins: &[String],
@@ -43,19 +41,19 @@ impl GuidedPlan {
         })
     }
 
-    /// Where their requests go, by number: at least one place.
+    /// Returns the origins of the requests by number, at least one.
     pub fn origins(&self) -> impl Iterator<Item = &Origin> {
         self.origins.iter().map(|origin| &origin.origin)
     }
 
-    /// What they are called.
+    /// Returns the name of the sessions.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The targets of a run, one for each step. What is asked for there is known in the run.
+    /// Returns the targets of a run, one per step. The requests are only known during the run.
     pub fn requests(&self) -> RequestSet {
-        // What the first of them is made of, HTTP/2 takes for what requests usually have in common.
+        // HTTP/2 takes the fields of the first request as typical for all requests.
         let root = &self.origins.get(0).root;
         let first = Request::new(Method::Get, root.as_str(), &[], Vec::new()).map(|first| first.http1_bytes());
         let first = first.unwrap_or_default();
@@ -68,31 +66,30 @@ impl GuidedPlan {
         RequestSet::of_steps(self.steps.iter().enumerate().map(of_step).collect()).expect("there is a step")
     }
 
-    /// It as the books see it.
+    /// Returns the sessions as the books see them.
     pub(super) fn itinerary(&self) -> Itinerary {
         let place = |(nth, name): (usize, &String)| Place { name: name.clone(), line: nth + 1, asks_again: false };
         let steps = self.steps.iter().enumerate().map(place).collect();
         Itinerary { name: self.name.clone(), weight: 1, first_step: 0, steps, moves: None }
     }
 
-    /// How each session begins.
+    /// Returns the start of each session.
     pub(super) fn beginning(&self) -> Beginning {
         Beginning { flow: 0, first_step: 0, first_move: 0, choices: self.steps.len(), random: 0 }
     }
 
-    /// How many steps there are.
     pub(super) fn step_count(&self) -> usize {
         self.steps.len()
     }
 }
 
-/// Why there can be no such sessions.
+/// Reason why sessions cannot be planned.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlanError {
-    /// The origin.
+    /// The origins are invalid.
     #[error("{0}")]
     Origin(String),
-    /// The steps.
+    /// The steps are invalid.
     #[error("{0}")]
     Steps(String),
 }

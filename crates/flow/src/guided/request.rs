@@ -11,20 +11,20 @@ use crate::cookies::CookieJar;
 use crate::origins::Origins;
 use crate::request::{is_name, write_jar};
 
-/// What a request is made with.
+/// Context for making a request.
 #[derive(Debug)]
 pub(super) struct Maker<'a> {
     pub(super) origins: &'a Origins,
     pub(super) is_http2: bool,
     pub(super) jar: &'a CookieJar,
-    /// When it is due.
+    /// Its due time.
     pub(super) due: Timestamp,
 }
 
 /// A request that can be sent.
 #[derive(Debug)]
 pub(super) struct Made {
-    /// In HTTP/1.1.
+    /// As HTTP/1.1.
     pub(super) bytes: Vec<u8>,
     /// The number of its origin.
     pub(super) origin: u32,
@@ -36,7 +36,7 @@ impl Maker<'_> {
     /// Makes a request.
     ///
     /// # Errors
-    /// Why it cannot be sent.
+    /// The request is invalid; the error says why.
     pub(super) fn make(&self, asked: GuidedRequest) -> Result<Made, String> {
         let (url, origin) = self.locate(&asked.path)?;
         let method: Method = asked.method.parse().map_err(|error| format!("{error}"))?;
@@ -46,7 +46,7 @@ impl Maker<'_> {
         Ok(Made { bytes: request.http1_bytes(), origin, target })
     }
 
-    /// Its URL, and the number of its origin.
+    /// Returns the URL of a path and the number of its origin.
     fn locate(&self, path: &str) -> Result<(Url, u32), String> {
         let is_url = path.starts_with("http://") || path.starts_with("https://");
         if !is_url && !path.starts_with('/') {
@@ -64,7 +64,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Its header lines: its own cookies come behind those of the session, in one line.
+    /// Returns the header lines. The request's own cookies follow the session's cookies in one line.
     fn headers(&self, own: &[(String, String)], origin: u32, target: &str) -> Result<Vec<String>, String> {
         let mut jar = Vec::new();
         write_jar(self.jar, &self.origins.get(origin).site, target, self.due, &mut jar);

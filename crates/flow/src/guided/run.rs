@@ -1,5 +1,3 @@
-//! The guided sessions of a run, over all workers.
-
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::ObserverFactory;
@@ -11,7 +9,7 @@ use super::plan::GuidedPlan;
 use super::script::{GuidedScript, Shared};
 use crate::measured::Found;
 
-/// The guided sessions of a run. Clones are of the same run.
+/// The guided sessions of a run, over all workers. Clones refer to the same run.
 #[derive(Clone, Debug)]
 pub struct GuidedRun {
     shared: Arc<Shared>,
@@ -19,25 +17,25 @@ pub struct GuidedRun {
 }
 
 impl GuidedRun {
-    /// Nothing yet. Sessions that arrive before `measure_from` are in none of it. `began_unix_s`: the wall clock, in seconds, so
-    /// that cookies that have expired by then are not kept.
+    /// Creates an empty record. Sessions that arrive before `measure_from` are left out. `began_unix_s` is the wall
+    /// clock in seconds, for cookies with an expiry date.
     pub fn new(plan: GuidedPlan, make_guide: MakeGuide, measure_from: Timestamp, began_unix_s: i64) -> GuidedRun {
         let found = Mutex::new(Found::nothing(vec![plan.itinerary()]));
         GuidedRun { shared: Arc::new(Shared { plan, began_unix_s, measure_from, found }), make_guide }
     }
 
-    /// Makes the scripts that do the work, for [`truetail_engine::Plan::observer`].
+    /// Returns a factory of the scripts, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
         ObserverFactory::of_script(move || Box::new(GuidedScript::new(Arc::clone(&run.shared), run.make_guide.guide())))
     }
 
-    /// What was found. To be called after the run.
+    /// Returns the results. Call it after the run.
     pub fn facts(&self) -> SessionFacts {
         self.shared.found.lock().unwrap_or_else(PoisonError::into_inner).facts()
     }
 
-    /// What is to be said of it that belongs to no number. To be called after the run.
+    /// Returns remarks on the run that no number expresses. Call it after the run.
     pub fn notes(&self) -> Vec<String> {
         self.shared.found.lock().unwrap_or_else(PoisonError::into_inner).notes()
     }

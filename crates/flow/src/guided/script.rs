@@ -1,5 +1,3 @@
-//! The guided sessions of one worker of the engine.
-
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, EndedRequest, NextRequest, Observer, SessionScript};
@@ -13,18 +11,18 @@ use super::session::{GuidedSession, With};
 use crate::measured::{Found, MeasuredFlows};
 use crate::reading::Readings;
 
-/// What all workers of a run know.
+/// State that all workers of a run share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) plan: GuidedPlan,
-    /// When the run began, in seconds since 1970.
+    /// Start of the run in seconds since 1970.
     pub(super) began_unix_s: i64,
     /// Sessions that arrive before this are not counted.
     pub(super) measure_from: Timestamp,
     pub(super) found: Mutex<Found>,
 }
 
-/// The sessions of one worker.
+/// The guided sessions of one worker.
 pub(super) struct GuidedScript {
     shared: Arc<Shared>,
     guide: Box<dyn Guide>,
@@ -32,12 +30,12 @@ pub(super) struct GuidedScript {
     /// By user.
     sessions: Vec<GuidedSession>,
     readings: Readings,
-    /// Whose request begins next.
+    /// The user whose request begins next.
     beginning: u32,
 }
 
 impl GuidedScript {
-    /// A script that adds what it found to what is shared, at its end.
+    /// Creates a script that adds its results to `shared` when it finishes.
     pub(super) fn new(shared: Arc<Shared>, guide: Box<dyn Guide>) -> GuidedScript {
         GuidedScript {
             measured: MeasuredFlows::new(vec![shared.plan.itinerary()], shared.measure_from),
@@ -49,7 +47,7 @@ impl GuidedScript {
         }
     }
 
-    /// The session of a user, and with what it goes on.
+    /// Returns the session of a user and the context that it needs.
     fn session(&mut self, user: u32) -> (&mut GuidedSession, With<'_>) {
         let plan = &self.shared.plan;
         (&mut self.sessions[user as usize], With { plan, guide: &mut *self.guide, user })

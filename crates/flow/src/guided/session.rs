@@ -1,5 +1,3 @@
-//! One guided session under way.
-
 use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
 use truetail_run::EarlyEnd;
@@ -11,25 +9,25 @@ use crate::cookies::CookieJar;
 use crate::course::Course;
 use crate::request::path_of;
 
-/// Most requests of a session, as in a flow.
+/// Limit on the requests of a session, as in a flow.
 const MAX_REQUESTS: u32 = 100_000;
 
-/// A session. Its room is used again by the next one.
+/// One guided session. Later sessions reuse its memory.
 #[derive(Debug)]
 pub(super) struct GuidedSession {
     pub(super) course: Course,
     jar: CookieJar,
-    /// The number of the origin of the request under way, or of the one that is ready.
+    /// Origin of the current or ready request, by number.
     pub(super) origin: u32,
-    /// Path and query of the request under way, or of the one that is ready.
+    /// Path and query of the current or ready request.
     target: String,
-    /// The next request, where it is ready.
+    /// The next request, if it is ready.
     ready: Vec<u8>,
-    /// The guide waits for the answer to its request.
+    /// The guide expects the answer to its request.
     is_guided: bool,
 }
 
-/// Of whom it is, and with what it is made.
+/// Context of a session: its user, guide and plan.
 pub(super) struct With<'a> {
     pub(super) plan: &'a GuidedPlan,
     pub(super) guide: &'a mut dyn Guide,
@@ -37,7 +35,6 @@ pub(super) struct With<'a> {
 }
 
 impl GuidedSession {
-    /// Of a run that began then.
     pub(super) fn new(began_unix_s: i64) -> GuidedSession {
         GuidedSession {
             course: Course::new(),
@@ -49,10 +46,10 @@ impl GuidedSession {
         }
     }
 
-    /// Session `number` begins, which arrived at `intended`.
+    /// Begins session `number`, which arrived at `intended`.
     ///
     /// # Errors
-    /// Why it ends before it asks for anything; `None`: it just does.
+    /// The session ends before its first request. The error is the reason, or `None` if the run is being ended.
     pub(super) fn begin(&mut self, mut with: With<'_>, number: u64, intended: Timestamp) -> Result<(), Option<String>> {
         self.course.open(with.plan.beginning(), intended);
         self.jar.clear();
@@ -70,13 +67,13 @@ impl GuidedSession {
         }
     }
 
-    /// Its next request goes out, which was due at `due`.
+    /// Passes the ready request to `request` and records that it goes out. It was due at `due`.
     pub(super) fn issue(&mut self, due: Timestamp, request: &mut Vec<u8>) {
         std::mem::swap(&mut self.ready, request);
         self.course.issue(due);
     }
 
-    /// Its request was sent and answered at these instants. Says why it does not go on, where it does not.
+    /// Records an answer and asks the guide for the next move. Returns the reason if the answer ends the session.
     pub(super) fn answered(
         &mut self,
         mut with: With<'_>,
@@ -104,13 +101,13 @@ impl GuidedSession {
         None
     }
 
-    /// Its request was sent and ended without an answer.
+    /// Records that its request was sent and ended without an answer.
     pub(super) fn unanswered(&mut self, mut with: With<'_>, outcome: Outcome, (start, end): (Timestamp, Timestamp)) {
         self.course.unanswered(outcome, start, end);
         self.abandon(&mut with);
     }
 
-    /// It goes no further, and its guide is told.
+    /// Ends the session and tells its guide.
     pub(super) fn abandon(&mut self, with: &mut With<'_>) {
         if std::mem::take(&mut self.is_guided) {
             with.guide.abandon(with.user);

@@ -1,5 +1,3 @@
-//! Bodies.
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -8,13 +6,12 @@ use super::{Parser, Result};
 use crate::syntax::Body;
 use crate::template::{Filter, Piece, Template};
 
-/// The content type of JSON.
 pub(crate) const JSON: &str = "application/json";
-/// JSON may be so deep.
+/// Limit on the depth of JSON.
 const DEEPEST: usize = 100;
 
 impl Parser<'_> {
-    /// A body, if one comes next.
+    /// Reads a body, if one comes next.
     pub(super) fn body(&mut self) -> Result<Option<Body>> {
         let start = self.at;
         let body = match self.at.peek() {
@@ -51,7 +48,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A text between ``` and ```, and the word behind the first of them.
+    /// Reads a text between ``` and ```. Returns the text and the word after the opening ```.
     pub(super) fn multiline(&mut self) -> Result<(Template, &'static str)> {
         let start = self.at;
         self.at.advance(3);
@@ -59,7 +56,7 @@ impl Parser<'_> {
         let is_raw = header.split(',').any(|word| matches!(word.trim(), "raw" | "escape"));
         let kind = header.split(',').next().unwrap_or_default().trim();
         let known = ["", "raw", "json", "xml", "base64", "hex"].into_iter().find(|known| *known == kind);
-        // On one line there is no word, but the text itself.
+        // On a single line, the text itself follows the opening ```.
         let one_line = self.at.peek() == Some('`');
         let kind = if one_line {
             ""
@@ -89,7 +86,7 @@ impl Parser<'_> {
         Ok((template, kind))
     }
 
-    /// `hex,…;` or `base64,…;`.
+    /// Reads `hex,…;` or `base64,…;`.
     pub(super) fn encoded_bytes(&mut self) -> Result<Option<Vec<u8>>> {
         let start = self.at;
         let decode: fn(&str) -> Option<Vec<u8>> = if self.at.eat("hex,") {
@@ -106,7 +103,7 @@ impl Parser<'_> {
         decode(text).map(Some).ok_or_else(|| start.error("the bytes cannot be decoded"))
     }
 
-    /// `file,NAME;`, of which `file,` comes next.
+    /// Reads `file,NAME;`. The next characters must be `file,`.
     pub(super) fn file_name(&mut self) -> Result<String> {
         let start = self.at;
         self.at.eat("file,");
@@ -118,7 +115,7 @@ impl Parser<'_> {
         if name.is_empty() { Err(start.error("the name of the file is missing")) } else { Ok(name.to_owned()) }
     }
 
-    /// JSON with templates, as it is written.
+    /// Reads JSON with templates, as it is written.
     fn json(&mut self) -> Result<Template> {
         let mut template = Template::default();
         self.json_value(&mut template, 0)?;
@@ -155,7 +152,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The items of a list or an object, brackets included.
+    /// Reads a list or an object, including its brackets.
     fn json_items(&mut self, out: &mut Template, open: char, depth: usize) -> Result<()> {
         let close = if open == '{' { '}' } else { ']' };
         self.json_char(out);
@@ -195,7 +192,7 @@ impl Parser<'_> {
         self.at.take_while(|c| c.is_ascii_whitespace()).chars().for_each(|c| out.push(c));
     }
 
-    /// A text in quotes, escapes left as they are.
+    /// Reads a string and keeps its escapes.
     fn json_text(&mut self, out: &mut Template) -> Result<()> {
         let start = self.at;
         if self.at.peek() != Some('"') {

@@ -1,8 +1,6 @@
-//! A place in the text of a flow.
-
 use crate::error::FlowError;
 
-/// A place in a text, and the line that it is in.
+/// A position in the text of a flow, and its line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
@@ -15,12 +13,12 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0, line: 1 }
     }
 
-    /// The line, from 1.
+    /// Returns the line, from 1.
     pub(super) fn line(&self) -> usize {
         self.line
     }
 
-    /// What is left.
+    /// Returns the rest of the text.
     pub(super) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -33,7 +31,7 @@ impl<'a> Cursor<'a> {
         self.rest().chars().next()
     }
 
-    /// Goes on by so many bytes, which end between two characters.
+    /// Advances by `bytes`, which must end between two characters.
     pub(super) fn advance(&mut self, bytes: usize) {
         let passed = &self.rest().as_bytes()[..bytes];
         self.line += passed.iter().filter(|byte| **byte == b'\n').count();
@@ -46,7 +44,7 @@ impl<'a> Cursor<'a> {
         Some(next)
     }
 
-    /// Goes past `what` if it comes next.
+    /// Skips `what` if it comes next.
     pub(super) fn eat(&mut self, what: &str) -> bool {
         let is_next = self.rest().starts_with(what);
         if is_next {
@@ -55,7 +53,7 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    /// Takes characters as long as `belongs` says so.
+    /// Takes characters while `belongs` returns true.
     pub(super) fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
@@ -63,17 +61,17 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
-    /// Goes past spaces and tabs; false where there are none.
+    /// Skips spaces and tabs. Returns false if none came.
     pub(super) fn skip_spaces(&mut self) -> bool {
         !self.take_while(|c| matches!(c, ' ' | '\t')).is_empty()
     }
 
-    /// A word of letters, digits, hyphens and underscores.
+    /// Reads a word of letters, digits, hyphens and underscores.
     pub(super) fn word(&mut self) -> &'a str {
         self.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
     }
 
-    /// Goes past the rest of a line that holds nothing but spaces and a comment.
+    /// Skips the rest of a line, which must hold only spaces and a comment.
     pub(super) fn end_line(&mut self) -> Result<(), FlowError> {
         self.skip_spaces();
         if self.peek() == Some('#') {
@@ -87,13 +85,12 @@ impl<'a> Cursor<'a> {
         Err(self.error(format!("'{}' is not understood here", shortened(rest))))
     }
 
-    /// An error at this line.
     pub(super) fn error(&self, problem: impl Into<String>) -> FlowError {
         FlowError::new(self.line, problem)
     }
 }
 
-/// The beginning of a text, so that a message stays a line.
+/// Returns the start of a text, short enough for an error message of one line.
 pub(super) fn shortened(text: &str) -> String {
     const MOST: usize = 40;
     let clean: String = text.chars().filter(|c| !c.is_control()).take(MOST + 1).collect();

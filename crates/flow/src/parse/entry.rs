@@ -1,4 +1,4 @@
-//! A request and its sections.
+//! Parser for a request and its sections.
 
 use super::cursor::shortened;
 use super::{Parser, Result, is_about_cookies};
@@ -7,10 +7,10 @@ use crate::syntax::{Entry, Expected, Field, Options, Pair, Parts};
 use crate::template::Template;
 
 impl Parser<'_> {
-    /// A request, and what is expected of its answer. The method comes next.
+    /// Reads a request and its expected answer. The method comes next.
     pub(super) fn entry(&mut self) -> Result<Entry> {
         let line = self.at.line();
-        // Those that are read from here on stand before the next request.
+        // Remarks that are read after this belong to the next request.
         let remarks = std::mem::take(&mut self.remarks);
         if let Some((line, remark)) = remarks.iter().find(|(_, remark)| is_about_cookies(remark)) {
             return Err(FlowError::new(*line, format!("the comment '{}' is not supported", shortened(remark))));
@@ -64,7 +64,7 @@ impl Parser<'_> {
         if url.0.is_empty() { Err(start.error("the URL is missing")) } else { Ok(url) }
     }
 
-    /// Header lines, as long as there are some.
+    /// Reads all header lines that come next.
     pub(super) fn headers(&mut self) -> Result<Vec<Pair>> {
         let mut headers = Vec::new();
         self.skip_blank();
@@ -75,13 +75,13 @@ impl Parser<'_> {
         Ok(headers)
     }
 
-    /// `name: value`.
+    /// Reads `name: value`.
     fn pair(&mut self) -> Result<Pair> {
         let key = self.key()?;
         Ok((key, self.value_text()?))
     }
 
-    /// A line `name: value` comes next, and nothing that only looks like it: a body, a section, an answer.
+    /// Returns true if a line `name: value` comes next, and not a body, a section or an answer that looks like one.
     pub(super) fn is_at_pair(&self) -> bool {
         let line = self.at.rest().lines().next().unwrap_or_default();
         let begins =
@@ -89,20 +89,20 @@ impl Parser<'_> {
         begins && !self.is_at_request() && !self.is_at_response() && has_colon(line)
     }
 
-    /// A line that begins a request comes next.
+    /// Returns true if the next line begins a request.
     pub(super) fn is_at_request(&self) -> bool {
         let line = self.at.rest().lines().next().unwrap_or_default();
         let method = line.len() - line.trim_start_matches(|c: char| c.is_ascii_uppercase()).len();
         method > 0 && line[method..].starts_with([' ', '\t']) && !self.is_at_response()
     }
 
-    /// A line such as `HTTP 200` comes next.
+    /// Returns true if a line such as `HTTP 200` comes next.
     pub(super) fn is_at_response(&self) -> bool {
         let after = self.at.rest().strip_prefix("HTTP");
         after.is_some_and(|rest| rest.starts_with([' ', '\t', '/']))
     }
 
-    /// The name of a section, which is passed, if one comes next. It is none of those `seen` before.
+    /// Reads the name of a section, if one comes next. A section in `seen` is an error.
     pub(super) fn section(&mut self, seen: &mut Vec<&'static str>) -> Result<Option<&'static str>> {
         const KNOWN: [&str; 12] = [
             "QueryStringParams",
@@ -145,7 +145,7 @@ impl Parser<'_> {
             let parts = &mut entry.parts;
             match self.section(&mut seen)? {
                 None => {
-                    // An empty section is none.
+                    // An empty section counts as absent.
                     parts.form.take_if(|form| form.is_empty());
                     parts.multipart.take_if(|fields| fields.is_empty());
                     return Ok(());
@@ -185,7 +185,7 @@ impl Parser<'_> {
         Ok(fields)
     }
 
-    /// `file,NAME; TYPE`.
+    /// Reads `file,NAME; TYPE`.
     fn file_field(&mut self) -> Result<Field> {
         let path = self.file_name()?;
         self.at.skip_spaces();
@@ -200,7 +200,7 @@ impl Parser<'_> {
     }
 }
 
-/// There is a colon outside of templates and before a comment.
+/// Returns true if the line has a colon outside of templates and before any comment.
 fn has_colon(line: &str) -> bool {
     let (mut rest, mut depth) = (line, 0_usize);
     while let Some(c) = rest.chars().next() {

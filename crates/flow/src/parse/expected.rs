@@ -1,10 +1,10 @@
-//! What is expected of an answer.
+//! Parser for an expected answer.
 
 use super::{FUNCTIONS, Parser, Result};
 use crate::syntax::{Assert, Capture, Expected, ExpectedBody};
 
 impl Parser<'_> {
-    /// An answer. `HTTP` comes next.
+    /// Reads an expected answer. `HTTP` comes next.
     pub(super) fn expected_answer(&mut self) -> Result<Expected> {
         let line = self.at.line();
         let (version, status) = (self.version()?, self.status()?);
@@ -28,7 +28,7 @@ impl Parser<'_> {
         self.expected_sections(&mut expected)?;
         if !self.is_at_request() && !self.at.is_at_end() {
             let line = self.at.line();
-            // Where ``` ends its line, the text begins in the next one.
+            // After ``` at the end of a line, the text begins on the next line.
             let first = self.at.rest().lines().next().unwrap_or_default();
             let is_behind = first.strip_prefix("```").is_some_and(|rest| !rest.contains('`'));
             let text_line = if is_behind { line + 1 } else { line };
@@ -95,7 +95,7 @@ impl Parser<'_> {
             }
             self.at.skip_spaces();
             let look = self.look()?;
-            // What is captured is shown nowhere.
+            // Captured values are never shown, so `redact` changes nothing.
             self.at.eat("redact");
             self.at.end_line()?;
             let variable = self.variable(&name);
@@ -118,7 +118,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A query comes next, and no request, section or body.
+    /// Returns true if a query comes next, and not a request, a section or a body.
     fn is_at_query(&self) -> bool {
         self.at.peek().is_some_and(|c| c.is_ascii_lowercase())
             && !["base64,", "hex,", "file,"].iter().any(|body| self.at.rest().starts_with(body))

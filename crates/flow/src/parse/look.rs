@@ -1,4 +1,4 @@
-//! Queries and filters.
+//! Parser for queries and filters.
 
 use super::cursor::shortened;
 use super::{Parser, Result};
@@ -6,7 +6,7 @@ use crate::evaluate::query::{CookiePart, Query};
 use crate::syntax::Look;
 use crate::template::{Filter, JsonPathPattern, Pattern, RegexPattern, Template};
 
-/// Words that end a query: what follows is a predicate.
+/// Words that end a query, because a predicate starts with them.
 const PREDICATES: [&str; 24] = [
     "not",
     "startsWith",
@@ -34,11 +34,11 @@ const PREDICATES: [&str; 24] = [
     "redact",
 ];
 
-/// The same, as older files have it.
+/// Names of comparisons in older files.
 const OLD_COMPARISONS: [&str; 4] = ["greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals"];
 
 impl Parser<'_> {
-    /// A query and its filters. Passes the spaces behind them.
+    /// Reads a query, its filters, and the spaces after them.
     pub(super) fn look(&mut self) -> Result<Look> {
         let query = self.query()?;
         let mut filters = Vec::new();
@@ -111,7 +111,7 @@ impl Parser<'_> {
         Pattern::new(template).map_err(|problem| start.error(format!("the JSONPath is not understood: {problem}")))
     }
 
-    /// A regular expression, between slashes or in quotes.
+    /// Reads a regular expression, between slashes or in quotes.
     pub(super) fn regex(&mut self) -> Result<RegexPattern> {
         let start = self.at;
         let template = if self.at.eat("/") { Template::text(self.between_slashes()?) } else { self.quoted()? };
@@ -136,7 +136,6 @@ impl Parser<'_> {
         }
     }
 
-    /// A filter.
     pub(super) fn filter(&mut self) -> Result<Filter> {
         let start = self.at;
         let word = self.at.word();

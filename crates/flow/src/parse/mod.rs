@@ -1,15 +1,15 @@
-//! From the text of a Hurl file to a [`FlowFile`]. What Hurl has and truetail has not is refused, with its line and its name:
-//! nothing is left out in silence.
+//! Parser from the text of a Hurl file to a [`FlowFile`]. Unsupported features of Hurl are refused with their line and
+//! name; nothing is silently ignored.
 //!
 //! | file | what it reads |
 //! |---|---|
 //! | `cursor` | characters and lines |
-//! | `text` | texts with templates, in each of Hurl's ways of writing them |
+//! | `text` | texts with templates, in each of Hurl's notations |
 //! | `entry` | a request and its sections |
-//! | `options` | `[Options]`, and our own comments |
-//! | `expected` | what is expected of an answer |
+//! | `options` | `[Options]`, and truetail's comments |
+//! | `expected` | the expected answer |
 //! | `look` | queries and filters |
-//! | `predicate` | predicates and what they compare with |
+//! | `predicate` | predicates and their operands |
 //! | `body` | bodies |
 
 mod body;
@@ -31,34 +31,34 @@ use crate::scope::VariableId;
 use crate::syntax::{Body, Entry, Field, FlowFile};
 use cursor::Cursor;
 
-/// Most bytes of a file.
+/// Limit on the bytes of a file.
 pub const MAX_FLOW_BYTES: usize = 4 << 20;
-/// Most requests of a file.
+/// Limit on the requests of a file.
 const MAX_ENTRIES: usize = 1000;
 
 type Result<T> = std::result::Result<T, FlowError>;
 
-/// What a parser has read so far, beside its place.
+/// State of the parser.
 #[derive(Debug)]
 struct Parser<'a> {
     at: Cursor<'a>,
     names: Vec<String>,
     /// The number of each variable.
     variables: HashMap<String, VariableId>,
-    /// Comments that say something to us or to Hurl, since they were last taken: line and text.
+    /// Comments with a meaning for truetail or Hurl that no one has taken yet: line and text.
     remarks: Vec<(usize, &'a str)>,
-    /// How many templates this place is inside of: a filter may hold a text with a template.
+    /// Nesting depth of templates at this position. A filter may hold a text with a template.
     depth: usize,
 }
 
-/// What stands in `{{…}}` and is no variable.
+/// Names of functions in `{{…}}`.
 const FUNCTIONS: [&str; 3] = ["newUuid", "newDate", "getEnv"];
-/// What our own comments begin with.
+/// Prefix of truetail's comments.
 const REMARK: &str = "truetail:";
-/// What Hurl's own comments hold, which change the cookies of a session.
+/// Parts of Hurl's comments that change the cookies of a session.
 const COOKIE_REMARKS: [&str; 2] = ["@cookie_storage_set:", "@cookie_storage_clear"];
 
-/// Reads a file.
+/// Parses a file.
 pub(crate) fn parse(text: &str) -> Result<FlowFile> {
     if text.len() > MAX_FLOW_BYTES {
         return Err(FlowError::new(1, format!("the file is larger than {} MiB, the limit", MAX_FLOW_BYTES >> 20)));
@@ -87,18 +87,18 @@ pub(crate) fn parse(text: &str) -> Result<FlowFile> {
     }
 }
 
-/// The names of the variables of a flow, those that it sets itself too.
+/// Returns the names of the variables of a flow, including the variables that it sets itself.
 ///
 /// # Errors
-/// What is wrong with it, or not supported, and in which line.
+/// The flow is invalid or uses an unsupported feature. The error has the line.
 pub fn variables_of(text: &str) -> Result<Vec<String>> {
     parse(text).map(|file| file.names)
 }
 
-/// The files that a flow names, as it names them.
+/// Returns the files that a flow names, in its notation.
 ///
 /// # Errors
-/// What is wrong with its text.
+/// The text is invalid.
 pub fn files_of(text: &str) -> Result<Vec<String>> {
     let of_body = |body: &Body| if let Body::File(path) = body { Some(path.clone()) } else { None };
     let of_field = |field: &Field| if let Field::File { path, .. } = field { Some(path.clone()) } else { None };
@@ -120,7 +120,7 @@ fn is_about_cookies(comment: &str) -> bool {
 }
 
 impl<'a> Parser<'a> {
-    /// Goes past empty lines and comments, to the first character of a line that says something.
+    /// Skips empty lines and comments.
     fn skip_blank(&mut self) {
         loop {
             self.at.take_while(|c| c.is_ascii_whitespace());
@@ -137,7 +137,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The number of a variable.
     fn variable(&mut self, name: &str) -> VariableId {
         if let Some(known) = self.variables.get(name) {
             return *known;

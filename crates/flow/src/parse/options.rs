@@ -1,4 +1,4 @@
-//! `[Options]`, and our own comments.
+//! Parser for `[Options]` and truetail's comments.
 
 use truetail_model::time::Nanos;
 
@@ -10,26 +10,26 @@ use crate::syntax::{Delay, Entry, Options, Setting};
 use crate::template::{Piece, Template};
 use crate::value::Value;
 
-/// Most times that a request is repeated.
+/// Limit on the repetitions of a request.
 const MAX_REPEATS: u32 = 10_000;
 
-/// Most redirects that may be asked for.
+/// Limit on the redirects that may be allowed.
 const MAX_REDIRECTS: u32 = 10_000;
 
-/// Most times that a request that failed is tried again.
+/// Limit on the retries of a failed request.
 const MAX_RETRIES: u32 = 10_000;
 
 /// The largest weight of a flow.
 const MAX_WEIGHT: u32 = 1_000_000;
 
-/// Options that change nothing of what is measured here: what they say is so anyway, or is only shown.
+/// Options that do not change the measurement, because they only change what Hurl shows.
 const HARMLESS: [&str; 3] = ["verbose", "very-verbose", "verbosity"];
 
 impl Parser<'_> {
     pub(super) fn options(&mut self, options: &mut Options) -> Result<()> {
         while self.is_at_pair() {
             let start = self.at;
-            // A dot, as in http1.1.
+            // The dot is for http1.1.
             let name = self.at.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
             self.at.skip_spaces();
             if !self.at.eat(":") {
@@ -77,7 +77,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `name=value`, the value as Hurl types it: null, true, false and numbers are what they look like.
+    /// Reads `name=value`. As in Hurl, null, true, false and numbers get their JSON types.
     fn setting(&mut self, template: Template) -> std::result::Result<(VariableId, Setting), String> {
         let wrong = || "write variable: name=value".to_owned();
         let mut pieces = template.0.into_iter();
@@ -98,7 +98,7 @@ impl Parser<'_> {
         Ok((variable, Setting::Text(Template(first.into_iter().chain(rest).collect()))))
     }
 
-    /// The comment with the weight of the whole flow, which stands before its first request.
+    /// Takes the comment with the weight of the whole flow, which must come before the first request.
     pub(super) fn take_weight(&mut self, is_before_first: bool, weight: &mut Option<u32>) -> Result<()> {
         let all = std::mem::take(&mut self.remarks);
         let is_weight = |(_, remark): &(usize, &str)| remark.split_whitespace().next() == Some("weight");
@@ -121,7 +121,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Does what our own comments before a request say.
+    /// Applies truetail's comments before a request.
     pub(super) fn heed(remarks: Vec<(usize, &str)>, entry: &mut Entry) -> Result<()> {
         for (line, remark) in remarks {
             let mut words = remark.splitn(2, [' ', '\t']);
@@ -145,7 +145,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a text without quotes is.
+/// Returns the typed value of a text without quotes.
 pub(crate) fn typed(text: &str) -> Value {
     let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     let number = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
@@ -158,7 +158,7 @@ pub(crate) fn typed(text: &str) -> Value {
     }
 }
 
-/// A time; without a unit it is in milliseconds.
+/// Parses a time. Without a unit it is in milliseconds.
 fn time(text: &str) -> std::result::Result<Nanos, String> {
     time_in(text, "ms")
 }

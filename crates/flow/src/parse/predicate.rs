@@ -1,4 +1,4 @@
-//! Predicates, and what they compare with.
+//! Parser for predicates and their operands.
 
 use super::cursor::shortened;
 use super::{Parser, Result};
@@ -7,7 +7,7 @@ use crate::template::Template;
 use crate::value::Value;
 
 const COMPARISONS: [(&str, Comparison); 16] = [
-    // The longer ones first: '>' is the beginning of '>='.
+    // Longer names come first, because '>' is a prefix of '>='.
     ("==", Comparison::Equal),
     ("!=", Comparison::NotEqual),
     (">=", Comparison::AtLeast),
@@ -43,7 +43,7 @@ const KINDS: [(&str, Kind); 13] = [
 ];
 
 impl Parser<'_> {
-    /// Passes `not`, if it comes next.
+    /// Skips `not` if it comes next.
     pub(super) fn not(&mut self) -> bool {
         let mut ahead = self.at;
         let is_not = ahead.word() == "not" && ahead.skip_spaces();
@@ -80,7 +80,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What a value is compared with.
+    /// Reads the other side of a comparison.
     fn operand(&mut self) -> Result<Operand> {
         let start = self.at;
         if self.at.rest().starts_with("{{") {
@@ -112,7 +112,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `` `text` ``.
+    /// Reads `` `text` ``.
     pub(super) fn one_line(&mut self) -> Result<Template> {
         let start = self.at;
         self.at.eat("`");

@@ -1,16 +1,17 @@
-//! Texts with templates.
+//! Parser for texts with templates.
 
 use super::cursor::shortened;
 use super::{Parser, Result};
 use crate::template::{Expression, Piece, Source, Template};
 
-/// Templates may be so deep inside each other.
+/// Limit on the nesting of templates.
 const DEEPEST: usize = 4;
-/// Most bytes of the name of a variable.
+/// Limit on the bytes of a variable's name.
 const MAX_NAME_BYTES: usize = 200;
 
 impl Parser<'_> {
-    /// A text up to a character that `ends` it, or to the end of the line. `is_raw`: a backslash is a character like others.
+    /// Reads a text up to a character that `ends` it, or to the end of the text. If `is_raw`, a backslash is a plain
+    /// character.
     pub(super) fn template_until(&mut self, ends: impl Fn(char) -> bool, is_raw: bool) -> Result<Template> {
         let mut template = Template::default();
         while let Some(c) = self.at.peek() {
@@ -31,7 +32,7 @@ impl Parser<'_> {
         Ok(template)
     }
 
-    /// A value up to a comment or the end of its line, without the spaces around it.
+    /// Reads a value up to a comment or the end of its line, without surrounding spaces.
     pub(super) fn value_text(&mut self) -> Result<Template> {
         self.at.skip_spaces();
         let mut template = self.template_until(|c| matches!(c, '#' | '\n' | '\r'), false)?;
@@ -40,7 +41,7 @@ impl Parser<'_> {
         Ok(template)
     }
 
-    /// A name up to its colon, which is passed.
+    /// Reads a name and the colon after it.
     pub(super) fn key(&mut self) -> Result<Template> {
         let mut template = self.template_until(|c| matches!(c, ':' | '#' | '\n' | '\r'), false)?;
         template.trim_end();
@@ -51,7 +52,7 @@ impl Parser<'_> {
         Ok(template)
     }
 
-    /// A text in quotes.
+    /// Reads a text in quotes.
     pub(super) fn quoted(&mut self) -> Result<Template> {
         let line = self.at;
         if !self.at.eat("\"") {
@@ -61,7 +62,7 @@ impl Parser<'_> {
         if self.at.eat("\"") { Ok(template) } else { Err(line.error("the text in quotes does not end")) }
     }
 
-    /// A text in quotes without templates.
+    /// Reads a text in quotes without templates.
     pub(super) fn constant(&mut self, what: &str) -> Result<String> {
         let start = self.at;
         let template = self.quoted()?;
@@ -71,7 +72,7 @@ impl Parser<'_> {
             .ok_or_else(|| start.error(format!("{{{{…}}}} is not supported in {what}; write it out")))
     }
 
-    /// What a backslash and the characters behind it stand for.
+    /// Reads an escape sequence.
     fn escaped(&mut self) -> Result<char> {
         let start = self.at;
         self.at.next();
@@ -96,7 +97,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `{{name filter …}}`, of which `{{` comes next.
+    /// Reads `{{name filter …}}`. The next characters must be `{{`.
     pub(super) fn expression(&mut self) -> Result<Expression> {
         if self.depth == DEEPEST {
             return Err(self.at.error("templates are too deep inside each other"));

@@ -9,7 +9,7 @@ use truetail_run::SessionTime;
 use truetail_sim::SimOptions;
 
 const PATHS: [&str; 4] = ["/a", "/b", "/b/{{newUuid}}", "/c?x={{newUuid}}"];
-/// What stands before a later request, and below it.
+/// Text before a later request, and below it.
 const OPTIONS: [(&str, &str); 9] = [
     ("", "[Options]\nretry: 2\nretry-interval: 20ms\n"),
     ("", "[Options]\nretry: 1\nmax-time: 4ms\nrepeat: 2\n"),
@@ -60,7 +60,7 @@ fn scenario(limits: usize, warmup: bool, faults: &[(usize, usize)]) -> Scenario 
     Scenario::parse(&format!("{head}[service]\nbaseline = \"1ms\"\n{routes}"), "any.toml").unwrap()
 }
 
-/// A flow, and another one where that has steps.
+/// Builds one flow, or two if `others` has steps.
 fn both(steps: &[(usize, usize, usize)], others: &[(usize, usize, usize)]) -> Flows {
     let of = |name: &str, steps: &[_]| Flow::parse(name, &text(steps), &[], &|path| Err(format!("no {path}"))).unwrap();
     let other = (!others.is_empty()).then(|| of("b.hurl", others));

@@ -1,10 +1,10 @@
-//! No text makes the parser panic or take for ever.
+//! No text makes the parser panic or run forever.
 
 use proptest::prelude::*;
 
 use crate::parsing::flow;
 
-/// Pieces that a flow is made of: put together at random they come farther than random characters do.
+/// Pieces of flows. Random sequences of pieces get further in the parser than random characters.
 const PIECES: [&str; 48] = [
     "GET ",
     "POST ",

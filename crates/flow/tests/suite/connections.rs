@@ -1,4 +1,4 @@
-//! A connection for each session, or connections that all share.
+//! Connections per session, and connections that sessions share.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::runs::{Measured, SESSIONS, run_within};
 use crate::server::{Answer, Asked, Server};
 use crate::server_http2::{Versioned, in_both};
 
-/// A login that gives each session a name, and two steps that say it again after 30 ms each.
+/// A login that gives each session a name, and two steps that repeat the name after 30 ms each.
 const FLOW: &str = "GET {{host}}/login\nHTTP 200\n[Captures]\nme: jsonpath \"$.id\"\n\nGET {{host}}/{{me}}/a\n[Options]\ndelay: 30ms\n\n\
                     GET {{host}}/{{me}}/b\n[Options]\ndelay: 30ms\n";
 
@@ -22,7 +22,7 @@ fn limits(connections: Option<u32>) -> Limits {
     Limits { connections, connection_per_session: true, ..Limits::default() }
 }
 
-/// The connections on which each session was seen behind its login, and on how many connections there was a login.
+/// Returns the connections on which each session was seen after its login, and the number of connections with a login.
 fn seen(server: &Versioned) -> (BTreeMap<String, BTreeSet<usize>>, usize) {
     let asked = server.asked.lock().unwrap();
     let mut sessions: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
@@ -63,7 +63,7 @@ fn a_limit_on_connections_is_one_on_sessions_under_way_and_those_that_wait_are_l
         assert_eq!(measured.facts.tally.completed, SESSIONS);
         let (opened, peak) = connections_opened(&measured);
         assert_eq!((opened, peak <= 2), (SESSIONS, true), "{peak} at once");
-        // Two at a time, each for 60 ms at least: the last pair cannot begin before nine others have ended.
+        // Two sessions at a time take at least 60 ms each, so the last pair waits for nine pairs.
         let waited = measured.output.snapshot.metric(Metric::ConnectionWait).max().unwrap();
         assert!(waited >= Nanos::from_millis(9 * 60 - 20 * SESSIONS), "{waited}");
     }

@@ -1,4 +1,4 @@
-//! Sessions of which a guide says what comes next: what was sent, and what was written down.
+//! Guided sessions: what was sent, and what was recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,13 +20,12 @@ use crate::server_http2::{Place, in_both};
 /// Sessions of each run.
 const SESSIONS: u64 = 20;
 
-/// What session `number` does after so many answers, of which this is the last.
+/// Returns the next move of a session: its number, the count of its answers, and the last answer.
 type Says = dyn Fn(u64, usize, Option<&GuidedAnswer<'_>>) -> NextMove + Send + Sync;
 
-/// A guide that says what a function says.
 struct ByFunction {
     says: Arc<Says>,
-    /// Of each user, the session and its answers so far.
+    /// The open session of each user, and the count of its answers.
     under_way: BTreeMap<u32, (u64, usize)>,
     abandoned: Arc<AtomicU64>,
 }
@@ -72,7 +71,7 @@ struct Measured {
     abandoned: u64,
 }
 
-/// A session every 20 ms, with the steps `login`, `list` and `buy`.
+/// Runs a session every 20 ms, with the steps `login`, `list` and `buy`.
 fn run(server: &impl Place, limits: Limits, says: Arc<Says>) -> Measured {
     let (address, version) = server.place();
     let steps = ["login", "list", "buy"].map(str::to_owned);
@@ -120,7 +119,7 @@ fn fail(why: &str) -> NextMove {
     NextMove::Fail { cause: EarlyEnd::Raised, why: why.to_owned() }
 }
 
-/// Every fourth session logs in and fails, logs in alone, logs in and lists three times, or does all.
+/// Sessions take four ways in turn: log in and fail, only log in, log in and list three times, or take all steps.
 fn four_ways(number: u64, answers: usize) -> NextMove {
     let way: &[u32] = [&[0][..], &[0], &[0, 1, 1, 1], &[0, 1, 2]][number as usize % 4];
     match way.get(answers) {
@@ -311,14 +310,14 @@ fn without_an_answer_a_session_ends_by_what_the_engine_says() {
     }
 }
 
-/// What the guide takes is lag of the generator, before the first request and before others.
+/// The time that a guide takes is generator lag, before the first request and before later ones.
 #[test]
 fn a_slow_guide_is_not_billed_to_the_server() {
     const TAKES: Nanos = Nanos::from_millis(600);
     for server in in_both(|_, _| (200, Vec::new(), String::new())) {
         for slow_at in [0, 1] {
             let says = move |number: u64, answers: usize, _: Option<&GuidedAnswer<'_>>| {
-                // The first one opens the connection that the last one finds.
+                // The first session opens the connection that the last one uses.
                 let is_last = number + 1 == SESSIONS;
                 if is_last && answers == slow_at {
                     sleep(TAKES.into());

@@ -1,4 +1,4 @@
-//! Flows over HTTP/2: the books are those of HTTP/1.1, and whatever the server does ends a step with a cause.
+//! Flows over HTTP/2. Their books equal those of HTTP/1.1, and each fault of a server ends a step with a cause.
 
 use truetail_engine::{FeedOrder, HttpVersion};
 use truetail_flow::{Flow, SessionRows};
@@ -10,7 +10,7 @@ use crate::runs::{Measured, SESSIONS, measure, run};
 use crate::server::{Answer, Asked};
 use crate::server_http2::{Versioned, in_both};
 
-/// What becomes of a session is decided by its number.
+/// The number of a session decides its outcome.
 const BY_NUMBER: &str = r#"
 # truetail: name login
 POST {{host}}/login/{{number}}
@@ -85,7 +85,7 @@ fn the_same_sessions_have_the_same_books_in_both_versions() {
     assert_eq!(http1.examples, http2.examples);
     let (one, two) = (http1.output.snapshot, http2.output.snapshot);
     assert_eq!((one.tally, one.statuses), (two.tally, two.statuses));
-    // Of twenty, 0 and 6 of each seven get through; each of the other five ends in a way of its own.
+    // Of the twenty, sessions 0 and 6 of each seven complete. The other five of each seven end in different ways.
     let steps = &http2.facts.steps;
     let ends = |step: usize, cause: EarlyEnd| steps[step].ended_here.get(&cause).copied();
     assert_eq!(http2.facts.tally.completed, 5);
@@ -94,7 +94,7 @@ fn the_same_sessions_have_the_same_books_in_both_versions() {
         (ends(1, EarlyEnd::Assert), ends(1, EarlyEnd::TimedOut), ends(2, EarlyEnd::Status)),
         (Some(3), Some(3), Some(3))
     );
-    // Sessions share connections, and one that was given up takes nobody with it.
+    // Sessions share connections, and a session that times out does not disturb the others.
     let generator = &http2.output.generator;
     assert!(generator.streams.is_some() && generator.connections_opened < SESSIONS, "{}", generator.connections_opened);
 }
@@ -123,7 +123,7 @@ fn names_of_headers_from_an_answer_are_names_that_can_be_sent() {
 
 #[test]
 fn a_body_of_what_was_captured_waits_for_the_servers_windows() {
-    // More than the window that a server begins with, many times.
+    // The body is many times larger than the server's first window.
     let [_, server] = in_both(|_, asked| match asked.line.starts_with("GET") {
         true => (200, Vec::new(), "x".repeat(400_000)),
         false => (if asked.body == "x".repeat(400_000) { 200 } else { 400 }, Vec::new(), String::new()),
@@ -135,7 +135,7 @@ fn a_body_of_what_was_captured_waits_for_the_servers_windows() {
 
 const TWO_STEPS: &str = "GET {{host}}/a\nHTTP 200\n\nGET {{host}}/b\nHTTP 200\n\nGET {{host}}/c\nHTTP 200\n";
 
-/// Sessions of which each request for `/b` meets what `at_b` says of its stream, given the number of the connection.
+/// Runs sessions whose requests for `/b` get `at_b(connection, stream)` as the answer.
 fn with_trouble(at_b: impl Fn(u64, u32) -> Say + Send + Sync + 'static) -> Measured {
     let server = Raw::start(frame(SETTINGS, 0, 0, &[]), move |connection, heard: &Heard| {
         let asks_b = heard.kind == HEADERS && heard.payload.windows(2).any(|bytes| bytes == b"/b");
@@ -183,7 +183,7 @@ fn a_lost_connection_ends_the_sessions_that_wait_on_it() {
         let measured = with_trouble(move |_, _| Say::Close(bytes.clone()));
         let (tally, steps) = (measured.facts.tally, &measured.facts.steps);
         assert_eq!((tally.begun, tally.completed + tally.in_flight_at_end), (SESSIONS, 0), "{tally:?}");
-        // Another session may have been at its first step when the connection went.
+        // Another session may have been at its first step when the connection closed.
         let ends = |step: usize| steps[step].ended_here.get(&EarlyEnd::Reset).copied().unwrap_or_default();
         assert_eq!(ends(0) + ends(1), SESSIONS, "{steps:?}");
         assert!(ends(1) > 0, "{steps:?}");
@@ -196,7 +196,7 @@ fn a_step_that_a_server_did_not_take_up_before_it_went_away_is_asked_again_and_i
         0 => Say::Bytes(frame(GOAWAY, 0, 0, &[&(stream - 2).to_be_bytes()[..], &[0; 4]].concat())),
         _ => Say::Bytes(ok(stream)),
     });
-    // With several workers the first connection of each but one is another.
+    // With several workers, only one of them has connection 0.
     assert_eq!(measured.facts.tally.completed, SESSIONS, "{:?}", measured.facts.steps);
     assert!(measured.output.generator.streams.unwrap().sent_again >= 1);
     assert!(measured.facts.steps.iter().all(|step| step.reached == SESSIONS));

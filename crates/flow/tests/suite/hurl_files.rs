@@ -1,4 +1,4 @@
-//! Hurl's own test files, where they are: each is read, or refused with a line of it and what is wrong there.
+//! Hurl's own test files, if they are available. Each is parsed, or refused with its line and the problem.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -7,7 +7,7 @@ use truetail_flow::Flow;
 
 use crate::missing;
 
-/// Names the folder.
+/// Environment variable with the folder.
 const FOLDER: &str = "TRUETAIL_HURL_FILES";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of flows: what is read, and what a run of one writes down.
+//! Tests of flows: parsing, and the records of runs.
 
 #[path = "../../../../tests/missing.rs"]
 mod missing;

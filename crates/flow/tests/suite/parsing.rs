@@ -1,9 +1,9 @@
-//! What is read, and what is refused with its line and its name.
+//! Flows that are accepted, and flows that are refused with the line and the name of the problem.
 
 use truetail_engine::HttpVersion;
 use truetail_flow::{Flow, FlowError};
 
-/// Reads a flow whose files hold their own names.
+/// Parses a flow. Each file contains its own name.
 pub fn flow(text: &str) -> Result<Flow, FlowError> {
     let read = |path: &str| match path {
         "missing" => Err("cannot read missing".to_owned()),
@@ -262,7 +262,7 @@ fn the_type_of_a_file_in_a_form_follows_from_its_name() {
     assert_eq!(types, ["text/html", "application/octet-stream", "image/jpeg", "text/csv"]);
 }
 
-/// Found by the fuzzer: a URL may hold a line break by its escape.
+/// Found by the fuzzer: an escape can put a line break into a URL.
 #[test]
 fn an_error_is_one_line_whatever_the_flow_holds() {
     let error = flow("POST To\u{3}h some: a\\n1").unwrap_err();
@@ -270,7 +270,7 @@ fn an_error_is_one_line_whatever_the_flow_holds() {
     assert!(!error.problem.contains(char::is_control), "{error:?}");
 }
 
-/// A variable that holds a whole origin is followed by a path or a port, and by nothing that makes another host of it.
+/// After a variable with a whole origin, only a path or a port may follow, because other text would change the host.
 #[test]
 fn what_follows_a_host_in_a_variable_does_not_change_it() {
     for behind in ["@evil.test/", ".evil.test/", ":81@evil.test/", "evil/", "1/"] {

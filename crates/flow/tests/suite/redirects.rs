@@ -1,4 +1,4 @@
-//! Redirects that are followed: each hop is a request in the books of its step.
+//! Followed redirects: each hop is a request in the books of its step.
 
 use truetail_model::time::Nanos;
 use truetail_model::workload::Limits;
@@ -16,7 +16,7 @@ fn path(asked: &Asked) -> &str {
     asked.line.split(' ').nth(1).unwrap()
 }
 
-/// A login that leads to a page, which leads to another; each sets a cookie that the next one wants.
+/// A login that leads to a page, which leads to another page. Each sets a cookie that the next one requires.
 fn login(number: u64, asked: &Asked) -> Answer {
     let cookies = asked.field("cookie").unwrap_or_default();
     match path(asked) {
@@ -81,7 +81,7 @@ fn each_hop_is_a_request_and_the_last_answer_is_that_of_the_step() {
             assert_eq!((hop.field("content-type"), hop.field("content-length")), (None, None));
             assert!(hop.field("authorization").is_some() && hop.field("x-mine").is_some(), "{hop:?}");
         }
-        // What was drawn for a request is not drawn again for its hops.
+        // Random values of a request are reused for its hops.
         let mut drawn: Vec<&str> = asked.iter().filter_map(|asked| asked.field("x-mine")).collect();
         drawn.sort_unstable();
         drawn.dedup();
@@ -157,7 +157,7 @@ fn a_redirect_that_cannot_be_followed_ends_its_session() {
             let text = "GET {{host}}/a\n[Options]\nlocation: true\nHTTP 200\n\nGET {{host}}/b\n";
             let measured = run(&server, text);
             let why = &measured.examples[0].1;
-            // In HTTP/2 no host is among the fields, so that the origin is another one.
+            // HTTP/2 has no field `host`, so the answer leads to another origin.
             assert!(why.contains(says) || why.contains("http://127.0.0.1:1, "), "{why}");
             assert!(!why.contains("secret") && !why.contains('\n'), "{why}");
             let step = &measured.facts.steps[0];
@@ -216,7 +216,7 @@ fn each_hop_has_its_own_time_limit() {
 fn a_hop_that_was_due_when_the_run_ended_is_planned_and_its_session_in_flight() {
     let server = Server::start(|_, asked| match path(asked) {
         "/a" => {
-            // Meanwhile others arrive, and are due before the hop.
+            // Meanwhile other sessions arrive, and are due before the hop.
             std::thread::sleep(std::time::Duration::from_millis(70));
             to(302, "/stuck")
         }
@@ -229,7 +229,7 @@ fn a_hop_that_was_due_when_the_run_ended_is_planned_and_its_session_in_flight() 
     let text = "GET {{host}}/a\n[Options]\nlocation: true\n\nGET {{host}}/b\n";
     let measured = run_within(&server, text, limits);
     let (tally, steps, requests) = (measured.facts.tally, &measured.facts.steps, measured.output.snapshot.tally);
-    // One connection: some sessions come to their redirect before a hop takes it and keeps it.
+    // With one connection, some sessions get their redirect before a hop takes the connection and keeps it.
     assert!(tally.begun > 1, "{tally:?}");
     assert_eq!((tally.in_flight_at_end, tally.begun), (steps[0].reached, steps[0].reached), "{tally:?}");
     assert_eq!((steps[0].hops, requests.in_flight_at_end), (1, 1));

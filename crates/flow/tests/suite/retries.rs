@@ -1,4 +1,4 @@
-//! Requests that are tried again: each attempt is a request in the books of its step.
+//! Retries: each attempt is a request in the books of its step.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use crate::runs::{SESSIONS, run, run_within};
 use crate::server::{Answer, Asked, Server};
 use crate::server_http2::in_both;
 
-/// The answer to the nth request for each path that begins with `/poll`, from 0.
+/// Gives `answer(n)` to the nth request for each path that begins with `/poll`, from 0.
 fn counting(answer: impl Fn(u64) -> Answer + Send + Sync) -> impl Fn(u64, &Asked) -> Answer + Send + Sync {
     let counts = Mutex::new(HashMap::<String, u64>::new());
     move |number, asked| match asked.line.split(' ').nth(1).unwrap() {
@@ -30,7 +30,8 @@ fn counting(answer: impl Fn(u64) -> Answer + Send + Sync) -> impl Fn(u64, &Asked
     }
 }
 
-/// The second step has these options and this expectation. Its paths are other ones in each version, because both are counted.
+/// Returns a flow whose second step has these options and this expectation. The paths differ by version, because
+/// requests are counted by path.
 fn polling(version: HttpVersion, options: &str, expected: &str) -> String {
     let poll = if version == HttpVersion::Http2 { "poll2" } else { "poll1" };
     format!(
@@ -50,7 +51,7 @@ fn an_attempt_is_a_request_and_the_step_has_the_time_of_all() {
         assert_eq!((poll.reached, poll.retries, poll.most_requests), (SESSIONS, 2 * SESSIONS, 3));
         assert_eq!(measured.output.snapshot.statuses[&503], 2 * SESSIONS);
         assert_eq!(measured.output.snapshot.tally.planned, 5 * SESSIONS);
-        // Both intervals are in the time of the step and in that of the session, and in no request's.
+        // Both intervals are in the times of the step and of the session, but in no request's time.
         let (of_step, of_session) = (poll.times.of(SessionTime::Completed), facts.times.of(SessionTime::Completed));
         assert!(of_step.count() == SESSIONS && of_step.min().unwrap() >= Nanos::from_millis(79));
         assert!(of_session.min().unwrap() >= Nanos::from_millis(79));
@@ -98,7 +99,7 @@ fn what_got_no_answer_is_tried_again() {
 
 #[test]
 fn each_attempt_follows_redirects_anew() {
-    // Each attempt has two hops; the second attempt is good.
+    // Each attempt has two hops. The second attempt succeeds.
     let answer = |nth: u64| match nth {
         0 | 1 | 3 | 4 => (302, vec!["Location: ?".to_owned()], String::new()),
         2 => (500, Vec::new(), String::new()),
@@ -106,7 +107,7 @@ fn each_attempt_follows_redirects_anew() {
     };
     let by_path = counting(answer);
     for server in in_both(move |number, asked| {
-        // The empty query that a hop has does not make it another path.
+        // The empty query of a hop must not count as another path.
         let line = asked.line.replacen("? HTTP", " HTTP", 1);
         by_path(number, &Asked { line, ..asked.clone() })
     }) {

@@ -1,4 +1,4 @@
-//! Runs of flows over sockets: what was sent, and what was written down.
+//! Runs of flows over sockets: what was sent, and what was recorded.
 
 use truetail_engine::{AddressOverrides, Control, HttpVersion, Plan, RunOutput, Target};
 use truetail_flow::{Flow, FlowRun};
@@ -19,7 +19,7 @@ pub struct Measured {
     pub examples: Vec<(String, String)>,
 }
 
-/// A session every 20 ms, [`SESSIONS`] of them.
+/// Plans [`SESSIONS`] sessions, one every 20 ms.
 fn plan(flow: &Flow, limits: Limits, way: &AddressOverrides) -> Plan {
     let schedule = Schedule {
         profile: Profile::constant("50/s".parse().unwrap()),
@@ -51,7 +51,7 @@ pub fn measure(flow: Flow, version: HttpVersion, limits: Limits) -> Measured {
     measure_at(flow, version, limits, &AddressOverrides::default())
 }
 
-/// Runs the flow with its hosts at these addresses, and checks what must be true of every run of one.
+/// Runs the flow with its hosts at these addresses, and checks what must hold for every run.
 pub fn measure_at(flow: Flow, version: HttpVersion, limits: Limits, way: &AddressOverrides) -> Measured {
     let flow = flow.over(version).unwrap();
     let mut plan = plan(&flow, limits, way);
@@ -64,14 +64,14 @@ pub fn measure_at(flow: Flow, version: HttpVersion, limits: Limits, way: &Addres
     output.snapshot.tally.check().unwrap();
     let facts = sessions.facts();
     assert_eq!(facts.imbalance(), None);
-    // A step was reached as often as a request was issued for it, further ones apart.
+    // A step is reached once per issued request, without its further requests.
     for (step, books) in facts.steps.iter().zip(&output.by_target) {
         assert_eq!(step.reached + step.further(), books.tally.planned - books.tally.never_issued, "{}", step.name);
     }
     Measured { output, facts, examples: sessions.examples() }
 }
 
-/// A service with a login: a cookie and a token, which the other requests have to bring.
+/// A service with a login, which gives a cookie and a token. All later requests must bring both.
 fn with_login(number: u64, asked: &Asked) -> Answer {
     if asked.line.starts_with("POST /login") {
         let fields = vec![
@@ -142,7 +142,7 @@ fn planned_think_time_is_no_part_of_a_session_s_time() {
     let text = "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\ndelay: 60s\n";
     let limits = Limits { drain: Nanos::from_secs(2), ..Limits::default() };
     let measured = run_within(&server, text, limits);
-    // The run ends before anybody has thought for a minute.
+    // The run ends before any user has thought for a minute.
     assert_eq!(measured.facts.tally.in_flight_at_end, SESSIONS);
     assert_eq!((measured.facts.steps[1].reached, measured.facts.steps[1].not_reached.run_ended), (0, SESSIONS));
     assert_eq!(measured.output.snapshot.tally.planned, SESSIONS);
@@ -243,7 +243,7 @@ fn a_body_that_is_too_long_is_an_outcome() {
     for server in in_both(|_, _| (200, Vec::new(), "x".repeat((1 << 20) + 1))) {
         let measured = run(&server, "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n");
         assert_eq!(measured.facts.steps[0].ended_here.get(&EarlyEnd::BodyTooLong), Some(&SESSIONS));
-        // Where nothing is asked of it, its length is of no concern.
+        // Without a capture or an assert on the body, its length does not matter.
         assert_eq!(run(&server, "GET {{host}}/a\nHTTP 200\n").facts.tally.completed, SESSIONS);
     }
 }

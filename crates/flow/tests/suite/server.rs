@@ -1,4 +1,4 @@
-//! A service with a login, that counts what it is asked.
+//! A service with a login that records its requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ pub struct Asked {
     pub line: String,
     pub fields: Vec<String>,
     pub body: String,
-    /// The number of its connection. Not all who include this file ask for it.
+    /// The number of its connection. Not every test crate that includes this file uses it.
     #[allow(dead_code)]
     pub connection: usize,
 }
@@ -23,16 +23,16 @@ impl Asked {
     }
 }
 
-/// An answer: status line, fields and body.
+/// An answer: status, fields and body.
 pub type Answer = (u16, Vec<String>, String);
 
-/// A server on a port of its own; it ends with the test process.
+/// A server on a free port. It ends with the test process.
 pub struct Server {
     pub address: SocketAddr,
     pub asked: Arc<Mutex<Vec<Asked>>>,
 }
 
-/// What the connections of a server share.
+/// State that the connections of a server share.
 #[derive(Clone)]
 pub struct Service {
     seen: Arc<Mutex<Vec<Asked>>>,
@@ -41,11 +41,11 @@ pub struct Service {
     connection: usize,
 }
 
-/// What request number n is answered.
+/// Returns the answer to request number n.
 pub type AnswerEach = Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync>;
 
 impl Service {
-    /// The answer to a request, which is remembered.
+    /// Records a request and returns its answer.
     pub fn answer(&self, asked: Asked) -> Answer {
         let asked = Asked { connection: self.connection, ..asked };
         let number = self.count.fetch_add(1, Ordering::SeqCst);
@@ -56,12 +56,12 @@ impl Service {
 }
 
 impl Server {
-    /// Answers request number n as `answer` says.
+    /// Starts a server that answers request number n with `answer`.
     pub fn start(answer: impl Fn(u64, &Asked) -> Answer + Send + Sync + 'static) -> Server {
         Server::with(Arc::new(answer), serve)
     }
 
-    /// Does `serve` with each connection.
+    /// Starts a server that calls `serve` with each connection.
     pub fn with(answer: AnswerEach, serve: fn(TcpStream, &Service)) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -76,7 +76,7 @@ impl Server {
         Server { address, asked }
     }
 
-    /// How many requests began with this.
+    /// Returns the number of requests whose line begins with `line`.
     pub fn count(&self, line: &str) -> u64 {
         self.asked.lock().unwrap().iter().filter(|asked| asked.line.starts_with(line)).count() as u64
     }

@@ -1,4 +1,4 @@
-//! The same service in HTTP/2, by another implementation of it.
+//! The service of `server` over HTTP/2, with an independent implementation.
 
 use std::net::{SocketAddr, TcpStream};
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use truetail_engine::HttpVersion;
 
 use crate::server::{self, Answer, AnswerEach, Asked, Server, Service};
 
-/// A server, and the version that it speaks.
+/// A server, and its version of HTTP.
 pub struct Versioned {
     server: Server,
     pub version: HttpVersion,
@@ -23,7 +23,7 @@ impl Deref for Versioned {
     }
 }
 
-/// Where a flow is run, and over which version.
+/// Address and HTTP version for a run.
 pub trait Place {
     fn place(&self) -> (SocketAddr, HttpVersion);
 }
@@ -40,7 +40,7 @@ impl Place for Versioned {
     }
 }
 
-/// The same service in each version.
+/// Starts the same service in each version.
 pub fn in_both(answer: impl Fn(u64, &Asked) -> Answer + Send + Sync + 'static) -> [Versioned; 2] {
     let answer: AnswerEach = Arc::new(answer);
     [HttpVersion::Http1, HttpVersion::Http2].map(|version| {
@@ -86,7 +86,7 @@ async fn answer(
         body: String::from_utf8(body).unwrap(),
         connection: 0,
     };
-    // An answer may take long, and the others go on.
+    // A slow answer must not block the other streams.
     let answer = tokio::task::spawn_blocking(move || service.answer(asked));
     let (status, fields, body) = answer.await.expect("an answer");
     let mut head = http::Response::builder().status(status);

@@ -1,4 +1,4 @@
-//! Several flows in a run: which one a session follows, and books of each.
+//! Several flows in a run: the flow of each session, and the books of each flow.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::server_http2::{Place, in_both};
 
 const BROWSE: &str = "# truetail: weight 3\n# truetail: name list\nGET {{host}}/list\nHTTP 200\n\n\
      # truetail: name item\nGET {{host}}/item\n[Options]\nrepeat: 2\nHTTP 200\n";
-/// Each fourth payment is refused.
+/// Every fourth payment is refused.
 const BUY: &str =
     "# truetail: name list\nGET {{host}}/list\nHTTP 200\n\n# truetail: name pay\nGET {{host}}/pay\nHTTP 200\n";
 const SERVICE: &str = "baseline = \"2ms\"\n[[service.route]]\npath = \"/pay\"\nbaseline = \"3ms\"\n\
@@ -77,7 +77,7 @@ fn measured(
     (run.facts(), output.by_target)
 }
 
-/// Name, weight, books, and how often each of its steps was reached.
+/// Name, weight, tally, and how often each step was reached.
 type Books = Vec<(String, u32, SessionTally, Vec<(String, u64)>)>;
 
 fn books(facts: &SessionFacts) -> Books {
@@ -96,7 +96,7 @@ fn each_flow_has_books_and_together_they_are_those_of_the_run() {
     let [browse, buy] = &books(&facts)[..] else { panic!("two flows") };
     let (browsers, buyers) = (browse.2.planned, buy.2.planned);
     assert_eq!((browse.0.as_str(), browse.1, buy.0.as_str(), buy.1), ("browse", 3, "buy", 1));
-    // Three in four of 4,000: 3,000 within five standard deviations, which are 27.4 each.
+    // Expected are 3,000 of 4,000 sessions, within five standard deviations of 27.4 each.
     assert!(browsers + buyers == 4_000 && browsers.abs_diff(3_000) < 137, "{browsers}");
     assert_eq!(
         browse.2,
@@ -110,7 +110,7 @@ fn each_flow_has_books_and_together_they_are_those_of_the_run() {
     assert_eq!(browse.3, reached(&[("browse/list", browsers), ("browse/item", 2 * browsers)]));
     assert_eq!(buy.3, reached(&[("buy/list", buyers), ("buy/pay", buyers)]));
     assert_eq!(facts.steps[3].ended_here, BTreeMap::from([(EarlyEnd::Status, refused)]));
-    // What a session of each takes is known to the nanosecond.
+    // The duration of a session of each flow is known to the nanosecond.
     let slowest = |nth: usize| facts.flows[nth].times.recorded().map(|(_, times)| times.max().unwrap()).max();
     assert_eq!((slowest(0), slowest(1)), (Some(Nanos::from_millis(6)), Some(Nanos::from_millis(5))));
     assert!((facts.steps_per_session() - (3 * browsers + 2 * buyers) as f64 / 4_000.0).abs() < 1e-9);
@@ -119,7 +119,7 @@ fn each_flow_has_books_and_together_they_are_those_of_the_run() {
 
 #[test]
 fn over_sockets_the_books_are_those_of_virtual_time() {
-    // Every fourth payment is answered with 503, as in the service of the simulator.
+    // Every fourth payment is answered with 503, as in the simulated service.
     let payments = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&payments);
     let answer = move |_: u64, asked: &Asked| {
@@ -142,7 +142,7 @@ fn over_sockets_the_books_are_those_of_virtual_time() {
 
 #[test]
 fn sessions_that_never_began_belong_to_the_flow_that_they_would_have_followed() {
-    // The service stands from 1 s on, and a session waits for the only connection until the drain is over.
+    // The service stalls from 1 s on, and a session waits for the only connection until the end of the drain.
     let load = "rate = 50\nduration = \"2s\"\nconnections = 1\ndrain = \"100ms\"";
     let service = "baseline = \"1ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"1s\"\nfor = \"9s\"\n";
     let stalled = Scenario::parse(&format!("[workload]\n{load}\n[service]\n{service}"), "a.toml").unwrap();
@@ -150,7 +150,7 @@ fn sessions_that_never_began_belong_to_the_flow_that_they_would_have_followed() 
     let facts = run.facts.sessions.unwrap();
     check(&facts);
     assert_eq!((facts.tally.planned, facts.tally.begun < 60), (100, true), "{:?}", facts.tally);
-    // Which flow a session follows does not depend on what became of the others.
+    // The choice of a session's flow does not depend on the outcomes of other sessions.
     let undisturbed = simulated(&scenario("rate = 50\nduration = \"2s\"")).facts.sessions.unwrap();
     let planned = |facts: &SessionFacts| [facts.flows[0].tally.planned, facts.flows[1].tally.planned];
     assert_eq!(planned(&facts), planned(&undisturbed));
@@ -168,7 +168,7 @@ fn sessions_that_a_late_machine_missed_have_a_flow_too() {
     check(&facts);
     let planned = |facts: &SessionFacts| [facts.flows[0].tally.planned, facts.flows[1].tally.planned];
     assert_eq!(planned(&facts), planned(&undisturbed));
-    // Half of a hundred are over when it begins.
+    // Fifty of the hundred are over when it begins.
     assert!(facts.tally.never_begun >= 50 && facts.flows.iter().all(|flow| flow.tally.never_begun > 0), "{facts:?}");
 }
 
@@ -189,13 +189,13 @@ fn flows_that_do_not_fit_together_are_refused() {
     assert_eq!(Flows::new(Vec::new()).unwrap_err(), FlowsError::Nothing);
     let same = Flows::new(vec![of("a.hurl", here), of("b.hurl", here), of("a.hurl", here)]).unwrap_err();
     assert!(same.to_string().starts_with("two flows are called a,"), "{same}");
-    // Each may go elsewhere.
+    // Each flow may have another origin.
     let there = "http://127.0.0.1:2";
     let both = Flows::new(vec![of("a.hurl", here), of("b.hurl", there), of("c.hurl", here)]).unwrap();
     assert_eq!(both.origins().map(|origin| origin.to_string()).collect::<Vec<_>>(), [here, there]);
     let numbers: Vec<_> = both.requests().targets().iter().map(|target| target.origin()).collect();
     assert_eq!(numbers, [0, 0, 1, 1, 0, 0]);
-    // One flow stays what it was.
+    // A single flow is unchanged.
     let one = Flows::new(vec![of("a.hurl", here)]).unwrap();
     assert_eq!((one.len(), one.requests()), (1, of("a.hurl", here).requests()));
     assert_eq!(one.iter().map(Flow::name).collect::<Vec<_>>(), ["a.hurl"]);

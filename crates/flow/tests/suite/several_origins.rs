@@ -40,7 +40,7 @@ GET {{login}}/{{me}}/bye
 HTTP 200
 "#;
 
-/// Sets a cookie for its host, one for all hosts of the shop, one for another shop and one for everybody.
+/// Sets four cookies: for its host, for all hosts of the shop, for another shop, and for a whole top-level domain.
 fn login(number: u64, asked: &Asked) -> Answer {
     let cookies = ["host=1", "shop=2; Domain=.Shop.test", "other=3; Domain=other.test", "all=4; Domain=test"];
     let fields = cookies.map(|cookie| format!("Set-Cookie: {cookie}; Path=/"));
@@ -54,7 +54,7 @@ fn ok(_: u64, _: &Asked) -> Answer {
     (200, Vec::new(), String::new())
 }
 
-/// The flow with a login at `login.shop.test` and the rest at `api.shop.test`, which lead to these servers.
+/// Runs the flow with a login at `login.shop.test` and the rest at `api.shop.test`, which lead to these servers.
 fn run(text: &str, login: &Versioned, api: &Versioned, limits: Limits) -> Measured {
     let servers = [("login", login), ("api", api)];
     let host = |(name, at): (&str, &Versioned)| format!("{name}.shop.test:{}", at.address.port());
@@ -77,7 +77,7 @@ fn completed() -> SessionTally {
     SessionTally { planned: SESSIONS, begun: SESSIONS, completed: SESSIONS, ..SessionTally::default() }
 }
 
-/// The connections on which each session was seen behind its login.
+/// Returns the connections on which each session was seen after its login.
 fn connections(server: &Versioned) -> BTreeMap<String, BTreeSet<usize>> {
     let mut sessions: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for asked in &*server.asked.lock().unwrap() {
@@ -118,7 +118,7 @@ fn a_limit_on_connections_is_one_on_those_to_all_origins_together() {
     let measured = run(&FLOW.replace("delay: 10ms\n", "skip: false\n"), &login, &api, limits);
     assert_eq!(measured.facts.tally, completed(), "{:?}", measured.examples);
     assert_eq!(measured.output.generator.connections_peak, 1);
-    // One at a time: to change the origin, it is closed and another one opened.
+    // Only one connection is open at a time, so a change of origin closes it and opens another.
     assert!(measured.output.generator.connections_opened >= 3, "{:?}", measured.output.generator);
 }
 
@@ -157,7 +157,7 @@ fn an_origin_that_refuses_connections_costs_its_own_requests_alone() {
     }
 }
 
-/// A page of the second origin that asks who comes, and leads to the login at the first one and back.
+/// A page of the second origin that redirects to the login at the first one, which redirects back.
 const AWAY_AND_BACK: &str = r#"
 GET {{api}}/page
 X-Mine: {{newUuid}}
@@ -171,7 +171,7 @@ GET {{login}}/bye
 HTTP 200
 "#;
 
-/// The page that leads away, and the login that leads back; `ports` are those of the other one.
+/// Starts the pairs of servers that redirect to each other. `ports` are their ports.
 fn away_and_back(ports: &Arc<[AtomicU16; 2]>) -> Vec<(Versioned, Versioned)> {
     let to = |name: &str, port: &AtomicU16, path: &str| -> Answer {
         let location = format!("Location: http://{name}.shop.test:{}{path}", port.load(Ordering::SeqCst));

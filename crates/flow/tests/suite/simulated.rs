@@ -1,4 +1,4 @@
-//! Flows in virtual time: exact where the truth is known, and the same books as over sockets.
+//! Flows in virtual time: exact if the truth is known, with the same books as over sockets.
 
 use truetail_engine::{Control, Plan, Target};
 use truetail_flow::{Flow, FlowRun, SimulateError, simulate};
@@ -34,7 +34,7 @@ fn sessions(run: &Run) -> &SessionFacts {
     run.facts.sessions.as_ref().unwrap()
 }
 
-/// The same flow over sockets, against a server of the same scenario.
+/// Runs the flow over sockets against a server of the scenario.
 fn measured(text: &str, scenario: &Scenario) -> (SessionFacts, Vec<TargetBooks>) {
     let options = ServerOptions::new(scenario.service.clone(), "127.0.0.1:0".parse().unwrap());
     let server = Server::start(options).unwrap();
@@ -58,7 +58,8 @@ fn the_login_that_stalls_is_exact_to_the_nanosecond() {
     let run = simulated(SHOP, &builtin::find("07").unwrap());
     let facts = sessions(&run);
     assert_eq!((facts.tally.planned, facts.tally.completed), (3_000, 3_000));
-    // A session every 20 ms: 25 ms of login, 10 of list, 40 of buy. A login whose work is done from 30 s on leaves at 31 s.
+    // Each session takes 25 ms for the login, 10 for the list, 40 for the order; one begins every 20 ms. A login that
+    // would end between 30 s and 31 s ends at 31 s.
     let (mut times, mut logins) = (CompactHistogram::default(), CompactHistogram::default());
     for arrival in (0..3_000_u64).map(|nth| nth * 20) {
         let done = arrival + 25;
@@ -71,7 +72,7 @@ fn the_login_that_stalls_is_exact_to_the_nanosecond() {
     assert_eq!(of_login, &logins);
     let p99 = times.to_histogram().quantile(0.99).unwrap();
     assert!((p99.as_millis_f64() - 470.0).abs() < 0.47, "{p99}");
-    // The steps behind the login wait for it, and do not show the stall.
+    // Later steps wait for the login and do not show the stall.
     let of_list = run.snapshot.targets[1].metric(Metric::ResponseTime).unwrap();
     assert_eq!((of_list.min(), of_list.max()), (Some(Nanos::from_millis(10)), Some(Nanos::from_millis(10))));
 }
@@ -81,7 +82,7 @@ fn the_slowest_sessions_are_kept_to_the_nanosecond() {
     let run = simulated(SHOP, &builtin::find("07").unwrap());
     let sampled = sessions(&run).sampled.as_ref().unwrap();
     let ms = 1_000_000;
-    // Those whose logins were to be done just after the stall began, at 30 s.
+    // The slowest logins would have ended just after the stall began, at 30 s.
     for (session, arrival) in sampled.slowest.iter().zip((29_980..).step_by(20)) {
         let instants: Vec<_> =
             session.requests.iter().map(|r| (r.step, r.due_ns / ms, r.sent_ns / ms, r.end_ns.unwrap() / ms)).collect();
@@ -111,8 +112,8 @@ fn a_sampled_session_says_how_it_ended_and_how_long_its_user_thought() {
     assert_eq!(second, [(1_000_000_000, Some(1_005_000_000)), (1_055_000_000, Some(1_064_000_000))]);
 }
 
-/// Three flows, each with a scenario in which sessions end in several ways. Where a fault counts requests, it counts those of a
-/// step that each session comes to at most once: how many it meets does not depend on their order.
+/// Three flows, each with a scenario in which sessions end in several ways. A fault that counts requests counts those
+/// of a step that each session reaches at most once. So the order of requests does not change how many it affects.
 fn cases() -> [(&'static str, &'static str, Scenario); 3] {
     let ends = "\
 # truetail: name login
@@ -208,7 +209,8 @@ fn faults_that_count_requests_count_those_of_their_route() {
     let (steps, planned) = (&sessions(&run).steps, sessions(&run).tally.planned);
     assert_eq!((planned, steps[0].ended_here[&EarlyEnd::Status]), (40, 8));
     let orders = &steps[3].ended_here;
-    // Every fourth of 32 orders; and 7, 14 and 21: 28 would be both, and the reset comes first.
+    // Every 4th of 32 orders is reset. Orders 7, 14 and 21 are malformed; order 28 meets both faults, and the reset
+    // wins.
     assert_eq!((orders[&EarlyEnd::Reset], orders[&EarlyEnd::Malformed]), (8, 3));
     assert_eq!(run.facts.notes, ["first end at login: line 5: the status is 503, not 200"]);
 }
@@ -273,7 +275,7 @@ fn what_cannot_be_simulated_is_refused() {
         assert!(error.to_string().contains(says), "{error}");
         assert_eq!(matches!(error, SimulateError::Flow { .. }), says.starts_with("line"), "{error}");
     }
-    // A beginning that tells the routes apart is enough.
+    // A known start of the path is enough if it tells the routes apart.
     let apart = captured.replace("/items/{{id}}", "/users/{{id}}");
     simulated(&apart, &scenario(load, routes));
 }
@@ -290,7 +292,7 @@ fn a_step_that_finds_no_redirect_has_the_time_of_its_request() {
     assert_eq!((sessions(&run).tally.completed, sessions(&run).steps[1].times.count()), (40, 0));
 }
 
-/// Every second answer at `/b` is a 503: of three sessions, the second and the third try again.
+/// Every second answer at `/b` is a 503. Of three sessions, the second and the third retry.
 #[test]
 fn attempts_are_exact_and_those_over_sockets_have_the_same_books() {
     let service = "baseline = \"5ms\"\n[[service.route]]\npath = \"/b\"\nbaseline = \"9ms\"\n\
@@ -328,7 +330,7 @@ fn attempts_are_exact_and_those_over_sockets_have_the_same_books() {
     }
 }
 
-/// The run ends at 3 s, while the only session waits to try again, and while the one that thinks would come to its next step.
+/// The run ends at 3 s. In one flow, the only session waits for a retry then; in the other, its user thinks.
 #[test]
 fn what_was_waited_for_a_retry_is_in_the_time_of_its_session() {
     let service = "baseline = \"5ms\"\n[[service.route]]\npath = \"/b\"\nbaseline = \"9ms\"\n\
