@@ -180,8 +180,7 @@ impl CookieJar {
         }
     }
 
-    /// Passes name and value of each cookie that a request to `site` for `path` at `now` sends to `put`. Longer paths
-    /// come first.
+    /// Calls `put` with name and value of each cookie for a request to `site` for `path` at `now`, longer paths first.
     pub(crate) fn each_for(&self, site: &Site, path: &str, now: Timestamp, put: &mut dyn FnMut(&str, &str)) {
         let mut sent: Vec<&Cookie> =
             self.cookies.iter().filter(|cookie| cookie.expires > now && cookie.goes_to(site, path)).collect();
@@ -194,8 +193,7 @@ fn is_accepted(set: &SetCookie<'_>, site: &Site) -> bool {
     (!set.secure || site.is_secure) && set.name.len() + set.value.len() <= MAX_COOKIE_BYTES
 }
 
-/// Returns the domain that a cookie of this site is for, or `None` if it is only for the host. `given` is its `Domain`
-/// in lower case.
+/// Returns the domain of a cookie, or `None` if it is only for the host. `given` is its `Domain` in lower case.
 ///
 /// # Errors
 /// The cookie is for another domain, or for a domain that is too general.
@@ -220,8 +218,7 @@ fn path_matches(cookie: &str, path: &str) -> bool {
     path.strip_prefix(cookie).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || cookie.ends_with('/'))
 }
 
-/// Reads the date of `Expires` according to RFC 6265, section 5.1.1: day, month, year and time in any order, with any
-/// delimiters.
+/// Reads the date of `Expires` (RFC 6265, section 5.1.1): day, month, year and time in any order, with any delimiters.
 pub(crate) fn unix_seconds(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);

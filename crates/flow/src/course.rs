@@ -175,8 +175,7 @@ impl Course {
         self.trail.end(start.0, Some(end.0));
     }
 
-    /// Continues after an answer that met the step's expectations. Returns the next step and its due time, or `None`
-    /// after the last step.
+    /// Continues after an expected answer. Returns the next step and its due time, or `None` after the last step.
     pub(crate) fn go_on<'a>(&mut self, flow: &'a Flow) -> Option<(&'a Step, Timestamp)> {
         let Some(next) = flow.moves.get(self.issued as usize) else {
             self.complete();
@@ -222,8 +221,7 @@ impl Course {
         (!is_over && self.pass.retries < further.retries).then(|| self.end + further.retry_interval)
     }
 
-    /// Plans a retry of the failed step at `due`. The wait is not think time, because a user with a correct answer
-    /// would not wait.
+    /// Plans a retry of the failed step at `due`. The wait is not think time: only the failure makes the user wait.
     pub(crate) fn retry(&mut self, due: Timestamp) {
         self.next = Next::Retries(due.since(self.end));
     }

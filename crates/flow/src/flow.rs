@@ -128,8 +128,7 @@ impl Flow {
         self.moves.len() as u32
     }
 
-    /// Returns true if an answer may lead to a further request of its step. A session may then have more requests than
-    /// planned.
+    /// Returns true if an answer may lead to a further request of its step, so that sessions vary in length.
     pub fn asks_again(&self) -> bool {
         self.steps.iter().any(Step::asks_again)
     }
@@ -151,8 +150,7 @@ impl Flow {
         }
     }
 
-    /// Returns the targets of a run, one per step. The first step may have its whole request: later requests depend on
-    /// answers.
+    /// Returns the targets of a run, one per step. Only the first step can have its whole request before the run.
     pub(crate) fn targets(&self, is_first_whole: bool) -> Vec<TargetRequests> {
         let first = is_first_whole.then(|| self.first_request(0).1);
         let of_step = |(nth, step): (usize, &Step)| {
@@ -168,8 +166,7 @@ impl Flow {
         self.steps.iter().enumerate().map(of_step).collect()
     }
 
-    /// Checks that the first request can be made with each row. It depends on no answer, so problems show before the
-    /// run.
+    /// Checks that the first request, which depends on no answer, can be made with each row.
     pub(crate) fn try_first(&self) -> Result<(), FlowError> {
         let rows = self.rows.as_ref().map_or(1, |rows| rows.len());
         let Some(row) = (0..rows).find(|row| !self.first_request(*row).0) else { return Ok(()) };
@@ -281,8 +278,7 @@ fn moves(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
     Ok(moves)
 }
 
-/// Unique names of steps. A step without a name from its user is called by method and path, or by method and URL if the
-/// flow has several origins.
+/// Unique names of steps. Unnamed steps are called by method and path, or with several origins by method and URL.
 struct StepNames {
     has_one_origin: bool,
     names: UniqueNames,

@@ -90,8 +90,7 @@ impl Flows {
         &self.flows[nth as usize]
     }
 
-    /// Returns the flow that session `number` follows. It is a pure function of the number and the seed, so it does not
-    /// depend on the number of machines.
+    /// Returns the flow that session `number` follows: a pure function of number and seed, the same on all machines.
     pub(crate) fn of_session(&self, number: u64, seed: u64) -> u32 {
         let [_, .., total] = *self.cumulative_weights else { return 0 };
         let drawn = (Numbered::new(seed, PURPOSE).uniform(number) * total as f64) as u64;
@@ -122,14 +121,12 @@ impl Flows {
         self.flows.iter().map(Flow::requests_per_session).max().unwrap_or(1)
     }
 
-    /// Returns true if an answer may lead to a further request of its step. A session may then have more requests than
-    /// planned.
+    /// Returns true if an answer may lead to a further request of its step, so that sessions vary in length.
     pub fn asks_again(&self) -> bool {
         self.flows.iter().any(Flow::asks_again)
     }
 
-    /// Returns the name of each step, which is a target of the run, and whether the flow says that its answer is a
-    /// stream.
+    /// Returns the name of each step, which is a target of the run, and whether its answer is a stream.
     pub fn streams(&self) -> impl Iterator<Item = (&str, bool)> {
         self.iter().flat_map(|flow| &flow.steps).map(|step| (step.name.as_str(), step.reading.is_stream))
     }

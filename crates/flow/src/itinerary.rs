@@ -9,8 +9,7 @@ pub struct Itinerary {
     pub first_step: u32,
     /// Its steps.
     pub steps: Vec<Place>,
-    /// The step of each request of a session, in order. `None` means that each session chooses its steps and may skip
-    /// or repeat them.
+    /// The step of each request of a session, in order. `None` if sessions choose, skip and repeat steps.
     pub moves: Option<Vec<u32>>,
 }
 

@@ -75,9 +75,8 @@ fn different_line(wanted: &str, found: &str) -> usize {
     same.min(wanted.lines().count().saturating_sub(1))
 }
 
-/// Judges an answer in virtual time, which only has a status and a duration. If `is_good`, the answer has every status
-/// that is asserted; otherwise its status is judged. Asserts on the duration are judged. All other expectations are
-/// taken as met.
+/// Judges an answer in virtual time, which only has a status and a duration. Asserts on the duration are judged, and
+/// the status unless `is_good`. All other expectations count as met.
 pub(crate) fn judge_simulated(
     step: &Step,
     answer: &Answer<'_>,

@@ -113,8 +113,7 @@ impl MeasuredFlows {
         self.of(course.flow).disappointed(course, why);
     }
 
-    /// Records that the request of a session has ended. Returns the time until the next request, or `None` if the
-    /// session has ended.
+    /// Records the end of a request. Returns the time until the session's next request, or `None` at its end.
     pub(crate) fn think(&mut self, course: &mut Course) -> Option<Nanos> {
         self.of(course.flow).think(course)
     }
@@ -142,8 +141,7 @@ impl MeasuredFlows {
     }
 }
 
-/// Reason why a step ended a session, and that session's arrival. The earliest arrival is kept, because the first
-/// session to end varies from run to run.
+/// Reason why a step ended a session, with that session's arrival. The earliest arrival counts, so that runs agree.
 pub(crate) type Example = Option<(Timestamp, String)>;
 
 /// The books of the measured sessions of one flow.
@@ -275,8 +273,7 @@ impl MeasuredSessions {
     }
 }
 
-/// Returns the kind of time of a pass that ended its session as `how` says, or that succeeded. As for requests, any
-/// answer completes a pass.
+/// Returns the kind of time of a pass that ended its session like this, or that succeeded. Any answer completes a pass.
 const fn time_of_pass(how: SessionEnd) -> SessionTime {
     match how {
         SessionEnd::InFlight | SessionEnd::NeverBegun | SessionEnd::Early(EarlyEnd::TimedOut) => SessionTime::Censored,

@@ -13,8 +13,7 @@ const MAX_LOCATION_BYTES: usize = 8 << 10;
 /// Limit on the characters of an origin in a message.
 const MAX_SHOWN: usize = 80;
 
-/// Returns the `Location` of a redirect. As in Hurl, a redirect is an answer with a status from 300 to 399 and a
-/// `Location`.
+/// Returns the `Location` of a redirect. As in Hurl, a redirect has a status from 300 to 399 and a `Location`.
 pub(crate) fn location<'a>(answer: &Answer<'a>) -> Option<&'a [u8]> {
     if !(300..400).contains(&answer.status) {
         return None;

@@ -9,8 +9,7 @@ use crate::scope::Scope;
 use crate::syntax::Pair;
 use crate::template::{Expression, Piece, RenderError, Template};
 
-/// Characters that are encoded in a path or a query. A percent sign is not, because it belongs to text that is encoded
-/// already.
+/// Characters that are encoded in a path or a query. A percent sign is not, because it belongs to encoded text.
 const IN_PATH: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -119,8 +118,7 @@ impl StepRequest {
             .map(|(name, value)| (name, &value[1..]))
     }
 
-    /// Returns the known start of the path, and whether that is all of it. `is_known` tells which values are the same
-    /// in all sessions.
+    /// Returns the known start of the path, and whether it is the whole path. `is_known` says which values are fixed.
     pub(crate) fn known_path(&self, scope: &mut Scope, is_known: impl Fn(&Expression) -> bool) -> (String, bool) {
         let mut known = String::new();
         for piece in &self.path.0 {
@@ -354,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_end_a_line_of_a_head_is_not_written_into_one() {
+    fn text_that_would_end_a_header_line_is_refused() {
         for text in ["a\r\nX: b", "a\rb", "a\nb", "a\0", "\u{1}", "\u{7f}"] {
             let mut out = b"Cookie: ".to_vec();
             assert!(put_checked(text, &mut out).is_err(), "{text:?}");

@@ -143,8 +143,7 @@ impl Session {
         is_made
     }
 
-    /// Makes the request that follows a redirect. Returns false if the answer is none, or if the step does not follow
-    /// redirects.
+    /// Makes the request that follows a redirect. Returns false if the answer is no redirect, or the step follows none.
     fn follow(
         &mut self,
         flow: &Flow,

@@ -1,5 +1,4 @@
-//! Commands for cmd, the Windows shell, as browsers copy them. A caret escapes the next character, or continues the
-//! line.
+//! Commands for cmd, the Windows shell, as browsers copy them. A caret escapes a character or continues the line.
 
 use crate::shell::{ShellError, split_into_bytes};
 
@@ -8,8 +7,7 @@ pub fn words_of_curl(command: &str) -> Result<Vec<Vec<u8>>, ShellError> {
     if is_for_cmd(command) { words(command) } else { split_into_bytes(command) }
 }
 
-/// Returns true if a command that starts with `text` was written for cmd. A POSIX shell would send each of these
-/// carets.
+/// Returns true if a command that starts with `text` is for cmd. A POSIX shell would send each of these carets.
 pub(crate) fn is_for_cmd(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     !line.contains('\'')

@@ -4,8 +4,7 @@ use crate::spec::TargetSpec;
 /// Members that are added to the body unless it has them.
 const MEMBERS: [(&str, &str); 2] = [("stream", "true"), ("stream_options", "{\"include_usage\":true}")];
 
-/// Makes the body of a request to a language model ask for a stream and for token counts. The content type becomes JSON
-/// unless the request has one.
+/// Makes a request ask a language model for a stream and for token counts. The default content type becomes JSON.
 ///
 /// # Errors
 /// The body is not a JSON object.

@@ -27,8 +27,7 @@ pub struct PreparedRequests {
 /// plain text, except in a URL: `{{name}}` is refused there, because it can only be meant as a placeholder.
 ///
 /// # Errors
-/// Invalid requests, placeholders without a field, invalid rows, or more than [`MAX_REQUEST_SET_BYTES`] of requests.
-/// The error has the location.
+/// Invalid requests or rows, placeholders without a field, or more than [`MAX_REQUEST_SET_BYTES`] of requests.
 pub fn prepare(specs: &[TargetSpec], feed: Option<Feed<'_>>, seed: u64) -> Result<PreparedRequests, InputError> {
     prepare_within(specs, feed, seed, Size { bytes: 0, most: MAX_REQUEST_SET_BYTES })
 }

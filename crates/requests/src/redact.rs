@@ -1,5 +1,4 @@
-//! Removes secrets from the words of a command line: user names and passwords, header values that grant access, and
-//! bodies that are long or mention a password.
+//! Removes secrets from a command line: user names, passwords, headers that grant access, and suspicious bodies.
 
 use truetail_engine::credentials_in;
 
@@ -62,8 +61,8 @@ pub fn redacted_curl(words: &[String]) -> Vec<String> {
     shown
 }
 
-/// Returns the name of the option in `word` that takes a value, and the start of the value in `word`. The start is the
-/// end of `word` if the value is the next word.
+/// Returns the name of the option in `word` that takes a value, and the start of the value (the end of `word` if it
+/// follows).
 fn option_of(word: &str) -> Option<(&str, usize)> {
     let takes_value = |name: &str| READ_WITH_VALUE.contains(&name) || PASSED_OVER_WITH_VALUE.contains(&name);
     if let Some(name) = word.strip_prefix("--") {

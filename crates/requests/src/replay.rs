@@ -1,6 +1,5 @@
 //! Recorded arrivals with their requests, one per line: `1.5,GET /items?page=2`, then optionally the host to send. The
-//! command `truetail flow from-access-log` writes such files. They are traces too; a trace ignores what follows the
-//! comma.
+//! command `truetail flow from-access-log` writes such files. A trace reader ignores what follows the comma.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -121,8 +120,7 @@ fn shortened(text: &str) -> String {
 }
 
 impl Replay {
-    /// Makes the requests, to the origin of `base` with its header lines. The most frequent routes become separate
-    /// targets.
+    /// Makes the requests, to the origin of `base` with its header lines. Frequent routes become separate targets.
     ///
     /// # Errors
     /// `base` or a request is invalid, or the requests need too much memory.

@@ -1,8 +1,7 @@
 //! Recognizes secrets by the words of a name and by the form of a value.
 //!
 //! A list of whole names is never complete. So a name is cut into its words (`X-User-Jwt`, `apiKey`, `DB_PWD`). A value
-//! under any name counts as a secret if it has the form of a secret, or if it is as random as only generated values
-//! are.
+//! under any name counts as a secret if it has the form of one, or if it is as random as only generated values are.
 
 use percent_encoding::percent_decode_str;
 
@@ -29,8 +28,7 @@ const PARTS: [&str; 20] = [
     "subscriptionkey",
     "sharedkey",
 ];
-/// A name is secret if it has one of these as a whole word. Part of a longer word (`passenger`, `hotpot`) means
-/// nothing.
+/// A name is secret if it has one of these as a whole word. Parts of words (`passenger`, `hotpot`) do not count.
 const WORDS: [&str; 18] = [
     "pass", "pwd", "pw", "passwd", "otp", "totp", "jwt", "jws", "dpop", "bearer", "sid", "csrf", "xsrf", "saml", "pin",
     "cvv", "cvc", "ssn",

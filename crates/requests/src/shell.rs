@@ -118,8 +118,7 @@ impl WordReader<'_> {
         Ok(true)
     }
 
-    /// Reads what follows a dollar sign. The sign is plain text unless a quote, a name or an expansion follows. Escaped
-    /// line breaks are removed first.
+    /// Reads what follows a dollar sign, without escaped line breaks. Without an expansion the sign is plain text.
     fn dollar(&mut self, in_quotes: bool) -> Result<(), ShellError> {
         self.rest = self.rest.trim_start_matches("\\\n");
         match self.rest.chars().next() {

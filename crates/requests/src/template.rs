@@ -8,8 +8,8 @@ use crate::placeholder::{first_placeholder, has_placeholder};
 use crate::rows::NamedField;
 use crate::{InputError, Location, TargetSpec};
 
-/// Characters that are encoded in a URL: all but the unreserved characters of RFC 3986. So a field never changes the
-/// structure of the URL.
+/// Characters that are encoded in a URL: all but the unreserved ones of RFC 3986, so a field never changes its
+/// structure.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Position of a placeholder, which decides how its field is encoded.
@@ -169,8 +169,7 @@ fn number_of(name: &str, fields: &mut Vec<NamedField>, location: &Location) -> u
     })
 }
 
-/// Markers in place of placeholders while a request is assembled. They are letters and digits, which no encoding
-/// changes.
+/// Markers in place of placeholders while a request is assembled: letters and digits, which no encoding changes.
 struct Markers {
     marker: String,
     placed: Vec<(usize, FieldPosition)>,

@@ -30,11 +30,9 @@ pub struct Usage {
     pub input: Option<u64>,
 }
 
-/// Reads the data of an event. Returns `None` if it is not a JSON object, or if a field that is read here has another
-/// form.
+/// Reads the data of an event. Returns `None` if it is not a JSON object, or if a field has an unexpected form.
 ///
-/// The time is proportional to the length of the data. Only a text with escapes needs memory, at most as much as the
-/// data.
+/// The time is proportional to the length of the data. Only escaped text needs memory, at most as much as the data.
 pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
     // Serde would read a list as the fields in their order.
     if data.trim_ascii_start().first() != Some(&b'{') {
@@ -58,8 +56,7 @@ pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
     })
 }
 
-/// An event. Older versions of vLLM send errors as `{"object": "error", "message": …}`, other servers as `{"error":
-/// …}`.
+/// An event. Older versions of vLLM send errors as `{"object": "error", …}`, other servers as `{"error": …}`.
 #[derive(Deserialize)]
 struct Event {
     #[serde(default)]

@@ -45,8 +45,7 @@ impl AnswerText {
 }
 
 /// Adds the text of an event's content to `text`, including reasoning. Returns true if the content is only text of one
-/// choice. The tokens of a tool call cannot be counted, because models write tool calls in formats that truetail does
-/// not know.
+/// choice. A tool call cannot be counted, because its form in tokens depends on the model.
 ///
 /// `data` is of an event that [`read_chunk`](crate::read_chunk) can read.
 fn add_text(api: LlmApi, data: &[u8], text: &mut String) -> bool {

@@ -57,9 +57,8 @@ impl ItemStreams {
         books.open.insert(arrival.index, ItemStream { clocks, yielded: arrival.intended_start, marks });
     }
 
-    /// Records that the generator of this arrival yielded an item at `at`. `had_to_wait` means that the item was not
-    /// ready when the caller asked for it. A ready item is taken to have come together with the one before, unless it
-    /// took [`APART`] to yield.
+    /// Records that the generator yielded an item at `at`. `had_to_wait` means that the caller had to wait for it. A
+    /// ready item counts as coming together with the one before, unless it took [`APART`] to yield.
     pub fn item(&self, arrival: Arrival, at: Timestamp, had_to_wait: bool) {
         let Books { options, found, open, waited, .. } = &mut *self.lock();
         let Some(ItemStream { clocks, yielded, marks }) = open.get_mut(&arrival.index) else { return };

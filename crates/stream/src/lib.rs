@@ -1,5 +1,4 @@
-//! Measures answers that come in pieces: the time to the first event, the gaps between events, and how each stream
-//! ends.
+//! Measures answers that come in pieces: time to the first event, gaps between events, and how each stream ends.
 //!
 //! | file | what is in it |
 //! |---|---|

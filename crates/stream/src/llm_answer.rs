@@ -130,8 +130,7 @@ impl LlmAnswer {
         self.usage.is_none() && self.first.is_some() && !self.has_other_choice
     }
 
-    /// Counts the tokens of a complete answer and the objectives that it met. `by_client` is the number of tokens that
-    /// a tokenizer makes of its text.
+    /// Counts the tokens of a complete answer and the objectives that it met. `by_client` is a tokenizer's count.
     pub(crate) fn count(self, ended: AnswerEnd, by_client: Option<u64>, options: &LlmOptions, found: &mut Found) {
         if !ended.is_complete {
             return;
@@ -178,8 +177,7 @@ impl LlmAnswer {
     }
 
     /// Returns the time from the first content to the last, divided by the tokens after the first. It is unknown if all
-    /// content came at once, if the one token came in two reads, or if several choices share the tokens in unknown
-    /// proportions.
+    /// content came at once, if the one token came in two reads, or if choices share the tokens.
     fn per_token(self, by_client: Option<u64>) -> PerToken {
         let tokens = self.usage.map(|usage| usage.output).or(by_client);
         match (self.first.zip(self.last), tokens) {

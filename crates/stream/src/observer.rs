@@ -209,8 +209,7 @@ impl Observer for StreamObserver {
             }
             slot.clocks.is_idle = slot.clocks.touched + timeout <= now;
             let is_idle = slot.clocks.is_idle;
-            // An idle stream is checked again too, because the engine asks once more after it has read what came
-            // meanwhile.
+            // Idle streams are checked again too: the engine asks once more after reading what came meanwhile.
             self.look_later(look.request);
             if is_idle {
                 return Some(look.request);

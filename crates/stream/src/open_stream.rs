@@ -126,8 +126,7 @@ impl Clocks {
         self.last.map(|last| last.at)
     }
 
-    /// Returns true if a request with this outcome is a complete stream. `is_whole` means that it did not end inside an
-    /// event.
+    /// Returns true if this outcome completes the stream. `is_whole` means that it did not end inside an event.
     pub(crate) fn is_complete(&self, outcome: Outcome, is_whole: bool, options: &StreamOptions) -> bool {
         let is_marked = self.is_marked || options.end_mark.is_none();
         let is_answer = matches!(outcome, Outcome::Response { .. }) && self.head == Head::OfStream;
@@ -159,8 +158,7 @@ impl Clocks {
         self.longest = Some(self.longest.map_or(gap, |longest| longest.max(gap)));
     }
 
-    /// Records the end of the measured request at `end`. `is_complete` is the result of [`Clocks::is_complete`].
-    /// Returns the ending.
+    /// Records the end of the measured request, and returns its ending. [`Clocks::is_complete`] gives `is_complete`.
     pub(crate) fn end(
         mut self,
         outcome: Outcome,

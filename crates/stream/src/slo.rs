@@ -35,8 +35,7 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Returns true if a condition is about the time of each request, as `ttft < 200ms` is and `ttft p99 < 200ms` is
-    /// not.
+    /// Returns true if a condition is about each request, as `ttft < 200ms` is and `ttft p99 < 200ms` is not.
     pub fn is_in(condition: &str) -> bool {
         condition.split(['<', '>']).next().and_then(SloTime::named).is_some()
     }

@@ -30,8 +30,7 @@ impl StreamRun {
         StreamRun { options, asking: None, of_steps: Vec::new(), measure_from, found }
     }
 
-    /// Sets which targets ask for streams, if the targets are steps of flows. `steps` has the name of each target and
-    /// whether it asks.
+    /// Sets which targets ask for streams, if they are steps of flows. `steps` pairs each name with whether it asks.
     #[must_use]
     pub fn of_steps<'a>(self, steps: impl Iterator<Item = (&'a str, bool)>) -> StreamRun {
         let (mut asking, mut of_steps) = (Vec::new(), Vec::new());

@@ -48,8 +48,7 @@ impl Tokenizer {
         Err("this truetail has no tokenizers; build it with --features tokenizer".to_owned())
     }
 
-    /// Returns the number of tokens of each text, without special tokens at its start or end; `None` for a text that
-    /// cannot be encoded.
+    /// Returns the tokens of each text, without special tokens at its ends; `None` if it cannot be encoded.
     #[cfg(feature = "tokenizer")]
     pub(crate) fn count(&self, texts: &[&str]) -> Vec<Option<u64>> {
         let one = |text: &&str| Some(self.inner.encode_fast(*text, false).ok()?.len() as u64);

@@ -1,5 +1,4 @@
-//! Answers whose tokens the server did not count. They wait until the load is over, so that the tokenizer does not
-//! disturb it.
+//! Answers whose tokens the server did not count. The tokenizer counts them after the load, so as not to disturb it.
 
 use crate::chunk_text::AnswerText;
 use crate::found::Found;

@@ -13,8 +13,7 @@ pub trait Guide: Send {
     /// Continues after an answer to the request of this user.
     fn answered(&mut self, user: u32, answer: &GuidedAnswer<'_>) -> NextMove;
 
-    /// Ends the session of this user: its request got no answer or could not be made, or the run is over. It is not
-    /// called after a move that ends the session.
+    /// Ends the session of this user, because its request failed or the run is over. Not called after a final move.
     fn abandon(&mut self, user: u32);
 }
 
@@ -62,8 +61,7 @@ pub enum NextMove {
 pub struct GuidedRequest {
     /// The index of its step.
     pub step: u32,
-    /// The planned think time before it. It must be zero for the first request, since it would only move the session's
-    /// arrival.
+    /// The planned think time before it. It is zero for the first request, which it would only delay.
     pub think: Nanos,
     /// Its method.
     pub method: String,

@@ -1,5 +1,4 @@
-//! Parser from the text of a Hurl file to a [`FlowFile`]. Unsupported features of Hurl are refused with their line and
-//! name; nothing is silently ignored.
+//! Parser from the text of a Hurl file to a [`FlowFile`]. Unsupported features are errors with their line and name.
 //!
 //! | file | what it reads |
 //! |---|---|

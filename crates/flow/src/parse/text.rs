@@ -10,8 +10,7 @@ const DEEPEST: usize = 4;
 const MAX_NAME_BYTES: usize = 200;
 
 impl Parser<'_> {
-    /// Reads a text up to a character that `ends` it, or to the end of the text. If `is_raw`, a backslash is a plain
-    /// character.
+    /// Reads a text up to a character that `ends` it. If `is_raw`, a backslash is a plain character.
     pub(super) fn template_until(&mut self, ends: impl Fn(char) -> bool, is_raw: bool) -> Result<Template> {
         let mut template = Template::default();
         while let Some(c) = self.at.peek() {

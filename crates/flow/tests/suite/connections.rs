@@ -43,7 +43,7 @@ fn connections_opened(measured: &Measured) -> (u64, u64) {
 }
 
 #[test]
-fn each_session_has_a_connection_of_its_own_from_its_first_request_to_its_last() {
+fn each_session_keeps_one_connection_for_all_its_requests() {
     for server in in_both(named) {
         let measured = run_within(&server, FLOW, limits(None));
         assert_eq!(measured.facts.tally.completed, SESSIONS);
@@ -57,7 +57,7 @@ fn each_session_has_a_connection_of_its_own_from_its_first_request_to_its_last()
 }
 
 #[test]
-fn a_limit_on_connections_is_one_on_sessions_under_way_and_those_that_wait_are_late() {
+fn a_limit_on_connections_limits_open_sessions_and_delays_the_rest() {
     for server in in_both(named) {
         let measured = run_within(&server, FLOW, limits(Some(2)));
         assert_eq!(measured.facts.tally.completed, SESSIONS);

@@ -191,7 +191,7 @@ fn a_lost_connection_ends_the_sessions_that_wait_on_it() {
 }
 
 #[test]
-fn a_step_that_a_server_did_not_take_up_before_it_went_away_is_asked_again_and_its_session_goes_on() {
+fn a_step_that_goaway_left_unprocessed_is_sent_again() {
     let measured = with_trouble(|connection, stream| match connection {
         0 => Say::Bytes(frame(GOAWAY, 0, 0, &[&(stream - 2).to_be_bytes()[..], &[0; 4]].concat())),
         _ => Say::Bytes(ok(stream)),

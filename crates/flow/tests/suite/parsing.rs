@@ -217,7 +217,7 @@ fn what_is_not_supported_is_refused_with_its_line_and_its_name() {
 }
 
 #[test]
-fn what_asks_for_another_version_or_cannot_be_sent_in_it_is_refused_with_its_line() {
+fn a_step_for_another_http_version_is_refused_with_its_line() {
     let get = "GET http://127.0.0.1/\n";
     for (text, version, line, says) in [
         (format!("{get}HTTP/2 200"), HttpVersion::Http1, 2, "--http2"),

@@ -59,7 +59,7 @@ HTTP 200
 "#;
 
 #[test]
-fn each_hop_is_a_request_and_the_last_answer_is_that_of_the_step() {
+fn each_hop_is_a_request_and_the_step_has_the_last_answer() {
     for server in in_both(login) {
         let measured = run(&server, LOGIN);
         let facts = &measured.facts;
@@ -121,7 +121,7 @@ fn the_status_says_which_method_and_body_follow() {
 }
 
 #[test]
-fn a_redirect_is_an_answer_where_none_is_followed_or_it_has_no_location() {
+fn an_unfollowed_redirect_or_one_without_location_is_an_answer() {
     for server in in_both(|_, asked| match path(asked) {
         "/nowhere" => (302, Vec::new(), String::new()),
         _ => to(302, "/b"),
@@ -213,7 +213,7 @@ fn each_hop_has_its_own_time_limit() {
 }
 
 #[test]
-fn a_hop_that_was_due_when_the_run_ended_is_planned_and_its_session_in_flight() {
+fn a_hop_due_at_the_end_leaves_its_session_in_flight() {
     let server = Server::start(|_, asked| match path(asked) {
         "/a" => {
             // Meanwhile other sessions arrive, and are due before the hop.

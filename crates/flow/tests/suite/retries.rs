@@ -30,8 +30,7 @@ fn counting(answer: impl Fn(u64) -> Answer + Send + Sync) -> impl Fn(u64, &Asked
     }
 }
 
-/// Returns a flow whose second step has these options and this expectation. The paths differ by version, because
-/// requests are counted by path.
+/// A flow whose second step has these options and expectation. Paths differ by version, because the server counts them.
 fn polling(version: HttpVersion, options: &str, expected: &str) -> String {
     let poll = if version == HttpVersion::Http2 { "poll2" } else { "poll1" };
     format!(
@@ -41,7 +40,7 @@ fn polling(version: HttpVersion, options: &str, expected: &str) -> String {
 }
 
 #[test]
-fn an_attempt_is_a_request_and_the_step_has_the_time_of_all() {
+fn each_attempt_is_a_request_and_the_step_time_covers_all() {
     let third_is_good = |nth| (if nth < 2 { 503 } else { 200 }, Vec::new(), String::new());
     for server in in_both(counting(third_is_good)) {
         let measured = run(&server, &polling(server.version, "retry: 5\nretry-interval: 40ms", "HTTP 200"));
@@ -121,7 +120,7 @@ fn each_attempt_follows_redirects_anew() {
 }
 
 #[test]
-fn an_attempt_that_is_still_to_come_when_the_run_ends_leaves_its_session_in_flight() {
+fn a_retry_pending_at_the_end_leaves_its_session_in_flight() {
     let server = Server::start(|_, _| (500, Vec::new(), String::new()));
     let limits = Limits { drain: Nanos::from_secs(1), ..Limits::default() };
     let measured = run_within(&server, "GET {{host}}/a\n[Options]\nretry: 3\nretry-interval: 1m\nHTTP 200\n", limits);

@@ -141,7 +141,7 @@ fn over_sockets_the_books_are_those_of_virtual_time() {
 }
 
 #[test]
-fn sessions_that_never_began_belong_to_the_flow_that_they_would_have_followed() {
+fn sessions_that_never_began_count_in_their_drawn_flow() {
     // The service stalls from 1 s on, and a session waits for the only connection until the end of the drain.
     let load = "rate = 50\nduration = \"2s\"\nconnections = 1\ndrain = \"100ms\"";
     let service = "baseline = \"1ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"1s\"\nfor = \"9s\"\n";

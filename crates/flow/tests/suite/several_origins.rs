@@ -90,7 +90,7 @@ fn connections(server: &Versioned) -> BTreeMap<String, BTreeSet<usize>> {
 }
 
 #[test]
-fn each_request_goes_to_its_origin_with_the_cookies_that_are_for_it() {
+fn each_request_goes_to_its_origin_with_the_right_cookies() {
     for (login, api) in pairs(login, ok) {
         let measured = run(FLOW, &login, &api, Limits::default());
         assert_eq!(measured.facts.tally, completed(), "{:?}", measured.examples);
@@ -191,7 +191,7 @@ fn away_and_back(ports: &Arc<[AtomicU16; 2]>) -> Vec<(Versioned, Versioned)> {
 }
 
 #[test]
-fn a_redirect_is_followed_to_an_origin_of_the_flow_which_is_not_told_who_asks() {
+fn a_redirect_to_another_origin_of_the_flow_carries_no_credentials() {
     let ports = Arc::new([AtomicU16::new(0), AtomicU16::new(0)]);
     for (login, api) in away_and_back(&ports) {
         for (server, port) in [&login, &api].into_iter().zip(&*ports) {

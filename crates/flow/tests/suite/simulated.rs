@@ -96,7 +96,7 @@ fn the_slowest_sessions_are_kept_to_the_nanosecond() {
 }
 
 #[test]
-fn a_sampled_session_says_how_it_ended_and_how_long_its_user_thought() {
+fn a_sampled_session_has_its_ending_and_its_think_time() {
     let thinks = "GET {{host}}/a\nHTTP 200\n\nGET {{host}}/b\n[Options]\ndelay: 50ms\nHTTP 200\n";
     let service = "baseline = \"5ms\"\n[[service.route]]\npath = \"/b\"\nbaseline = \"9ms\"\n\
         [[service.route.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 2\n";
@@ -209,8 +209,7 @@ fn faults_that_count_requests_count_those_of_their_route() {
     let (steps, planned) = (&sessions(&run).steps, sessions(&run).tally.planned);
     assert_eq!((planned, steps[0].ended_here[&EarlyEnd::Status]), (40, 8));
     let orders = &steps[3].ended_here;
-    // Every 4th of 32 orders is reset. Orders 7, 14 and 21 are malformed; order 28 meets both faults, and the reset
-    // wins.
+    // Every 4th of 32 orders is reset, and 7, 14 and 21 are malformed. Order 28 would be both; its reset comes first.
     assert_eq!((orders[&EarlyEnd::Reset], orders[&EarlyEnd::Malformed]), (8, 3));
     assert_eq!(run.facts.notes, ["first end at login: line 5: the status is 503, not 200"]);
 }
@@ -231,7 +230,7 @@ fn an_assert_on_the_duration_is_judged_by_the_exact_one() {
 }
 
 #[test]
-fn think_times_are_drawn_by_the_seed_and_are_no_part_of_a_session_s_time() {
+fn think_times_depend_on_the_seed_and_are_not_session_time() {
     let scenario = scenario("rate = 20\nduration = \"1s\"", "baseline = \"5ms\"");
     let text = "GET {{host}}/a\n\n# truetail: delay exponential 1s\nGET {{host}}/b\n";
     let run = simulated(text, &scenario);
@@ -332,7 +331,7 @@ fn attempts_are_exact_and_those_over_sockets_have_the_same_books() {
 
 /// The run ends at 3 s. In one flow, the only session waits for a retry then; in the other, its user thinks.
 #[test]
-fn what_was_waited_for_a_retry_is_in_the_time_of_its_session() {
+fn the_wait_for_a_retry_counts_as_session_time() {
     let service = "baseline = \"5ms\"\n[[service.route]]\npath = \"/b\"\nbaseline = \"9ms\"\n\
         [[service.route.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 1\n";
     let scenario = scenario("rate = 1\nduration = \"1s\"\ndrain = \"2s\"", service);

@@ -141,7 +141,7 @@ fn the_mark_of_utf_8_is_passed_over() {
 }
 
 #[test]
-fn windows_line_breaks_and_bytes_that_are_no_utf_8_do_no_harm() {
+fn windows_line_breaks_and_invalid_utf_8_do_no_harm() {
     for (format, path, _) in FILES {
         let whole = beginning(path, 30);
         let windows: Vec<u8> = whole

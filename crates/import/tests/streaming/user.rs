@@ -55,7 +55,7 @@ fn json_lines() {
 }
 
 #[test]
-fn starts_may_count_from_the_run_or_be_missing_and_ends_may_stand_for_durations() {
+fn starts_may_be_relative_or_missing_and_ends_may_replace_durations() {
     let text = "from,to\n0.5,0.75\n1.5,1.25\n2.0,2.1\n";
     let (run, requests) = import("start=from,end=to", "start=s,end=s", text).expect("a table");
     assert_eq!(

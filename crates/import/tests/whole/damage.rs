@@ -41,7 +41,7 @@ fn the_mark_of_utf_8_does_no_harm() {
 }
 
 #[test]
-fn a_report_of_wrk_that_was_cut_off_is_refused_at_its_end() {
+fn a_truncated_wrk_report_is_refused_at_its_end() {
     let bytes = bytes_of("tools/wrk/4.1.0/stall/stdout.txt");
     let error = refused("wrk", &bytes[..bytes.len() - 10]);
     let expected = "the report stops before its last line; it was cut off (this importer was tested with wrk 4.1.0)";

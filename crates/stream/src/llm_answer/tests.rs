@@ -17,8 +17,7 @@ fn usage(tokens: u64) -> String {
     format!(r#"{{"choices":[],"usage":{{"prompt_tokens":5,"completion_tokens":{tokens}}}}}"#)
 }
 
-/// An answer with events at these milliseconds, due at 0 and sent at 1 ms. It ends with its last event. Events at the
-/// same instant come in one read.
+/// An answer with events at these milliseconds, due at 0 and sent at 1 ms. Events at the same instant come in one read.
 fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> Found {
     let options = options(slo);
     let llm = options.llm.as_ref().unwrap();

@@ -84,8 +84,7 @@ fn streams_on_one_connection_are_told_apart() {
     let (_, facts) = run(in_http2(&url, 20), StreamOptions { stall: Some(Nanos::from_millis(300)), ..sse() });
     assert_eq!((facts.tally.complete, facts.events), (20, 60), "{facts:?}");
     assert!(facts.coalesced_gaps >= 20, "{facts:?}");
-    // The server waits longer than the test asserts: its wait begins before the system has its bytes, and the client
-    // may pause.
+    // The server waits longer than asserted: its wait begins before the system has its bytes, and the client may pause.
     assert_eq!(count(&facts, StreamTime::LongestGap), 20);
     assert!(longest(&facts, StreamTime::LongestGap) >= 300 * MS && facts.stalls >= 1, "{facts:?}");
     let chunks = StreamOptions::new(StreamKind::Chunks);

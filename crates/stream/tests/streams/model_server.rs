@@ -57,8 +57,7 @@ fn a_batch_that_stalls() {
     for rank in [1, REQUESTS / 2, REQUESTS] {
         let measured = first.value_at_rank(rank).unwrap().0;
         let i = rank as usize - 1;
-        // The event cannot have come before it was due, and the server cannot have seen the request before its intended
-        // start. A bucket is a thousandth wide.
+        // No event can come before it is due, and no request before its intended start. A bucket is a thousandth wide.
         assert!(measured + measured / 1000 >= due[i], "rank {rank}: {measured}, due after {}", due[i]);
         // A busy machine may be late, but hardly by five seconds.
         assert!(measured <= left[i] + 5_000 * MS, "rank {rank}: {measured}, left after {}", left[i]);

@@ -12,8 +12,7 @@ use crate::{count, plan, run, sse};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
 
-/// Starts a server that answers the first request on each connection with `act` and then closes the connection. It ends
-/// with the test process.
+/// Starts a server that answers the first request on each connection with `act`, then closes the connection.
 pub(crate) fn serve(act: impl Fn(&mut TcpStream) -> std::io::Result<()> + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
