@@ -1,7 +1,7 @@
-//! How fast files are read on one core: `cargo run --release -p truetail-import --example read_speed [MB]`.
+//! Measures how fast files are read on one core: `cargo run --release -p truetail-import --example read_speed [MB]`.
 //!
-//! It makes a file of that size of each format in memory (256 MB unless said otherwise), reads it five times, and prints the
-//! fastest and the slowest reading in MB (10⁶ bytes) per second of processor time, so that other programs disturb it less.
+//! It makes a file of each format in memory (256 MB by default) and reads it five times. It prints the fastest and the
+//! slowest pass in MB (10⁶ bytes) per second of processor time, which other programs disturb less than wall time.
 
 use std::env;
 use std::io::Write;
@@ -21,7 +21,7 @@ fn main() {
     }
 }
 
-/// Makes a file of about so many bytes.
+/// Makes a file of about this many bytes.
 type Make = fn(usize) -> Vec<u8>;
 
 const FILES: [(&str, Make); 5] = [
@@ -53,7 +53,7 @@ fn report(format: &str, file: &[u8]) {
     println!("{name:<12} {size:>9.1} {requests:>10} {slowest:>9.0} {fastest:>9.0}");
 }
 
-/// What this thread used of a processor so far.
+/// Returns the processor time of this thread in seconds.
 fn cpu_seconds() -> f64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec as f64 + used.tv_nsec as f64 / 1e9

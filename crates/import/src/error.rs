@@ -1,22 +1,20 @@
-//! What is wrong with a file.
-
 use truetail_run::FilePlace;
 
-/// A file of which nothing can be used.
+/// Reason why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// It cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// It is not what its format says.
+    /// Its content does not match its format.
     #[error("{}: {what}", place_text(.place))]
     Content {
-        /// Where.
+        /// Place of the problem.
         place: FilePlace,
-        /// What is wrong there.
+        /// The problem.
         what: String,
     },
-    /// What the user says of its columns is wrong.
+    /// The user's options for its columns are wrong.
     #[error("{0}")]
     Options(String),
     /// Its format was not recognised.
@@ -24,13 +22,13 @@ pub enum ImportError {
     Unrecognised(#[from] Unrecognised),
 }
 
-/// A file that is of no known format.
+/// A file of an unknown format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{looks_like}{}", near_text(.near))]
 pub struct Unrecognised {
-    /// What it looks like: `a CSV table with the columns a, b and c`.
+    /// Description of the file: `a CSV table with the columns a, b and c`.
     pub looks_like: String,
-    /// The names of the formats that come near, with the reason why it is none of them.
+    /// Names of similar formats, with the reason why the file does not match.
     pub near: Vec<(&'static str, String)>,
 }
 

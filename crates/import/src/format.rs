@@ -1,5 +1,3 @@
-//! The interface of a format.
-
 use std::io::BufRead;
 
 use truetail_model::time::Nanos;
@@ -8,7 +6,7 @@ use truetail_run::{ForeignRequest, ForeignRun};
 use crate::ImportError;
 use crate::rows::number::Unit;
 
-/// Takes each request as it is read.
+/// Receives each request as it is read.
 pub type RequestSink<'a> = dyn FnMut(&ForeignRequest) + 'a;
 
 /// Facts about a format.
@@ -16,9 +14,9 @@ pub type RequestSink<'a> = dyn FnMut(&ForeignRequest) + 'a;
 pub struct FormatInfo {
     /// Its name on the command line, such as `jmeter-csv`: lower-case letters, digits and `-`.
     pub name: &'static str,
-    /// What such a file is, for lists and errors: `JMeter results as CSV`.
+    /// Description of its files for lists and errors: `JMeter results as CSV`.
     pub about: &'static str,
-    /// The tool that writes it; `None` for formats of no tool.
+    /// The tool that writes it, if it is the format of a tool.
     pub tool: Option<&'static str>,
 }
 
@@ -31,37 +29,34 @@ impl FormatInfo {
     }
 }
 
-/// How much the beginning of a file looks like a format.
+/// Result of comparing the start of a file with a format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Likeness {
-    /// It is this format.
+    /// It has this format.
     Yes,
-    /// It comes near, but for the reason given: `the column 'elapsed' is missing`.
+    /// It is similar, but differs for this reason: `the column 'elapsed' is missing`.
     Near(String),
-    /// It is something else.
+    /// It has another format.
     No,
 }
 
-/// What the user says of a file beside its format.
+/// Options of the user for reading a file.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct ImportOptions {
-    /// How many requests may have been outstanding, where the file does not say.
+    /// Number of simultaneous requests, if the file does not state it.
     pub users: Option<u32>,
-    /// How often each user sends, where the file does not say.
+    /// Interval in which each user sends, if the file does not state it.
     pub expected_interval: Option<Nanos>,
-    /// Which columns hold what, for tables of no tool: `start`, `end`, `duration`, `worker`, `status`, `error`, `bytes`, each
-    /// with the name of its column; in JSON lines with the path to it, and in a table without header with its number from 1.
+    /// Columns of tables of no tool: pairs of a role (`start`, `end`, `duration`, `worker`, `status`, `error`, `bytes`)
+    /// and a column. The column is a name, in JSON lines a path, and in a table without header a number from 1.
     pub columns: Vec<(String, String)>,
-    /// The units (`ns`, `us`, `ms`, `s`) of `start`, `end` and `duration`, for tables of no tool. Without one, a point in time is
-    /// a date or a Unix time of 10, 13, 16 or 19 digits, and a duration has the unit at the end of its column's name.
+    /// Units (`ns`, `us`, `ms`, `s`) of `start`, `end` and `duration` in tables of no tool. By default, an instant is a
+    /// date or a Unix time of 10, 13, 16 or 19 digits, and the unit of a duration is at the end of its column's name.
     pub units: Vec<(String, String)>,
 }
 
 impl ImportOptions {
     /// Refuses columns and units.
-    ///
-    /// # Errors
-    /// [`ImportError::Options`].
     pub(crate) fn refuse_all(&self, info: &FormatInfo) -> Result<(), ImportError> {
         match self.units.is_empty() {
             true => self.refuse_columns(info),
@@ -70,17 +65,11 @@ impl ImportOptions {
     }
 
     /// Refuses columns.
-    ///
-    /// # Errors
-    /// [`ImportError::Options`].
     pub(crate) fn refuse_columns(&self, info: &FormatInfo) -> Result<(), ImportError> {
         if self.columns.is_empty() { Ok(()) } else { Err(info.needs_no("--columns")) }
     }
 
-    /// The unit of `start`, `end` or `duration`, where the user says it.
-    ///
-    /// # Errors
-    /// [`ImportError::Options`], if it is no unit.
+    /// Returns the unit of `start`, `end` or `duration`, if the user states it. An unknown unit is an error.
     pub(crate) fn unit(&self, role: &str) -> Result<Option<Unit>, ImportError> {
         let Some((_, unit)) = self.units.iter().find(|(name, _)| name == role) else { return Ok(None) };
         let wrong = || ImportError::Options(format!("the unit of '{role}' must be ns, us, ms or s, not '{unit}'"));
@@ -90,10 +79,10 @@ impl ImportOptions {
 
 /// One kind of file.
 pub trait Format: Sync {
-    /// Facts about it.
+    /// Returns facts about the format.
     fn info(&self) -> &'static FormatInfo;
 
-    /// Refuses what the user said of the file and this format does not ask for.
+    /// Refuses options that this format does not use.
     ///
     /// # Errors
     /// [`ImportError::Options`].
@@ -101,14 +90,14 @@ pub trait Format: Sync {
         options.refuse_all(self.info())
     }
 
-    /// Whether a file that begins with `head` is of this format. `head` holds the whole file if that is short, else at least
-    /// 64 KiB.
+    /// Compares the start of a file with this format. `head` holds the whole file if it is short, or else at least 64
+    /// KiB.
     fn likeness(&self, head: &[u8]) -> Likeness;
 
     /// Reads a file to its end.
     ///
     /// # Errors
-    /// [`ImportError`], if nothing of it can be used, or it cannot be read.
+    /// [`ImportError`], if no part of the file can be used, or if it cannot be read.
     fn read(
         &self,
         input: &mut dyn BufRead,

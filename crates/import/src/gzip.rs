@@ -1,14 +1,12 @@
-//! Files that are compressed with gzip, which k6 writes by itself.
-
 use std::io::{self, BufRead, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use truetail_run::{FilePlace, ForeignRun};
 
-/// How such a file begins.
+/// First bytes of a gzip file.
 pub(crate) const MAGIC: &[u8] = b"\x1f\x8b";
 
-/// Reads what was compressed. Where the file is damaged or cut off, what comes before that is used.
+/// Reads compressed text, such as k6's files. If the file is damaged or cut off, the text before that place is used.
 pub(crate) struct Unpacked<R> {
     decoder: MultiGzDecoder<R>,
     bytes: u64,
@@ -20,13 +18,13 @@ impl<R: BufRead> Unpacked<R> {
         Unpacked { decoder: MultiGzDecoder::new(input), bytes: 0, wrong: None }
     }
 
-    /// Where the file was damaged, for people.
+    /// Returns a note about the place of the damage.
     pub fn note(&self) -> Option<String> {
         let wrong = self.wrong.as_ref()?;
         Some(format!("the compressed file is damaged or cut off after {} bytes of text: {wrong}", self.bytes))
     }
 
-    /// Says in the run where the file was damaged.
+    /// Records the place of the damage in the run.
     pub fn report(&self, run: &mut ForeignRun) {
         if let Some(note) = self.note() {
             run.notes.push(note);

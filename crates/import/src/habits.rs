@@ -1,6 +1,6 @@
-//! What each tool does by itself and does not say in its file, with the place where that is written.
+//! Habits of each tool that change its numbers but do not show in its files, with their sources.
 //!
-//! A line number is that of the version that was read. Where a habit was found by running a tool, its source is the stored
+//! Line numbers refer to the version that was read. If a habit was found by running a tool, its source is the stored
 //! output below `testdata/tools`.
 
 use truetail_run::Habit;
@@ -9,7 +9,8 @@ const fn habit(what: &'static str, source: &'static str) -> Habit {
     Habit { what, source }
 }
 
-/// The habits of a tool, by its name, or those behind a format of no tool; none where nothing is known.
+/// Returns the habits of a tool by its name, or of the writers of a format of no tool. Returns none if nothing is
+/// known.
 pub fn of(tool: &str) -> &'static [Habit] {
     ALL.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, habits)| habits)
 }
@@ -36,7 +37,6 @@ const ALL: [(&str, &[Habit]); 18] = [
     ("har", HAR),
 ];
 
-/// ab.
 const AB: &[Habit] = &[
     habit(
         "'Failed requests' counts a reset up to three times, and an answer of another length than the first as a failure",
@@ -52,7 +52,6 @@ const AB: &[Habit] = &[
     ),
 ];
 
-/// hey.
 const HEY: &[Habit] = &[
     habit("requests without an answer are in no latency and in no row of the CSV", "hey report.go, runReporter"),
     habit(
@@ -69,7 +68,6 @@ const HEY: &[Habit] = &[
     ),
 ];
 
-/// wrk.
 const WRK: &[Habit] = &[
     habit(
         "after every run, wrk adds requests to its histogram that it never sent (HdrHistogram's correction), at an interval \
@@ -84,7 +82,6 @@ const WRK: &[Habit] = &[
     habit("requests in flight at the end are dropped", "wrk 4.1.0, testdata/tools/wrk/4.1.0"),
 ];
 
-/// wrk2.
 const WRK2: &[Habit] = &[
     habit("latency starts when the connection's own schedule had planned the request", "wrk2 wrk.c line 518"),
     habit(
@@ -102,7 +99,6 @@ const WRK2: &[Habit] = &[
     habit("what was still due at the end is lost", "wrk2 wrk.c line 503"),
 ];
 
-/// Vegeta.
 const VEGETA: &[Habit] = &[
     habit(
         "latency starts when a worker takes the request, not when the pacer planned it",
@@ -119,7 +115,6 @@ const VEGETA: &[Habit] = &[
     habit("failed requests are among the latencies, so a quick refusal lowers them", "vegeta lib/metrics.go line 58"),
 ];
 
-/// k6.
 const K6: &[Habit] = &[
     habit(
         "an open executor drops an iteration when no virtual user is free, and does not make it up",
@@ -136,7 +131,6 @@ const K6: &[Habit] = &[
     habit("a sample's time is the end of the request", "k6 1.8.1, testdata/tools/k6-constant-arrival-rate/1.8.1"),
 ];
 
-/// JMeter.
 const JMETER: &[Habit] = &[
     habit(
         "percentiles of the HTML report come from the last 20,000 samples only, by default",
@@ -153,7 +147,6 @@ const JMETER: &[Habit] = &[
     ),
 ];
 
-/// Gatling.
 const GATLING: &[Habit] = &[
     habit(
         "latency starts when the HTTP client takes the request and is in whole milliseconds",
@@ -167,7 +160,6 @@ const GATLING: &[Habit] = &[
     ),
 ];
 
-/// Locust.
 const LOCUST: &[Habit] = &[
     habit(
         "response times are rounded to two significant digits before the percentiles are taken",
@@ -181,7 +173,6 @@ const LOCUST: &[Habit] = &[
     habit("requests in flight at the end are dropped", "Locust 2.47.0, testdata/tools/locust/2.47.0"),
 ];
 
-/// Hyperfoil.
 const HYPERFOIL: &[Habit] = &[
     habit(
         "latency starts when the request is prepared; only compensateInternalLatency, off by default, counts from the \
@@ -196,7 +187,6 @@ const HYPERFOIL: &[Habit] = &[
     habit("constantRate sends at random (Poisson) by default", "Hyperfoil, variance of OpenModelPhase"),
 ];
 
-/// oha.
 const OHA: &[Habit] = &[
     habit(
         "--latency-correction counts from when the pacer woke up, not from the schedule, and without a rate it does nothing",
@@ -213,7 +203,6 @@ const OHA: &[Habit] = &[
     ),
 ];
 
-/// fortio.
 const FORTIO: &[Habit] = &[
     habit("latency starts with the call, however late the call is", "fortio periodic.go lines 804-822"),
     habit(
@@ -230,7 +219,6 @@ const FORTIO: &[Habit] = &[
     ),
 ];
 
-/// autocannon.
 const AUTOCANNON: &[Habit] = &[
     habit(
         "with a rate, every latency is recorded again at 1 ms less, 2 ms less and so on, whatever the rate: this can halve \
@@ -248,14 +236,12 @@ const AUTOCANNON: &[Habit] = &[
     ),
 ];
 
-/// h2load.
 const H2LOAD: &[Habit] = &[
     habit("latency starts with the submission of the request", "h2load.cc line 1608"),
     habit("with --rps, the wait for a free stream is in no latency", "h2load.cc lines 302-320"),
     habit("failed requests are in no latency and have no row in the log", "h2load.cc line 1127"),
 ];
 
-/// vLLM's `bench serve`.
 const VLLM: &[Habit] = &[
     habit(
         "the clock of a request starts after it has passed the limit on concurrency: waiting there is in no latency",
@@ -268,7 +254,6 @@ const VLLM: &[Habit] = &[
     ),
 ];
 
-/// sglang's `bench_serving`.
 const SGLANG: &[Habit] = &[
     habit(
         "requests are spaced by relative sleeps, so the schedule drifts by whatever each request costs",
@@ -280,7 +265,6 @@ const SGLANG: &[Habit] = &[
     ),
 ];
 
-/// GuideLLM.
 const GUIDELLM: &[Habit] = &[
     habit(
         "latency starts when the backend takes the request; how late that was is not in the tables of the console",

@@ -1,11 +1,9 @@
-//! The beginning of a file.
-
 use crate::rows::lines::MAX_ROW;
 
-/// How many bytes of a file are looked at to recognise it.
+/// Bytes at the start of a file that are used to recognise it.
 pub(crate) const HEAD: usize = 64 << 10;
 
-/// The first line that is not empty, without its line break and without the mark of UTF-8.
+/// Returns the first line that is not empty, without its line break and without a UTF-8 byte order mark.
 pub(crate) fn first_line(head: &[u8]) -> &[u8] {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let line = head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
@@ -13,7 +11,7 @@ pub(crate) fn first_line(head: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// What the beginning of a file looks like, for people.
+/// Describes the start of a file for users.
 pub(crate) fn looks_like(head: &[u8]) -> String {
     let line = first_line(head);
     match line.first() {
@@ -44,7 +42,7 @@ fn table_or_text(line: &[u8]) -> String {
     }
 }
 
-/// At most 60 characters, without control characters.
+/// Returns at most 60 characters, without control characters.
 fn shortened(text: &str) -> String {
     let clean: String = text.chars().map(|char| if char.is_control() { ' ' } else { char }).take(61).collect();
     match clean.char_indices().nth(60) {

@@ -1,4 +1,4 @@
-//! What k6's samples mean, as CSV and as JSON.
+//! Meaning of k6's samples, in CSV and JSON.
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
@@ -9,27 +9,27 @@ use crate::rows::books::ANSWERED;
 use crate::rows::number::{Finest, Measured, Unit, whole};
 use crate::rows::{RunFacts, Taken, Workers, Wrong};
 
-/// The metric of which each sample is a request.
+/// The metric whose samples are requests.
 pub(crate) const DURATION: &[u8] = b"http_req_duration";
-/// The metric that counts iterations that were due and did not begin: no virtual user was free, or `maxDuration` was over.
+/// The metric of iterations that were due and did not begin: no virtual user was free, or `maxDuration` was over.
 pub(crate) const DROPPED: &[u8] = b"dropped_iterations";
-/// The metric that says how many virtual users there are, at work or not.
+/// The metric of the number of virtual users, active or not.
 pub(crate) const VUS_MAX: &[u8] = b"vus_max";
 
-/// A sample of [`DURATION`]. What it has no tag for is empty.
+/// A sample of [`DURATION`]. Missing tags are empty.
 pub(crate) struct Sample<'r> {
     /// k6 stamps the end of a request.
     pub end: Measured,
-    /// It begins once the connection is open.
+    /// It starts once the connection is open.
     pub duration_ns: u64,
-    /// `None` where no sample has one.
+    /// `None` if the file has no statuses.
     pub status: Option<&'r [u8]>,
     pub error_code: &'r [u8],
     pub error: &'r [u8],
     pub user: &'r [u8],
 }
 
-/// What was seen so far.
+/// Summary of the samples.
 #[derive(Default)]
 pub(crate) struct K6Requests {
     workers: Workers,
@@ -49,7 +49,7 @@ impl K6Requests {
         }
     }
 
-    /// The request of a sample.
+    /// Returns the request of a sample.
     pub fn request(&mut self, sample: &Sample<'_>) -> Result<Taken, Wrong> {
         // In whole seconds a request may seem to end before it started, but not before 1970.
         let start_ns = sample.end.ns.checked_sub(sample.duration_ns).ok_or(Wrong::Shape("a request of our days"))?;
@@ -64,7 +64,7 @@ impl K6Requests {
         }))
     }
 
-    /// Error codes are listed in k6's documentation.
+    /// k6's documentation lists the error codes.
     fn outcome(&mut self, sample: &Sample<'_>) -> Outcome {
         let code = whole(sample.error_code).unwrap_or_default();
         match (whole(sample.status.unwrap_or_default()), code) {
@@ -80,7 +80,6 @@ impl K6Requests {
         }
     }
 
-    /// What was seen, for the run.
     pub fn close(self) -> RunFacts {
         let users = u32::try_from(self.users).ok().filter(|users| *users > 0);
         let is_coarse = self.resolution.ns() >= Unit::Seconds.nanos();

@@ -1,8 +1,9 @@
-//! Result files of other people's runs: recognised by content, and read row by row in bounded memory.
+//! Readers for the result files of other tools. They recognise a file by its content and read it row by row in bounded
+//! memory.
 //!
-//! A [`Format`] reads one kind of file. It hands each request to a sink as soon as its row was read, and returns what the
-//! file says of the run as a whole ([`ForeignRun`]). What is whole in a damaged file is used, and what is not is counted
-//! ([`Damage`](truetail_run::Damage)). Nothing is judged here. [`ways`] reads recordings as loads.
+//! A [`Format`] reads one kind of file. It passes each request to a sink as soon as its row is read, and returns what
+//! the file states about the whole run ([`ForeignRun`]). The intact part of a damaged file is used, and the rest is
+//! counted ([`Damage`](truetail_run::Damage)). Nothing is judged here. [`ways`] reads recordings as loads.
 
 pub mod container;
 mod error;
@@ -51,22 +52,22 @@ static STREAMED: [&dyn Format; 15] = [
     &Rows(user::UserJson),
 ];
 
-/// Every format, the most specific first.
+/// Returns every format, the most specific first.
 pub fn all() -> &'static [&'static dyn Format] {
     static ALL: LazyLock<Vec<&dyn Format>> = LazyLock::new(|| STREAMED.iter().chain(whole::all()).copied().collect());
     &ALL
 }
 
-/// The format of that name.
+/// Returns the format with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     all().iter().copied().find(|format| format.info().name == name)
 }
 
-/// The format of a file that begins with `head`: the first of [`all`] that says it is. `head` holds the whole file if that is
-/// short, else at least 64 KiB.
+/// Recognises a file that begins with `head`: returns the first of [`all`] that matches. `head` holds the whole file if
+/// it is short, or else at least 64 KiB.
 ///
 /// # Errors
-/// [`Unrecognised`], with what it looks like, and the formats that come near.
+/// [`Unrecognised`], with a description of the file, and similar formats.
 pub fn recognise(head: &[u8]) -> Result<&'static dyn Format, Unrecognised> {
     let mut near = Vec::new();
     for format in all().iter().copied() {
@@ -79,11 +80,11 @@ pub fn recognise(head: &[u8]) -> Result<&'static dyn Format, Unrecognised> {
     Err(Unrecognised { looks_like: head::looks_like(head), near })
 }
 
-/// Reads a file to its end, from a stream that need not be buffered: as `format`, or as what its beginning looks
-/// like. What is compressed with gzip is unpacked, and UTF-16 is converted. Where columns are named, and no format, it is a table or JSON lines of no tool.
+/// Reads a stream, which need not be buffered, to its end. Without a `format`, the content decides: if `options` names
+/// columns, it is a table or JSON lines of no tool. Gzip is unpacked, and UTF-16 is converted.
 ///
 /// # Errors
-/// [`ImportError`], if its format is not recognised, if nothing of it can be used, or it cannot be read.
+/// [`ImportError`], if the format is not recognised, no part of the file can be used, or it cannot be read.
 pub fn read(
     input: &mut dyn Read,
     format: Option<&'static dyn Format>,

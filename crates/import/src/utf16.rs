@@ -1,23 +1,21 @@
-//! Text in UTF-16, as Windows PowerShell writes what is redirected to a file.
-
 use std::io::{self, Read};
 
 use truetail_run::ForeignRun;
 
-/// The most bytes of UTF-16 that are converted at a time.
+/// Bytes of UTF-16 that are converted at a time.
 const BLOCK: usize = 32 << 10;
 
-/// Reads UTF-16 as UTF-8. What is no character becomes U+FFFD.
+/// Reads UTF-16 as UTF-8. Windows PowerShell redirects text in UTF-16. Invalid characters become U+FFFD.
 pub(crate) struct Converted<R> {
     input: R,
     from_bytes: fn([u8; 2]) -> u16,
-    /// Bytes that do not make a character yet.
+    /// Bytes that do not form a whole character yet.
     pending: Vec<u8>,
     text: String,
     taken: usize,
 }
 
-/// The order of bytes, by the mark at the beginning of a file; `None` where there is no such mark.
+/// Returns the byte order according to a byte order mark, if there is one.
 pub(crate) fn order(head: &[u8]) -> Option<fn([u8; 2]) -> u16> {
     match head {
         [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
@@ -27,17 +25,17 @@ pub(crate) fn order(head: &[u8]) -> Option<fn([u8; 2]) -> u16> {
 }
 
 impl<R: Read> Converted<R> {
-    /// `from_bytes` is what [`order`] found.
+    /// Creates a reader. [`order`] returns `from_bytes`.
     pub fn new(input: R, from_bytes: fn([u8; 2]) -> u16) -> Converted<R> {
         Converted { input, from_bytes, pending: Vec::new(), text: String::new(), taken: 0 }
     }
 
-    /// Says in the run that the text was converted.
+    /// Notes in the run that the text was converted.
     pub fn report(&self, run: &mut ForeignRun) {
         run.notes.push("the file is text in UTF-16; places in it count bytes of UTF-8".to_owned());
     }
 
-    /// Converts the next block; `false` at the end.
+    /// Converts the next block. Returns `false` at the end.
     fn convert(&mut self) -> io::Result<bool> {
         let read = (&mut self.input).take(BLOCK as u64).read_to_end(&mut self.pending)?;
         let (pairs, _) = self.pending.as_chunks::<2>();

@@ -1,4 +1,4 @@
-//! What Vegeta's results mean, in each of its formats.
+//! Meaning of Vegeta's results, in each of its formats.
 
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
@@ -7,7 +7,6 @@ use truetail_tools::FailureClassifier;
 
 use crate::rows::{RunFacts, Taken};
 
-/// A row.
 pub(crate) struct Attempt<'r> {
     pub start_ns: u64,
     pub latency_ns: u64,
@@ -17,7 +16,7 @@ pub(crate) struct Attempt<'r> {
     pub error: &'r [u8],
 }
 
-/// What was seen so far.
+/// Summary of the results.
 #[derive(Default)]
 pub(crate) struct VegetaResults {
     failures: FailureClassifier,
@@ -25,13 +24,13 @@ pub(crate) struct VegetaResults {
 }
 
 impl VegetaResults {
-    /// The request of a row.
+    /// Returns the request of a row.
     pub fn request(&mut self, result: &Attempt<'_>) -> Taken {
         let outcome = match u16::try_from(result.code) {
             Ok(status @ 1..) => Outcome::Response { status },
             _ => self.failures.classify(&String::from_utf8_lossy(result.error)),
         };
-        // As Vegeta counts success.
+        // Vegeta counts success like this.
         self.failed += u64::from(!matches!(outcome, Outcome::Response { status: 200..=399 }));
         Taken::Request(ForeignRequest {
             start_ns: Some(result.start_ns),
@@ -43,7 +42,6 @@ impl VegetaResults {
         })
     }
 
-    /// What was seen, for the run.
     pub fn close(self) -> RunFacts {
         RunFacts { failed: Some(self.failed), notes: self.failures.notes(), ..RunFacts::default() }
     }

@@ -1,7 +1,7 @@
-//! Files that hold a table in a form of their own, which is not read from front to back: Parquet, and the database that oha writes. Each
-//! is given out as the CSV of its table, so that the formats of tables read it.
+//! Files with a table that is not read from front to back: Parquet, and the database that oha writes. A container is
+//! opened as the CSV of its table, so that the table formats can read it.
 //!
-//! Both readers bring a tree of crates, so they are cargo features: `parquet` and `sqlite`.
+//! Both readers need many crates, so they are cargo features: `parquet` and `sqlite`.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -17,15 +17,15 @@ use std::path::Path;
 use crate::ImportOptions;
 use truetail_run::input;
 
-/// What such a file begins with.
+/// First bytes of such files.
 const PARQUET: &[u8] = b"PAR1";
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// A file that was opened.
+/// An opened file.
 pub struct Opened {
-    /// What is to be read.
+    /// The text to read.
     pub input: Box<dyn Read>,
-    /// How many bytes that will be, where it is known.
+    /// Length of the text in bytes, if it is known.
     pub length: Option<u64>,
 }
 
@@ -36,11 +36,11 @@ impl Opened {
     }
 }
 
-/// Opens a file: a table as its CSV, and anything else as it is. Of a Parquet file the columns that `options` name are read, or all if
-/// none is named.
+/// Opens a file: a table as CSV, any other file unchanged. Of a Parquet file, the columns that `options` name are read,
+/// or all if it names none.
 ///
 /// # Errors
-/// If it cannot be read, or needs a feature that truetail was built without.
+/// The file cannot be read, or needs a feature that this truetail was built without.
 pub fn open(path: &Path, options: &ImportOptions) -> io::Result<Opened> {
     let mut file = input::open_or_given(path)?;
     let mut head = Vec::with_capacity(SQLITE.len());
@@ -51,7 +51,7 @@ pub fn open(path: &Path, options: &ImportOptions) -> io::Result<Opened> {
             open_parquet(file, options)
         }
         SQLITE => open_sqlite(path),
-        // What is no regular file, such as a named pipe, is not read twice.
+        // Anything but a regular file, such as a named pipe, cannot be read twice.
         _ => {
             let length = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
             Ok(Opened { input: Box::new(io::Cursor::new(head).chain(file)), length })
@@ -59,10 +59,7 @@ pub fn open(path: &Path, options: &ImportOptions) -> io::Result<Opened> {
     }
 }
 
-/// Refuses what comes through a pipe and has to be read from a file.
-///
-/// # Errors
-/// If it is such a container.
+/// Refuses containers that come through a pipe.
 pub(crate) fn refuse_piped(head: &[u8]) -> io::Result<()> {
     match head {
         _ if head.starts_with(PARQUET) => {

@@ -1,5 +1,3 @@
-//! Parquet: the columns that hold single values.
-
 use std::fs::File;
 use std::io;
 
@@ -12,18 +10,15 @@ use parquet::schema::types::{Type, TypePtr};
 use super::table::TableRows;
 use crate::ImportOptions;
 
-/// The rows of a file.
+/// The rows of a Parquet file, in the columns with single values.
 pub(super) struct ParquetRows {
     names: Vec<String>,
     rows: RowIter<'static>,
 }
 
 impl ParquetRows {
-    /// Those of the columns that `options` name; all of them where none is named, or one of them is not there, so that the reader of
-    /// the table can say what there is.
-    ///
-    /// # Errors
-    /// If it is damaged.
+    /// Selects the columns that `options` name. Selects all if none is named, or if one is missing, so that the reader
+    /// of the table can list the columns.
     pub(super) fn open(file: File, options: &ImportOptions) -> io::Result<ParquetRows> {
         let reader = SerializedFileReader::new(file).map_err(damaged)?;
         let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
@@ -45,7 +40,7 @@ fn damaged(error: ParquetError) -> io::Error {
     io::Error::other(format!("the Parquet file is damaged: {error}"))
 }
 
-/// Points in time are numbers, whose digits tell their unit.
+/// Times are numbers. Their number of digits tells the unit.
 fn text(field: &Field) -> String {
     match field {
         Field::Null => String::new(),

@@ -1,4 +1,4 @@
-//! The database that oha writes with `--db-url`: one table, `oha`, with a row for each answer.
+//! The database that oha writes with `--db-url`. Its only table, `oha`, has a row for each answer.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 use super::table::TableRows;
 
-/// Rows are read in pieces of so many, because a cursor over the whole table would borrow its own connection.
+/// Rows per query. A cursor over the whole table would borrow the connection that it is stored with.
 const PIECE: usize = 4_096;
 
 /// The rows of oha's table, in the order in which they were written.
@@ -21,9 +21,6 @@ pub(super) struct OhaRows {
 
 impl OhaRows {
     /// Opens a database without writing to it.
-    ///
-    /// # Errors
-    /// If it cannot be read, or has no such table.
     pub(super) fn open(path: &Path) -> io::Result<OhaRows> {
         let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(io::Error::other)?;
         let names = database

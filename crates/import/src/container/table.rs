@@ -1,20 +1,14 @@
-//! The CSV of a table.
-
 use std::io::{self, Read};
 
 /// A table that is read row by row.
 pub(super) trait TableRows {
-    /// The names of its columns.
     fn names(&self) -> Vec<String>;
 
-    /// Puts the fields of the next row into `fields`, which is empty. Returns false at the end.
-    ///
-    /// # Errors
-    /// If it cannot be read.
+    /// Puts the fields of the next row into the empty `fields`. Returns false at the end.
     fn next(&mut self, fields: &mut Vec<String>) -> io::Result<bool>;
 }
 
-/// As many bytes of CSV are made at once.
+/// Bytes of CSV that are made at once.
 const AT_ONCE: usize = 1 << 16;
 
 /// The table as CSV, with a header.
@@ -27,7 +21,6 @@ pub(super) struct TableCsv<T> {
 }
 
 impl<T: TableRows> TableCsv<T> {
-    /// From the header on.
     pub(super) fn new(rows: T) -> TableCsv<T> {
         let mut text = Vec::new();
         add_row(&mut text, &rows.names());

@@ -1,13 +1,14 @@
-//! The encoding gob, as far as Vegeta's results need it. It is described in the documentation of Go's package `encoding/gob`.
+//! Decoder for gob, as far as Vegeta's results need it. The documentation of Go's package `encoding/gob` describes the
+//! encoding.
 
-/// Seconds from the year 1, from which Go counts, to 1970.
+/// Seconds from the year 1, when Go's times start, to 1970.
 const YEAR_1_TO_1970: u64 = 62_135_596_800;
 /// The number of `StructT` among the fields of a definition.
 const STRUCT: u64 = 3;
-/// More fields make no sense in a definition.
+/// Limit on the fields of a definition.
 const MAX_FIELDS: u64 = 100;
 
-/// Where the fields of a result are. Their order differs between versions of Vegeta.
+/// Positions of the fields of a result. Their order differs between versions of Vegeta.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Layout {
     type_id: i64,
@@ -31,18 +32,18 @@ enum Role {
     Other,
 }
 
-/// How a field is written.
+/// Encoding of a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// As a number, signed or not.
+    /// A number, signed or not.
     Number,
-    /// As a length and bytes.
+    /// A length and bytes.
     Bytes,
-    /// As a type with a definition of its own.
+    /// A type with a separate definition.
     Defined,
 }
 
-/// What is used of a result. What the stream leaves out is zero in gob.
+/// The used fields of a result. In gob, an omitted field is zero.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct ResultFields<'m> {
     pub start_ns: u64,
@@ -52,18 +53,18 @@ pub(super) struct ResultFields<'m> {
     pub error: &'m [u8],
 }
 
-/// Whether a message defines a type, and is no value; `None` if it is damaged.
+/// Returns true if a message defines a type, false if it is a value, and `None` if it is damaged.
 pub(super) fn is_definition(message: &[u8]) -> Option<bool> {
     Some(Decoder { rest: message }.int()? < 0)
 }
 
 impl Layout {
-    /// The layout of a result, if the message is the definition of that type.
+    /// Reads the layout of a result, if the message is the definition of that type.
     pub fn of_definition(message: &[u8]) -> Option<Layout> {
         let mut decoder = Decoder { rest: message };
         let type_id = decoder.int().filter(|id| *id < 0)?.checked_neg()?;
         (decoder.uint()? == STRUCT).then_some(())?;
-        // The common part: its name, and its number, which the message began with.
+        // The common part: the name of the type, and its number, which also begins the message.
         (decoder.uint()? == 1 && decoder.uint()? == 1 && decoder.bytes()? == b"Result").then_some(())?;
         (decoder.uint()? == 1 && decoder.int()? == type_id && decoder.uint()? == 0).then_some(())?;
         (decoder.uint()? == 1).then_some(())?;
@@ -73,7 +74,7 @@ impl Layout {
         (has(Role::Timestamp) && has(Role::Latency) && has(Role::Code)).then_some(Layout { type_id, fields })
     }
 
-    /// The fields of a result; `None` if the message is none, or damaged.
+    /// Returns the fields of a result, or `None` if the message is damaged or of another type.
     pub fn result<'m>(&self, message: &'m [u8]) -> Option<ResultFields<'m>> {
         let mut decoder = Decoder { rest: message };
         (decoder.int()? == self.type_id).then_some(())?;
@@ -100,7 +101,7 @@ impl Layout {
                     decoder.uint()?;
                 }
                 (Role::Other, Kind::Bytes) if decoder.skip_bytes()? => {}
-                // Nothing that is used comes behind a body that is not here, or behind the headers.
+                // All used fields come before a body that was not kept, and before the headers.
                 (Role::Other, Kind::Bytes | Kind::Defined) => break,
             }
         }
@@ -108,7 +109,7 @@ impl Layout {
     }
 }
 
-/// The time as `time.Time` marshals itself: a version, seconds since the year 1, nanoseconds, and the zone.
+/// Reads a time as `time.Time` marshals it: version, seconds since the year 1, nanoseconds, zone.
 fn timestamp(bytes: &[u8]) -> Option<u64> {
     let (version, rest) = bytes.split_first()?;
     let (seconds, rest) = rest.split_first_chunk::<8>()?;
@@ -124,7 +125,7 @@ struct Decoder<'m> {
 }
 
 impl<'m> Decoder<'m> {
-    /// One byte below 128, or the number of bytes, negated, and then these.
+    /// Reads one byte below 128, or the negated number of bytes and then these bytes.
     fn uint(&mut self) -> Option<u64> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
@@ -137,7 +138,7 @@ impl<'m> Decoder<'m> {
         Some(bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
     }
 
-    /// The lowest bit says whether the others are to be inverted.
+    /// Reads a signed number. Its lowest bit tells whether the other bits are inverted.
     fn int(&mut self) -> Option<i64> {
         let bits = self.uint()?;
         let half = (bits >> 1) as i64;
@@ -151,7 +152,7 @@ impl<'m> Decoder<'m> {
         Some(bytes)
     }
 
-    /// Passes over bytes; `false` if not all of them are here.
+    /// Skips bytes. Returns `false` if some of them were not kept.
     fn skip_bytes(&mut self) -> Option<bool> {
         let length = usize::try_from(self.uint()?).ok()?;
         let there = length <= self.rest.len();
@@ -159,7 +160,7 @@ impl<'m> Decoder<'m> {
         Some(there)
     }
 
-    /// A field of a definition: its name, and the number of its type.
+    /// Reads a field of a definition: its name, and the number of its type.
     fn field(&mut self) -> Option<Field> {
         (self.uint()? == 1).then_some(())?;
         let name = self.bytes()?;

@@ -1,12 +1,12 @@
-//! The messages of a stream of gob: a length, and as many bytes.
+//! The messages of a gob stream. Each is a length and that many bytes.
 
 use std::io::{self, BufRead, Read};
 
 use truetail_run::FilePlace;
 
-/// Of a longer message only the beginning is kept. The body of an answer comes behind everything that is used.
+/// Bytes that are kept of a message. All used fields come before the body of the answer.
 const KEPT: u64 = 256 << 10;
-/// A longer message is damage.
+/// Limit on the length of a message. A longer one is damaged.
 const LONGEST: u64 = 1 << 32;
 
 /// Reads one message after the other.
@@ -16,12 +16,11 @@ pub(super) struct Messages<'a> {
     message: Vec<u8>,
 }
 
-/// What comes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
     Message,
     End,
-    /// The stream ends within a message, or its length makes no sense, so that nobody knows where the next one begins.
+    /// The stream ends within a message, or a length makes no sense, so the next message cannot be found.
     CutOff,
 }
 
@@ -30,26 +29,23 @@ impl<'a> Messages<'a> {
         Messages { input, byte: 0, message: Vec::new() }
     }
 
-    /// Where the next message begins. A binary file has no lines.
+    /// Returns the start of the next message. A binary file has no lines.
     pub fn place(&self) -> FilePlace {
         FilePlace { byte: self.byte, line: 0 }
     }
 
-    /// The beginning of the message that was read last.
+    /// Returns the start of the last message.
     pub fn bytes(&self) -> &[u8] {
         &self.message
     }
 
     /// Reads the next message.
-    ///
-    /// # Errors
-    /// What reading returned.
     pub fn next(&mut self) -> io::Result<Next> {
         self.message.clear();
         let Some(first) = self.take_byte()? else { return Ok(Next::End) };
         let mut length = u64::from(first);
         if first >= 128 {
-            // The number of bytes of the length, negated.
+            // The first byte is the negated number of bytes of the length.
             let count = 256 - u16::from(first);
             length = 0;
             for _ in 0..count {

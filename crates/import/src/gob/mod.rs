@@ -1,5 +1,3 @@
-//! Vegeta's results as Vegeta writes them: a stream of values in the encoding gob of Go.
-
 mod decode;
 mod messages;
 
@@ -16,7 +14,7 @@ use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSin
 static INFO: FormatInfo =
     FormatInfo { name: "vegeta-gob", about: "Vegeta's results as 'vegeta attack' writes them", tool: Some("vegeta") };
 
-/// Vegeta's results as it writes them.
+/// Vegeta's results as Vegeta writes them: a stream of values in Go's encoding gob.
 pub(crate) struct VegetaGob;
 
 impl Format for VegetaGob {
@@ -64,12 +62,12 @@ impl Format for VegetaGob {
 }
 
 enum Message<'m> {
-    /// What the fields of a type are. Those of the type of a result go into the layout.
+    /// A definition of a type. The definition of a result goes into the layout.
     Definition,
     Result(ResultFields<'m>),
 }
 
-/// Reads a message; `None` if it is damaged.
+/// Reads a message. Returns `None` if it is damaged.
 fn message<'m>(bytes: &'m [u8], layout: &mut Option<Layout>) -> Option<Message<'m>> {
     if decode::is_definition(bytes)? {
         if let Some(found) = Layout::of_definition(bytes) {

@@ -1,5 +1,3 @@
-//! k6's samples as JSON lines: an object for each sample, and one for each metric before its first sample.
-
 use super::{each_row, first_row};
 use crate::k6::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
 use crate::rows::json::JsonRow;
@@ -30,7 +28,7 @@ const ERROR_CODE: usize = 5;
 const ERROR: usize = 6;
 const USERS: [usize; 2] = [7, 8];
 
-/// k6's samples as JSON lines.
+/// k6's samples as JSON lines: an object for each sample, and one for each metric before its first sample.
 pub(crate) struct K6Json;
 
 impl RowFormat for K6Json {
@@ -60,7 +58,7 @@ impl RowFormat for K6Json {
 
 struct Samples {
     row: JsonRow,
-    /// Most samples are of other metrics. They are passed over unread.
+    /// Most samples belong to other metrics and are skipped unparsed.
     wanted: [Finder<'static>; 3],
 }
 

@@ -13,10 +13,7 @@ use crate::rows::{Books, Lines, Taken, Wrong};
 pub(crate) use k6::K6Json;
 pub(crate) use vegeta::VegetaJson;
 
-/// Puts each line into the books.
-///
-/// # Errors
-/// What reading returned.
+/// Records each line in the books.
 pub(crate) fn each_row(
     lines: &mut Lines<'_>,
     books: &mut Books<'_, '_>,
@@ -30,7 +27,7 @@ pub(crate) fn each_row(
     Ok(())
 }
 
-/// The first row of a file, where it is a JSON object.
+/// Returns the first row of a file, if it is a JSON object.
 pub(crate) fn first_row<P: AsRef<str>>(head: &[u8], paths: &[P]) -> Option<JsonRow> {
     let mut row = JsonRow::new(paths);
     row.read(first_line(head)).is_ok().then_some(row)

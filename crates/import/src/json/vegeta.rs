@@ -1,5 +1,3 @@
-//! Vegeta's results as JSON lines (`vegeta encode -to json`).
-
 use super::{each_row, first_row};
 use crate::rows::json::JsonRow;
 use crate::rows::number::Unit;
@@ -18,7 +16,7 @@ const BYTES_IN: usize = 3;
 const ERROR: usize = 4;
 const SEQUENCE: usize = 5;
 
-/// Vegeta's results as JSON lines.
+/// Vegeta's results as JSON lines (`vegeta encode -to json`).
 pub(crate) struct VegetaJson;
 
 impl RowFormat for VegetaJson {

@@ -1,5 +1,3 @@
-//! Access logs as JSON lines, with the names of nginx's variables or of Envoy's operators.
-
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
@@ -15,9 +13,9 @@ use crate::{FormatInfo, ImportError, Likeness};
 static INFO: FormatInfo =
     FormatInfo { name: "access-json", about: "an access log of nginx or Envoy as JSON lines", tool: None };
 
-/// nginx: how long in seconds, and when it ended. The finest time comes first.
+/// nginx's keys of the end of a request, the finest resolution first. Its durations are in seconds.
 pub(crate) const ENDS: [&str; 5] = ["msec", "time_iso8601", "time_local", "@timestamp", "time"];
-/// Envoy: how long in milliseconds, and when it started.
+/// Other keys. Envoy logs the start of a request, and durations in milliseconds.
 const OTHERS: [&str; 8] = [
     "request_time",
     "start_time",
@@ -29,7 +27,7 @@ const OTHERS: [&str; 8] = [
     "connection",
 ];
 
-/// An access log as JSON lines.
+/// An access log as JSON lines, with the names of nginx's variables or of Envoy's operators.
 pub(crate) struct AccessJson;
 
 struct Row(JsonRow);
@@ -82,7 +80,7 @@ impl Row {
             bytes_in: self.either("body_bytes_sent", "bytes_sent").whole().ok(),
             waited: Nanos::ZERO,
         };
-        // Numbers of JSON do not show how fine they are; both programs write milliseconds.
+        // JSON numbers do not show their resolution. Both programs write milliseconds.
         let millisecond = Unit::Millis.nanos();
         let coarse = |time: Measured| Measured { resolution_ns: time.resolution_ns.max(millisecond), ..time };
         Ok(seen.take(request, coarse(time), coarse(duration)))

@@ -1,5 +1,5 @@
-//! Access logs of servers and proxies, which say how long each request took *there*. They know nothing of requests that had not
-//! reached the server. Workers of a server may write their lines in blocks, so the order of the lines says nothing.
+//! Access logs of servers and proxies, which state how long each request took *there*. Requests that did not reach the
+//! server are missing. Workers of a server may write their lines in blocks, so the order of lines means nothing.
 
 mod json;
 mod text;
@@ -14,7 +14,7 @@ pub(crate) use json::{AccessJson, ENDS};
 pub(crate) use text::{ENVOY, NGINX, logged_request};
 pub(crate) use words::Words;
 
-/// What all of them have in common.
+/// Resolutions of the times in a log.
 #[derive(Default)]
 struct ServerSeen {
     starts: Usual,
@@ -28,7 +28,7 @@ impl ServerSeen {
         Taken::Request(request)
     }
 
-    /// A log is of no run, so it cannot say that it has all requests of one.
+    /// A log is not limited to one run, so it cannot have exactly the run's requests.
     fn close(self, facts: &mut RunFacts) {
         facts.view = ForeignView::Server;
         facts.has_all_requests = false;

@@ -1,4 +1,4 @@
-//! Access logs as lines of text: nginx's with a request time, and Envoy's default format, also as Istio has it.
+//! Access logs as lines of text: nginx's with a request time, and Envoy's default format, also as Istio writes it.
 
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
@@ -14,7 +14,7 @@ use crate::rows::{RowFormat, RowInput, Rows, RunFacts, Wrong};
 use crate::tables::outcome;
 use crate::{FormatInfo, ImportError, Likeness};
 
-/// How a word with the time of the request may begin; else it is the first one with three decimals.
+/// Prefixes of a word with the request time. Without them, it is the first word with three decimals.
 const TIME_NAMES: [&[u8]; 4] = [b"rt=", b"request_time=", b"req_time=", b"reqtime="];
 
 /// A log of lines of text.
@@ -23,7 +23,7 @@ pub(crate) struct TextLog {
     layout: Layout,
 }
 
-/// Where things are in a line.
+/// Order of the fields in a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// `… [20/Nov/2026:06:55:45 +0000] "GET / HTTP/1.1" 200 3 … 0.010`: the time is that of the end.
@@ -32,13 +32,12 @@ enum Layout {
     Envoy,
 }
 
-/// nginx: `$time_local`, `$request`, `$status`, `$body_bytes_sent`, and somewhere behind them `$request_time`.
+/// nginx: `$time_local`, `$request`, `$status`, `$body_bytes_sent`, and later in the line `$request_time`.
 pub(crate) static NGINX: Rows<TextLog> = Rows(TextLog {
     info: &FormatInfo { name: "nginx-log", about: "nginx's access log with a request time", tool: None },
     layout: Layout::Nginx,
 });
 
-/// Envoy's default format.
 pub(crate) static ENVOY: Rows<TextLog> = Rows(TextLog {
     info: &FormatInfo { name: "envoy-log", about: "Envoy's access log in its default format", tool: None },
     layout: Layout::Envoy,
@@ -71,7 +70,7 @@ impl RowFormat for TextLog {
         let mut failures = FailureClassifier::default();
         each_row(lines, books, |line, span| {
             if !span.whole {
-                // Half a number is a number, too.
+                // Part of a number would be read as a number.
                 return Err(Wrong::CutOff);
             }
             words.split(line);
@@ -92,7 +91,7 @@ impl RowFormat for TextLog {
     }
 }
 
-/// What is used of a line.
+/// The used fields of a line.
 struct LogFields<'l> {
     time: Measured,
     time_is_end: bool,
@@ -131,12 +130,12 @@ impl Layout {
 
 const NO_SUCH_LINE: Wrong = Wrong::Shape("a line of such a log");
 
-/// What all lines have.
+/// Fields that all layouts share.
 struct Head<'l> {
-    /// The word with the time.
+    /// The index of the word with the time.
     at: usize,
     time: Measured,
-    /// The word with the request.
+    /// The index of the word with the request.
     request: usize,
     status: &'l [u8],
 }
@@ -146,7 +145,8 @@ impl<'l> Head<'l> {
         let first = words.first(Kind::Bracketed, 0).ok_or(NO_SUCH_LINE)?;
         let request = words.first(Kind::Quoted, first).ok_or(NO_SUCH_LINE)?;
         let read = |at: usize| instant(innermost(words.get(line, at)));
-        // The last one: a user, whose name anybody can choose, and the address of a server may stand before it.
+        // Takes the last one, because a user name, which clients can choose, and a server's address may come before the
+        // time.
         let at = words.between(Kind::Bracketed, first, request).rev().find(|at| read(*at).is_ok()).unwrap_or(first);
         let time = read(at).map_err(|why| Wrong::Number("time", why))?;
         let status = words.get(line, request + 1);
@@ -157,38 +157,35 @@ impl<'l> Head<'l> {
     }
 }
 
-/// What stands behind the last bracket that opens, as in `[a [22/Nov/2026:11:00:06 +0000]`, where `[a` is the user.
+/// Returns the text after the last opening bracket, as in `[a [22/Nov/2026:11:00:06 +0000]`, where `[a` is the user.
 fn innermost(word: &[u8]) -> &[u8] {
     memchr::memrchr(b'[', word).map_or(word, |at| &word[at + 1..])
 }
 
-/// Envoy: the word with the bytes received. Istio has three words more before it.
+/// Returns the index of Envoy's word with the bytes received. Istio writes three more words before it.
 fn received(line: &[u8], words: &Words, request: usize) -> usize {
     if whole(words.get(line, request + 3)).is_ok() { request + 3 } else { request + 6 }
 }
 
 /// A request in a line of any layout, also of Apache and of nginx without a request time.
 pub(crate) struct LoggedRequest<'l> {
-    /// When it came; when it ended, where the line says how long it took.
+    /// Time of its end if the line states a duration; otherwise time of its arrival.
     pub time: Measured,
     pub took: Option<Measured>,
     /// The time is known to be that of the start.
     pub is_start: bool,
-    /// As it was logged: `GET / HTTP/1.1`.
+    /// The logged request: `GET / HTTP/1.1`.
     pub request: &'l [u8],
-    /// Empty where the line has none.
+    /// Empty if the line has no host.
     pub host: &'l [u8],
 }
 
-/// The request in a line. A time at its beginning is Envoy's, of the start; one behind the client is nginx's, of the end, or
-/// Apache's, of the start.
-///
-/// # Errors
-/// [`Wrong`], if it is no line of an access log.
+/// Reads the request in a line. A time at the start of a line is Envoy's start. A time after the client is the end in
+/// nginx, and the start in Apache.
 pub(crate) fn logged_request<'l>(line: &'l [u8], words: &Words) -> Result<LoggedRequest<'l>, Wrong> {
     let Head { at, time, request, .. } = Head::of(line, words)?;
     let (took, host) = if at == 0 {
-        // The word behind the client, its program and the number of the request.
+        // The host comes after the client, its program and the request number.
         (None, words.get(line, received(line, words, request) + 7))
     } else {
         (request_time(line, words, request + 3).ok(), host_in_front(line))
@@ -196,7 +193,7 @@ pub(crate) fn logged_request<'l>(line: &'l [u8], words: &Words) -> Result<Logged
     Ok(LoggedRequest { time, took, is_start: at == 0, request: words.get(line, request), host })
 }
 
-/// What stands before the address of the client; empty where the line begins with that.
+/// Returns the text before the client's address, or nothing if the line starts with the address.
 fn host_in_front(line: &[u8]) -> &[u8] {
     let mut words = line.split(|byte| *byte == b' ');
     let (host, client) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -211,7 +208,7 @@ fn time_in_millis(text: &[u8]) -> Result<Measured, Wrong> {
     time(text, Unit::Millis).map_err(|why| Wrong::Number("duration", why))
 }
 
-/// A word behind status and bytes, and none in quotes: what clients say of themselves is in quotes.
+/// Finds the request time after status and bytes. Quoted words are skipped, because clients can choose their text.
 fn request_time(line: &[u8], words: &Words, from: usize) -> Result<Measured, Wrong> {
     let named = |word: &'_ [u8]| TIME_NAMES.iter().find_map(|name| word.strip_prefix(*name)).map(<[u8]>::len);
     let named = words.plain(line, from).find_map(|word| named(word).map(|length| &word[word.len() - length..]));

@@ -1,6 +1,4 @@
-//! The words of a log line: between spaces, in quotes, or in square brackets.
-
-/// Where the words of a line are. It is used again for each line.
+/// The positions of the words of a log line: plain, quoted, or in square brackets. The buffer is reused for each line.
 #[derive(Default, Debug)]
 pub(crate) struct Words {
     bounds: Vec<Word>,
@@ -13,7 +11,6 @@ struct Word {
     kind: Kind,
 }
 
-/// How a word is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Plain,
@@ -22,7 +19,7 @@ pub(crate) enum Kind {
 }
 
 impl Words {
-    /// Splits a line. A backslash within quotes keeps the quote behind it, unless it is itself behind one.
+    /// Splits a line. In quotes, a backslash escapes the next character.
     pub fn split(&mut self, line: &[u8]) {
         self.bounds.clear();
         let mut at = 0;
@@ -42,22 +39,22 @@ impl Words {
         }
     }
 
-    /// The word with that index; empty where there are not as many.
+    /// Returns a word by its index, or an empty one beyond the end.
     pub fn get<'l>(&self, line: &'l [u8], index: usize) -> &'l [u8] {
         self.bounds.get(index).map_or(&[], |word| &line[word.start..word.end])
     }
 
-    /// The first word of a kind, from an index on.
+    /// Returns the index of the first word of a kind, from `from` on.
     pub fn first(&self, kind: Kind, from: usize) -> Option<usize> {
         (from..self.bounds.len()).find(|index| self.bounds[*index].kind == kind)
     }
 
-    /// Where the words of a kind are, of those from `from` on and before `to`.
+    /// Returns the indexes of the words of a kind from `from` up to, but not including, `to`.
     pub fn between(&self, kind: Kind, from: usize, to: usize) -> impl DoubleEndedIterator<Item = usize> {
         (from..to.min(self.bounds.len())).filter(move |index| self.bounds[*index].kind == kind)
     }
 
-    /// The plain words from an index on.
+    /// Returns the plain words from an index on.
     pub fn plain<'l>(&self, line: &'l [u8], from: usize) -> impl Iterator<Item = &'l [u8]> {
         self.between(Kind::Plain, from, usize::MAX).map(|index| self.get(line, index))
     }
@@ -73,7 +70,7 @@ fn end_of(line: &[u8], start: usize, kind: Kind) -> usize {
     length.map_or(line.len(), |length| start + length)
 }
 
-/// What comes behind this text is escaped: it ends with an odd number of backslashes.
+/// Returns true if the text ends with an odd number of backslashes, which escapes the next character.
 fn is_escaped(text: &[u8]) -> bool {
     text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }

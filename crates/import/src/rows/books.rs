@@ -1,4 +1,4 @@
-//! The books of reading a file: each row is a request, something else, or left out.
+//! Books of reading a file: each row is a request, another valid row, or left out.
 
 use std::io;
 
@@ -13,16 +13,15 @@ use super::order::OrderWatch;
 use super::wrong::Wrong;
 use crate::{FormatInfo, ImportError, RequestSink};
 
-/// What a row is.
+/// Meaning of a valid row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Taken {
-    /// A request.
     Request(ForeignRequest),
-    /// A row as it should be, which is no request: a header, another metric.
+    /// A valid row that is not a request: a header, another metric.
     Other,
 }
 
-/// Hands requests on, and counts rows.
+/// Passes requests on, and counts rows.
 pub(crate) struct Books<'a, 'b> {
     sink: &'a mut RequestSink<'b>,
     rows: u64,
@@ -33,7 +32,7 @@ pub(crate) struct Books<'a, 'b> {
     notes: Vec<String>,
 }
 
-/// What a format says of a run that was read.
+/// Facts about a run from its file.
 #[derive(Clone, Debug)]
 pub(crate) struct RunFacts {
     pub version: Option<String>,
@@ -43,10 +42,10 @@ pub(crate) struct RunFacts {
     pub duration_resolution_ns: u64,
     pub load: ForeignLoad,
     pub view: ForeignView,
-    /// How many requests the tool counts as failed, where the file says so.
+    /// Number of requests that the tool counts as failed, if the file states it.
     pub failed: Option<u64>,
     pub dropped: Option<u64>,
-    /// Every request that was made has a row.
+    /// Every request of the run has a row.
     pub has_all_requests: bool,
     pub notes: Vec<String>,
 }
@@ -70,17 +69,17 @@ impl Default for RunFacts {
 }
 
 impl<'a, 'b> Books<'a, 'b> {
-    /// Books for a file whose rows are in the order in which requests ended.
+    /// Opens books for a file whose rows are in the order in which requests ended.
     pub fn in_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
         Books { order: Some(OrderWatch::default()), ..Books::in_any_order(sink) }
     }
 
-    /// Books for a file whose rows are in another order.
+    /// Opens books for a file whose rows are in any other order.
     pub fn in_any_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
         Books { sink, rows: 0, requests: 0, others: 0, damage: Damage::default(), order: None, notes: Vec::new() }
     }
 
-    /// Puts down what became of a row.
+    /// Records the result of reading a row.
     pub fn row(&mut self, place: FilePlace, taken: Result<Taken, Wrong>) {
         self.rows += 1;
         match taken {
@@ -96,20 +95,16 @@ impl<'a, 'b> Books<'a, 'b> {
         }
     }
 
-    /// How many requests there were so far.
+    /// Returns the number of requests until now.
     pub fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// Adds a note.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// Takes a row and goes on behind it. An empty line is no row. A wrong last row without a line break was cut off.
-    ///
-    /// # Errors
-    /// What reading returned.
+    /// Records a row and moves past it. An empty line is no row. An invalid last row without a line break was cut off.
     pub fn take(&mut self, lines: &mut Lines<'_>, span: Span, taken: Result<Taken, Wrong>) -> io::Result<()> {
         let place = lines.place();
         if span.too_long {
@@ -131,10 +126,7 @@ impl<'a, 'b> Books<'a, 'b> {
         }
     }
 
-    /// Closes the books.
-    ///
-    /// # Errors
-    /// [`ImportError::Content`], if there are rows and none of them could be used.
+    /// Closes the books. Fails with [`ImportError::Content`] if there are rows and none of them could be used.
     pub fn close(mut self, info: &FormatInfo, facts: RunFacts) -> Result<ForeignRun, ImportError> {
         debug_assert_eq!(
             self.rows,

@@ -1,6 +1,4 @@
-//! The fields of a row.
-
-/// Where the fields of a row begin and end. It is used again for each row.
+/// The positions of the fields of a row. The buffer is reused for each row.
 #[derive(Default, Debug)]
 pub(crate) struct Fields {
     bounds: Vec<(u32, u32)>,
@@ -8,8 +6,8 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Splits a row of at most [`MAX_ROW`](super::lines::MAX_ROW) bytes, give or take a block. Quotes around a field are taken
-    /// off; doubled quotes inside it stay.
+    /// Splits a row of at most about [`MAX_ROW`](super::lines::MAX_ROW) bytes. Quotes around a field are removed;
+    /// doubled quotes inside are kept.
     pub fn split(&mut self, row: &[u8], delimiter: u8) {
         self.bounds.clear();
         self.loose_quote = false;
@@ -24,22 +22,20 @@ impl Fields {
         self.bounds.push((start, row.len() as u32));
     }
 
-    /// How many.
     pub fn len(&self) -> usize {
         self.bounds.len()
     }
 
-    /// Whether a field that begins with a quote does not end with one, or has a single one inside.
+    /// Returns true if a field begins with a quote but does not end with one, or has an undoubled quote inside.
     pub fn has_loose_quote(&self) -> bool {
         self.loose_quote
     }
 
-    /// One of them; empty where there are not as many.
+    /// Returns a field by its index, or an empty one beyond the end.
     pub fn get<'r>(&self, row: &'r [u8], index: usize) -> &'r [u8] {
         self.bounds.get(index).map_or(&[], |(start, end)| &row[*start as usize..*end as usize])
     }
 
-    /// All of them.
     pub fn iter<'r>(&self, row: &'r [u8]) -> impl Iterator<Item = &'r [u8]> {
         self.bounds.iter().map(|(start, end)| &row[*start as usize..*end as usize])
     }
@@ -60,25 +56,25 @@ impl Fields {
     }
 }
 
-/// Whether all quotes within a field are doubled.
+/// Returns true if all quotes within a field are doubled.
 fn has_pairs(field: &[u8]) -> bool {
     let mut quotes = memchr::memchr_iter(b'"', field);
     std::iter::from_fn(|| quotes.next().map(|at| quotes.next() == Some(at + 1))).all(|pair| pair)
 }
 
-/// The number of fields of a row without quotes.
+/// Returns the number of fields of a row without quotes.
 pub(crate) fn count(row: &[u8], delimiter: u8) -> usize {
     memchr::memchr_iter(delimiter, row).count() + 1
 }
 
-/// Calls `found` with each place of a byte. Fields are short, so eight bytes at a time are faster here than a search for the
-/// next place again and again.
+/// Calls `found` with each position of a byte. Fields are short, so eight bytes at a time are faster than repeated
+/// searches.
 fn each_place(row: &[u8], byte: u8, mut found: impl FnMut(usize)) {
     const LOW_BITS: u64 = u64::from_ne_bytes([0x7f; 8]);
     let wanted = u64::from_ne_bytes([byte; 8]);
     let (words, rest) = row.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
-        // A byte that is equal becomes zero, and only a zero byte leaves its highest bit clear in the sum.
+        // An equal byte becomes zero, and only a zero byte leaves its highest bit clear in the sum.
         let differs = u64::from_le_bytes(*word) ^ wanted;
         let mut places = !(((differs & LOW_BITS) + LOW_BITS) | differs | LOW_BITS);
         while places != 0 {
@@ -90,7 +86,7 @@ fn each_place(row: &[u8], byte: u8, mut found: impl FnMut(usize)) {
     rest.iter().enumerate().filter(|(_, other)| **other == byte).for_each(|(at, _)| found(behind + at));
 }
 
-/// Where the field that begins at `start` ends: delimiters within quotes do not count.
+/// Returns the end of the field that begins at `start`. Quoted delimiters do not count.
 fn field_end(row: &[u8], start: usize, delimiter: u8) -> usize {
     let mut quoted = false;
     if row.get(start) != Some(&b'"') {
@@ -113,7 +109,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The crate `csv` writes a row, and it is read as it was.
+        /// Rows that the crate `csv` writes are read back unchanged.
         #[test]
         fn fields_are_those_that_were_written(fields in prop::collection::vec("[a-z \n;]{0,6}|[a-z,\n]{0,6}", 1..9)) {
             let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());

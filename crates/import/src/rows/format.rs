@@ -1,5 +1,3 @@
-//! Formats that are read row by row: what each of them says, and what is the same for all.
-
 use std::io::BufRead;
 
 use truetail_run::ForeignRun;
@@ -9,40 +7,34 @@ use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSin
 
 /// A format with a row for each request. [`Rows`] makes a [`Format`] of it.
 pub(crate) trait RowFormat: Sync {
-    /// As [`Format::info`].
+    /// Returns facts about the format.
     fn info(&self) -> &'static FormatInfo;
 
-    /// As [`Format::check`].
+    /// Refuses options that this format does not use.
     fn check(&self, options: &ImportOptions) -> Result<(), ImportError> {
         options.refuse_all(self.info())
     }
 
-    /// As [`Format::likeness`].
+    /// Compares the start of a file with this format.
     fn likeness(&self, head: &[u8]) -> Likeness;
 
-    /// Rows are in the order in which requests ended.
+    /// Returns true if rows are in the order in which requests ended.
     fn in_order(&self) -> bool {
         true
     }
 
-    /// Puts every row into the books, and returns what the file says of the run.
-    ///
-    /// # Errors
-    /// As [`Format::read`].
+    /// Records every row in the books, and returns what the file states about the run.
     fn read(&self, input: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError>;
 }
 
-/// What the reader of a [`RowFormat`] works with.
+/// Input for the reader of a [`RowFormat`].
 pub(crate) struct RowInput<'a, 'input, 'sink> {
-    /// The rows, from the first on.
     pub lines: &'a mut Lines<'input>,
-    /// Where each row goes.
     pub books: &'a mut Books<'sink, 'sink>,
-    /// What the user said of the file.
     pub options: &'a ImportOptions,
 }
 
-/// A format that is read row by row.
+/// Adapter from a [`RowFormat`] to a [`Format`].
 pub(crate) struct Rows<F>(pub F);
 
 impl<F: RowFormat> Format for Rows<F> {

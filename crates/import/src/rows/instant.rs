@@ -1,16 +1,12 @@
-//! Points in time as files write them: Unix times of any unit, RFC 3339, and the forms of log files.
-
 use super::number::{Measured, NotUsable, Unit, time};
 
 const NANOS_PER_SECOND: u64 = Unit::Seconds.nanos();
 const MONTHS: [&[u8]; 12] =
     [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
 
-/// A point in time in nanoseconds since 1970: a number, whose count of digits tells its unit (10 are seconds, 13 milliseconds,
-/// 16 microseconds, 19 nanoseconds), or a date with a time of day. One without a zone is taken as UTC.
-///
-/// # Errors
-/// [`NotUsable`], if it is neither, or lies before 1970 or after 2554.
+/// Reads an instant, in nanoseconds since 1970: a number or a date with a time of day. The number of digits tells the
+/// unit of a number (10 are seconds, 13 milliseconds, 16 microseconds, 19 nanoseconds). Without a zone, a date is in
+/// UTC. Fails for instants before 1970 or after 2554.
 pub(crate) fn instant(text: &[u8]) -> Result<Measured, NotUsable> {
     let text = text.trim_ascii();
     match text.iter().position(|byte| !byte.is_ascii_digit()) {
@@ -21,7 +17,8 @@ pub(crate) fn instant(text: &[u8]) -> Result<Measured, NotUsable> {
     }
 }
 
-/// The unit of a Unix time of the years 2001 to 2286, by its digits before the point. `None` for any other number.
+/// Returns the unit of a Unix time of the years 2001 to 2286 by its digits before the point, or `None` for any other
+/// number.
 pub(crate) fn unit_of_unix_time(text: &[u8]) -> Option<Unit> {
     let digits = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     let is_number = matches!(text.get(digits), None | Some(b'.'));
@@ -34,7 +31,7 @@ pub(crate) fn unit_of_unix_time(text: &[u8]) -> Option<Unit> {
     }
 }
 
-/// The unit of a Unix time of our days with that many digits before the point.
+/// Returns the most likely unit of a current Unix time with this many digits before the point.
 fn unit_of(digits: usize) -> Unit {
     match digits {
         0..=11 => Unit::Seconds,
@@ -44,7 +41,7 @@ fn unit_of(digits: usize) -> Unit {
     }
 }
 
-/// `2026-11-20T06:56:03.037549531+01:00`, `2026/11/20 06:56:03,037`, `20/Nov/2026:06:55:45 +0000`.
+/// Reads `2026-11-20T06:56:03.037549531+01:00`, `2026/11/20 06:56:03,037`, `20/Nov/2026:06:55:45 +0000`.
 fn date(text: &[u8]) -> Option<Measured> {
     let mut scan = Scan { rest: text };
     let (year, month, day) = scan.day()?;
@@ -89,7 +86,7 @@ impl Scan<'_> {
         Some((hour, minute, in_range(self.number(2)?, 0, 60)?))
     }
 
-    /// Nanoseconds, and what its last digit is worth.
+    /// Reads the fraction of a second. Returns it and its resolution, in nanoseconds.
     fn fraction(&mut self) -> Option<(u64, u64)> {
         if self.one_of(b".,").is_none() {
             return Some((0, NANOS_PER_SECOND));
@@ -103,7 +100,7 @@ impl Scan<'_> {
         (worth < NANOS_PER_SECOND).then_some((ns, worth.max(1)))
     }
 
-    /// Seconds east of Greenwich: `Z`, `+01:00`, ` +0100` or nothing.
+    /// Reads an offset and returns it in seconds east of Greenwich: `Z`, `+01:00`, ` +0100` or nothing.
     fn offset(&mut self) -> Option<i64> {
         if self.rest.first() == Some(&b' ') {
             self.rest = &self.rest[1..];
@@ -137,8 +134,8 @@ fn in_range(number: i64, least: i64, most: i64) -> Option<i64> {
     (least..=most).contains(&number).then_some(number)
 }
 
-/// Days from 1970-01-01 to a day of the Gregorian calendar: years begin in March here, so that the day that leap years add is
-/// the last one.
+/// Returns the days from 1970-01-01 to a day of the Gregorian calendar. Years begin in March here, so that a leap day
+/// comes last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

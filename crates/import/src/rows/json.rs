@@ -1,5 +1,3 @@
-//! Rows that are JSON objects: of each, the values at a few paths, and nothing else is kept.
-
 use std::fmt::{self, Write as _};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -8,7 +6,7 @@ use super::instant::instant;
 use super::number::{Measured, NotUsable, Unit, float, time, whole};
 use super::wrong::Wrong;
 
-/// A value at a path. It is used again for each row.
+/// A value at a path. The memory is reused for each row.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Value {
     kind: Kind,
@@ -17,7 +15,7 @@ pub(crate) struct Value {
 
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 enum Kind {
-    /// There is none, or null.
+    /// Missing, or null.
     #[default]
     Absent,
     Text,
@@ -30,27 +28,26 @@ enum Kind {
 }
 
 impl Value {
-    /// What is not there.
     pub const fn nothing() -> Value {
         Value { kind: Kind::Absent, text: String::new() }
     }
 
-    /// It is there, and not null.
+    /// Returns true if the value is present and not null.
     pub fn is_there(&self) -> bool {
         self.kind != Kind::Absent
     }
 
-    /// Its text, where it is one; else empty.
+    /// Returns the text of a string, and an empty text for any other value.
     pub fn text(&self) -> &str {
         if self.kind == Kind::Text { &self.text } else { "" }
     }
 
-    /// Whether it is true, where it is true or false.
+    /// Returns a Boolean value.
     pub fn truth(&self) -> Option<bool> {
         if let Kind::Bool(truth) = self.kind { Some(truth) } else { None }
     }
 
-    /// Bytes that tell it from others, for [`Workers`](super::Workers). A whole number keeps its digits in `scratch`.
+    /// Returns bytes that identify the value, for [`Workers`](super::Workers). A whole number is put into `scratch`.
     pub fn name<'v>(&'v self, scratch: &'v mut [u8; 8]) -> &'v [u8] {
         match self.kind {
             Kind::Text => self.text.as_bytes(),
@@ -62,10 +59,7 @@ impl Value {
         }
     }
 
-    /// A whole number, also as text.
-    ///
-    /// # Errors
-    /// [`NotUsable`], if it is none.
+    /// Returns a whole number, also from text.
     pub fn whole(&self) -> Result<u64, NotUsable> {
         match self.kind {
             Kind::Absent => Err(NotUsable::Absent),
@@ -76,10 +70,7 @@ impl Value {
         }
     }
 
-    /// A number of `unit`s, also as text.
-    ///
-    /// # Errors
-    /// [`NotUsable`], if it is none, is negative, or does not fit.
+    /// Returns a number of `unit`s, also from text.
     pub fn time(&self, unit: Unit) -> Result<Measured, NotUsable> {
         match self.kind {
             Kind::Absent => Err(NotUsable::Absent),
@@ -96,7 +87,7 @@ impl Value {
         }
     }
 
-    /// What `read` makes of its text, or of its digits where it is a number.
+    /// Applies `read` to the text, or to the digits of a number.
     pub fn with_digits<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, NotUsable>) -> Result<T, NotUsable> {
         match self.kind {
             Kind::Text => read(self.text.as_bytes()),
@@ -108,10 +99,7 @@ impl Value {
         }
     }
 
-    /// A point in time, as [`instant`] reads it.
-    ///
-    /// # Errors
-    /// [`NotUsable`], if it is none.
+    /// Returns an instant, which may be a number or a text.
     pub fn instant(&self) -> Result<Measured, NotUsable> {
         self.with_digits(instant)
     }
@@ -121,14 +109,14 @@ impl Value {
     }
 }
 
-/// The shortest text that is read as this number, which is how it was written, without allocation.
+/// The shortest text that is read as this number, which is how it was written. It needs no allocation.
 struct Decimal {
     text: [u8; 40],
     length: usize,
 }
 
 impl Decimal {
-    /// `None` if it is longer than any time.
+    /// Returns `None` if the text is longer than any time.
     fn of(number: f64) -> Option<Decimal> {
         let mut made = Decimal { text: [0; 40], length: 0 };
         write!(made, "{number}").is_ok().then_some(made)
@@ -148,7 +136,7 @@ impl fmt::Write for Decimal {
     }
 }
 
-/// The digits of a number, without allocation.
+/// The digits of a number. They need no allocation.
 struct Digits {
     digits: [u8; 20],
     from: usize,
@@ -171,14 +159,14 @@ impl Digits {
     }
 }
 
-/// The values at some paths of a row.
+/// The values at some paths of a JSON object.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonRow {
     nodes: Vec<Node>,
     values: Vec<Value>,
 }
 
-/// A place in the tree of paths.
+/// A node in the tree of paths.
 #[derive(Clone, Default, Debug)]
 struct Node {
     children: Vec<(String, usize)>,
@@ -186,8 +174,8 @@ struct Node {
 }
 
 impl JsonRow {
-    /// Takes the values at these paths: names of keys, with a dot between those of nested objects. A key that holds a dot is
-    /// found by its whole name.
+    /// Selects the values at these paths. Dots separate the keys of nested objects. A key that contains a dot is found
+    /// by its whole name.
     pub fn new<P: AsRef<str>>(paths: &[P]) -> JsonRow {
         let mut row = JsonRow { nodes: vec![Node::default()], values: vec![Value::default(); paths.len()] };
         for (value, path) in paths.iter().map(AsRef::as_ref).enumerate() {
@@ -200,10 +188,6 @@ impl JsonRow {
         row
     }
 
-    /// Reads a row.
-    ///
-    /// # Errors
-    /// [`Wrong::Json`], if it is no JSON object.
     pub fn read(&mut self, row: &[u8]) -> Result<(), Wrong> {
         self.values.iter_mut().for_each(|value| value.set(Kind::Absent));
         if row.trim_ascii_start().first() != Some(&b'{') {
@@ -214,7 +198,6 @@ impl JsonRow {
         at.deserialize(&mut json).and_then(|()| json.end()).map_err(|_| Wrong::Json)
     }
 
-    /// The value at the path with that index.
     pub fn value(&self, index: usize) -> &Value {
         &self.values[index]
     }
@@ -234,7 +217,7 @@ impl JsonRow {
     }
 }
 
-/// Reads a value below a place in the tree.
+/// Reads a value below a node.
 struct At<'n> {
     nodes: &'n [Node],
     node: usize,
@@ -320,7 +303,7 @@ impl<'de> Visitor<'de> for At<'_> {
     }
 }
 
-/// Finds the place of a key.
+/// Finds the child node of a key.
 struct Child<'n> {
     node: &'n Node,
 }

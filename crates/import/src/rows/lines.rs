@@ -1,36 +1,36 @@
-//! The lines of a stream, in one buffer that is reused.
-
 use std::io::{self, BufRead};
 
 use truetail_run::FilePlace;
 
-/// No row is longer: what is would be a damaged file.
+/// Limit on the length of a row. A longer one is damaged.
 pub(crate) const MAX_ROW: usize = 1 << 20;
-/// A field in quotes may hold line breaks, as messages of exceptions do. A row of more lines has lost a quote.
+/// Limit on the lines of a row. Quoted fields may hold line breaks, like messages of exceptions, but a longer row has
+/// lost a quote.
 const MAX_LINES: usize = 512;
 const BLOCK: usize = 256 << 10;
 
-/// Reads lines and rows. A row is looked at ([`peek`](Lines::peek)), and then taken ([`take`](Lines::take)).
+/// Reads lines and rows into one reused buffer. Callers first [`peek`](Lines::peek) at a row and then
+/// [`take`](Lines::take) it.
 pub(crate) struct Lines<'a> {
     input: &'a mut dyn BufRead,
     buffer: Vec<u8>,
-    /// What was read and not yet taken.
+    /// Start of the bytes that were read and not yet taken.
     start: usize,
     end: usize,
     at_end: bool,
     place: FilePlace,
 }
 
-/// A row that was looked at.
+/// A row that was peeked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
-    /// Bytes, without the line break.
+    /// Bytes without the line break.
     len: usize,
-    /// Bytes, with it.
+    /// Bytes with the line break.
     with_break: usize,
-    /// How many lines.
+    /// Number of lines.
     pub lines: u64,
-    /// It is longer than [`MAX_ROW`]; without a line break only its beginning is there.
+    /// The row is longer than [`MAX_ROW`]. Without a line break, only its start is in the buffer.
     pub too_long: bool,
     /// A line break follows.
     pub whole: bool,
@@ -42,15 +42,12 @@ impl<'a> Lines<'a> {
         Lines { input, buffer: vec![0; BLOCK], start: 0, end: 0, at_end: false, place }
     }
 
-    /// Where the next row begins.
+    /// Returns the start of the next row.
     pub fn place(&self) -> FilePlace {
         self.place
     }
 
-    /// Skips the mark of UTF-8 at the beginning of a file.
-    ///
-    /// # Errors
-    /// What reading returned.
+    /// Skips a UTF-8 byte order mark at the start of a file.
     pub fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         while self.end - self.start < 3 && !self.at_end {
             self.fill()?;
@@ -62,10 +59,7 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    /// The next line; `None` at the end of the file.
-    ///
-    /// # Errors
-    /// What reading returned.
+    /// Returns the next line, or `None` at the end of the file.
     pub fn peek_line(&mut self) -> io::Result<Option<Span>> {
         let mut searched = 0;
         loop {
@@ -80,11 +74,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The next row of a table, in which fields in quotes may hold line breaks; `None` at the end of the file. A row that
-    /// never closes its quote is its first line only.
-    ///
-    /// # Errors
-    /// What reading returned.
+    /// Returns the next row of a table, whose quoted fields may hold line breaks, or `None` at the end of the file. A
+    /// row that never closes its quote is only its first line.
     pub fn peek(&mut self) -> io::Result<Option<Span>> {
         let (mut searched, mut lines, mut quoted) = (0, 1, false);
         loop {
@@ -109,15 +100,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The bytes of a row that was looked at.
+    /// Returns the bytes of a peeked row.
     pub fn bytes(&self, span: Span) -> &[u8] {
         &self.rest()[..span.len]
     }
 
-    /// Goes on behind a row that was looked at.
-    ///
-    /// # Errors
-    /// What reading returned.
+    /// Moves past a peeked row.
     pub fn take(&mut self, span: Span) -> io::Result<()> {
         self.forward(span.with_break);
         if span.too_long && !span.whole {
@@ -141,7 +129,7 @@ impl<'a> Lines<'a> {
         Span { len: len - returns, with_break: len + 1, lines, too_long: len > MAX_ROW, whole: true }
     }
 
-    /// What is there without a line break: nothing to say yet (outer `None`), the end of the file, or the last row.
+    /// Returns what is known without a line break: nothing yet (outer `None`), the end of the file, or the last row.
     fn unbroken(&self, len: usize) -> Option<Option<Span>> {
         let span = Span { len, with_break: len, lines: 1, too_long: len > MAX_ROW, whole: false };
         match (self.at_end, len) {
@@ -165,7 +153,6 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Reads more, behind what is there already.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -193,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// Every row with its place.
+    /// Returns every row with its place.
     fn rows(text: &[u8], capacity: usize) -> Vec<(Vec<u8>, u64, u64, bool)> {
         let mut input = BufReader::with_capacity(capacity, text);
         let mut lines = Lines::new(&mut input);

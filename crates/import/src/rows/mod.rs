@@ -1,4 +1,4 @@
-//! Reads files row by row: lines, fields, numbers, and the books of what was used.
+//! Readers of files row by row: lines, fields, numbers, and the books of the rows.
 
 pub(crate) mod books;
 pub(crate) mod fields;

@@ -2,38 +2,31 @@
 
 use std::collections::BTreeMap;
 
-/// Why a field gives no number.
+/// Reason why a field has no usable number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NotUsable {
     /// It is empty, or `-`.
     Absent,
-    /// It is something else.
     NoNumber,
-    /// It is no time.
     NoTime,
-    /// It is below zero.
     Negative,
     /// It does not fit into 64 bits of nanoseconds.
     TooLarge,
-    /// It is a number of an unknown unit.
+    /// It is a number in an unknown unit.
     NoUnit,
 }
 
 /// A unit of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unit {
-    /// Nanoseconds.
     Nanos,
-    /// Microseconds.
     Micros,
-    /// Milliseconds.
     Millis,
-    /// Seconds.
     Seconds,
 }
 
 impl Unit {
-    /// Nanoseconds in it.
+    /// Returns its length in nanoseconds.
     pub const fn nanos(self) -> u64 {
         match self {
             Unit::Nanos => 1,
@@ -43,7 +36,7 @@ impl Unit {
         }
     }
 
-    /// The unit of that name: `ns`, `us`, `ms` or `s`.
+    /// Returns the unit with this name: `ns`, `us`, `ms` or `s`.
     pub fn by_name(name: &str) -> Option<Unit> {
         match name {
             "ns" => Some(Unit::Nanos),
@@ -58,43 +51,40 @@ impl Unit {
 /// A time, and the smallest step that its digits can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Measured {
-    /// Nanoseconds.
     pub ns: u64,
-    /// Nanoseconds; at least 1.
+    /// At least 1.
     pub resolution_ns: u64,
 }
 
-/// The finest of the resolutions that were seen: a time may end in zeros that are not written.
+/// The finest resolution of the times, because trailing zeros may not be written.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Finest(Option<u64>);
 
 impl Finest {
-    /// Looks at a time.
     pub fn see(&mut self, time: Measured) {
         self.0 = Some(self.0.unwrap_or(u64::MAX).min(time.resolution_ns));
     }
 
-    /// Nanoseconds; 1 where nothing was seen.
+    /// Returns the resolution in nanoseconds, or 1 without times.
     pub fn ns(self) -> u64 {
         self.0.unwrap_or(1)
     }
 }
 
-/// The coarsest of the resolutions that a notable part of the times has. One odd line does not decide for a whole log, nor do the
-/// few times that end in zeros that are not written.
+/// The coarsest resolution of a notable part of the times. So a few odd lines, or times without trailing zeros, do not
+/// decide for a whole log.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Usual(BTreeMap<u64, u64>);
 
-/// One time in so many is a notable part.
+/// One time in this many is a notable part.
 const NOTABLE: u64 = 5;
 
 impl Usual {
-    /// Looks at a time.
     pub fn see(&mut self, time: Measured) {
         *self.0.entry(time.resolution_ns).or_default() += 1;
     }
 
-    /// Nanoseconds; 1 where nothing was seen.
+    /// Returns the resolution in nanoseconds, or 1 without times.
     pub fn ns(&self) -> u64 {
         let all: u64 = self.0.values().sum();
         let notable = self.0.iter().rev().find(|(_, count)| *count * NOTABLE >= all);
@@ -102,10 +92,7 @@ impl Usual {
     }
 }
 
-/// A whole number.
-///
-/// # Errors
-/// [`NotUsable`], if it is none, is negative, or does not fit.
+/// Reads a whole number.
 pub(crate) fn whole(text: &[u8]) -> Result<u64, NotUsable> {
     let text = text.trim_ascii();
     if text.is_empty() {
@@ -122,10 +109,7 @@ pub(crate) fn whole(text: &[u8]) -> Result<u64, NotUsable> {
     Ok(sum)
 }
 
-/// A number of `unit`s with or without decimals, in nanoseconds. Decimals below a nanosecond are dropped.
-///
-/// # Errors
-/// [`NotUsable`], if it is none, is negative, or does not fit.
+/// Reads a number of `unit`s, with or without decimals, in nanoseconds. Decimals below a nanosecond are dropped.
 pub(crate) fn time(text: &[u8], unit: Unit) -> Result<Measured, NotUsable> {
     let text = text.trim_ascii();
     if matches!(text, b"" | b"-") {
@@ -160,17 +144,14 @@ pub(crate) fn time(text: &[u8], unit: Unit) -> Result<Measured, NotUsable> {
     if seen { Ok(Measured { ns, resolution_ns: per_step.max(1) }) } else { Err(NotUsable::NoNumber) }
 }
 
-/// What has an exponent, such as Python's `9e-05`, which is rare.
+/// Reads a number with an exponent, such as Python's `9e-05`, which is rare.
 fn by_float(text: &[u8], unit: Unit) -> Result<Measured, NotUsable> {
     let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
     let number = number.filter(|number| number.is_finite()).ok_or(NotUsable::NoNumber)?;
     float(number, unit)
 }
 
-/// A time of JSON.
-///
-/// # Errors
-/// [`NotUsable`], if it is negative or does not fit.
+/// Converts a JSON number of `unit`s to a time.
 pub(crate) fn float(number: f64, unit: Unit) -> Result<Measured, NotUsable> {
     let ns = number * unit.nanos() as f64;
     match ns {
@@ -180,7 +161,7 @@ pub(crate) fn float(number: f64, unit: Unit) -> Result<Measured, NotUsable> {
     }
 }
 
-/// Why a text is no whole number.
+/// Returns the reason why a text is not a whole number.
 fn odd(text: &[u8]) -> NotUsable {
     match text {
         b"-" => NotUsable::Absent,

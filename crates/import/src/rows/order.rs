@@ -1,13 +1,13 @@
-//! Watches the order of rows: clocks that step back, and pauses as between two runs.
+//! Watches the order of rows for clocks that step back, and for pauses as between two runs.
 
 use truetail_run::{FilePlace, ForeignRequest};
 
-/// Rows of concurrent writers overtake each other by less, also where times are whole seconds.
+/// Overlap of rows of concurrent writers, which is at most this long even for times in whole seconds.
 const STEP_BACK_NS: u64 = 2_000_000_000;
-/// A pause as long as this, with nothing outstanding, may be one between two runs.
+/// A pause of this length with no open request may separate two runs.
 const PAUSE_NS: u64 = 60_000_000_000;
 
-/// The times at which requests ended, in the order of the rows, for files that are in that order.
+/// End times of requests in row order, for files that are sorted by them.
 #[derive(Default, Debug)]
 pub(crate) struct OrderWatch {
     latest_end_ns: Option<u64>,
@@ -29,14 +29,13 @@ impl Seen {
 }
 
 impl OrderWatch {
-    /// Looks at the next row.
     pub fn see(&mut self, request: &ForeignRequest, place: FilePlace) {
         let Some(start_ns) = request.start_ns else { return };
         let end_ns = start_ns.saturating_add(request.duration.0);
         let latest_ns = self.latest_end_ns.unwrap_or(end_ns);
         if end_ns.saturating_add(STEP_BACK_NS) < latest_ns {
             self.steps_back.add(place, latest_ns - end_ns);
-            // From here on the clock goes on from the earlier time.
+            // The clock continues from the earlier time.
             self.latest_end_ns = Some(end_ns);
             return;
         }
@@ -46,7 +45,7 @@ impl OrderWatch {
         self.latest_end_ns = Some(latest_ns.max(end_ns));
     }
 
-    /// What was seen, in sentences.
+    /// Returns notes about steps back and pauses.
     pub fn notes(&self) -> impl Iterator<Item = String> + use<> {
         let back = self.steps_back.first.map(|(place, by_ns)| {
             let times = counted(self.steps_back.count);

@@ -1,13 +1,11 @@
-//! Numbers for the names of threads, virtual users and connections.
-
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hasher};
 
-/// Names beyond it get no number: more of them are no users but, for example, an identifier of each request.
+/// Limit on the names. A larger number means that they are not users but, for example, identifiers of requests.
 const MOST: usize = 1 << 20;
 
-/// Numbers names in the order in which they appear. It keeps a hash of each name, so two of a million names are mixed up with
-/// a probability of 3 in 10⁸.
+/// Numbers the names of threads, virtual users and connections in the order in which they appear. Only hashes are kept,
+/// so two of a million names collide with a probability of 3 in 10⁸.
 #[derive(Default, Debug)]
 pub(crate) struct Workers {
     numbers: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
@@ -15,7 +13,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// The number of a name; `None` for an empty name, and for new ones once there are too many.
+    /// Returns the number of a name, or `None` if it is empty, or new and beyond the limit.
     pub fn number(&mut self, name: &[u8]) -> Option<u32> {
         if name.is_empty() {
             return None;
@@ -37,13 +35,13 @@ impl Workers {
         }
     }
 
-    /// A note, where there were too many names.
+    /// Returns a note if the names exceeded the limit.
     pub fn note(&self) -> Option<String> {
         self.too_many.then(|| format!("more than {MOST} workers are named; requests of further ones have no worker"))
     }
 }
 
-/// The hash of what is a hash already.
+/// Hasher for values that are hashes already.
 #[derive(Default)]
 struct Hashed(u64);
 

@@ -1,29 +1,29 @@
-//! Why a row is left out.
-
 use std::fmt;
 
 use super::number::NotUsable;
 
-/// Why a row is left out. Text is made of it only for the first such row of a file.
+/// Reason why a row is left out. Only the first one of a file is turned into text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
-    /// It has another number of fields than the header.
-    Fields { found: usize, expected: usize },
-    /// A field is no number, or none that fits.
+    /// The number of fields differs from the header.
+    Fields {
+        found: usize,
+        expected: usize,
+    },
+    /// A field has no usable number.
     Number(&'static str, NotUsable),
-    /// Something that it must have is missing.
+    /// A required field is missing.
     Missing(&'static str),
-    /// It is no JSON object.
+    /// The row is not a JSON object.
     Json,
-    /// It is not what such a row looks like.
+    /// The row does not have the form of such rows.
     Shape(&'static str),
-    /// It ends before it starts.
     EndsBeforeStart,
     /// A field begins with a quote and does not end.
     OpenQuote,
-    /// It is longer than any row may be.
+    /// The row exceeds the limit on length.
     TooLong,
-    /// The file ends within it.
+    /// The file ends within the row.
     CutOff,
 }
 

@@ -1,4 +1,4 @@
-//! Tables whose columns need no more than a unit.
+//! Tables whose columns need nothing but a unit.
 
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
@@ -11,24 +11,21 @@ use crate::rows::json::Value;
 use crate::rows::number::{Finest, Measured, NotUsable, Unit, time, whole};
 use crate::rows::{Fields, RunFacts, Taken, Workers, Wrong};
 
-/// How a point in time is written.
+/// Notation of an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clock {
-    /// As a number of a unit.
+    /// A number in a unit.
     In(Unit),
-    /// As a date with a time of day, or as a Unix time of our days, whose digits tell its unit.
+    /// A date with a time of day, or a current Unix time, whose digits tell its unit.
     OfOurDays,
-    /// The first row will tell whether it is the same.
+    /// Not yet known: the first row decides.
     OfFirst,
-    /// The first row did not tell.
+    /// The first row did not show the unit.
     Unknown,
 }
 
 impl Clock {
-    /// Reads one.
-    ///
-    /// # Errors
-    /// [`NotUsable`], if it is none.
+    /// Reads an instant.
     pub fn read(&mut self, text: &[u8]) -> Result<Measured, NotUsable> {
         match *self {
             Clock::In(unit) => time(text, unit),
@@ -41,10 +38,7 @@ impl Clock {
         }
     }
 
-    /// The same of a value of JSON.
-    ///
-    /// # Errors
-    /// [`NotUsable`], if it is none.
+    /// Reads an instant from a JSON value.
     pub fn read_value(&mut self, value: &Value) -> Result<Measured, NotUsable> {
         match *self {
             Clock::In(unit) => value.time(unit),
@@ -57,7 +51,7 @@ impl Clock {
         }
     }
 
-    /// How a file writes points in time whose first is this one.
+    /// Returns the notation of a file whose first instant is this one.
     fn told_by(first: Result<Measured, NotUsable>) -> Result<Clock, NotUsable> {
         match first {
             Ok(_) => Ok(Clock::OfOurDays),
@@ -66,13 +60,13 @@ impl Clock {
         }
     }
 
-    /// Whether points in time could not be read because their unit is not known.
+    /// Returns true if the unit of instants is not known.
     pub fn is_unknown(self) -> bool {
         self == Clock::Unknown
     }
 }
 
-/// A date with a time of day, or a Unix time of our days.
+/// Reads a date with a time of day, or a current Unix time.
 fn of_our_days(text: &[u8]) -> Result<Measured, NotUsable> {
     let text = text.trim_ascii();
     match unit_of_unix_time(text) {
@@ -82,29 +76,29 @@ fn of_our_days(text: &[u8]) -> Result<Measured, NotUsable> {
     }
 }
 
-/// How the length of a request is found.
+/// Source of a request's duration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Length {
-    /// In a column of its own.
+    /// A column with the duration.
     Duration(usize, Unit),
-    /// From its end.
+    /// A column with the end.
     UntilEnd(usize, Clock),
 }
 
-/// Where the columns are. What a table does not have is `None`.
+/// Indexes of the columns. Columns that a table does not have are `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Columns {
     pub start: Option<(usize, Clock)>,
     pub length: Length,
     pub worker: Option<usize>,
     pub status: Option<usize>,
-    /// What went wrong, where there was no answer.
+    /// The error of a request without an answer.
     pub error: Option<usize>,
     pub bytes: Option<usize>,
 }
 
 impl Columns {
-    /// The last one of them.
+    /// Returns the last used column.
     pub fn last(&self) -> usize {
         let length = match self.length {
             Length::Duration(column, _) | Length::UntilEnd(column, _) => column,
@@ -134,10 +128,7 @@ impl ColumnReader {
         }
     }
 
-    /// The request of a row.
-    ///
-    /// # Errors
-    /// [`Wrong`], if a time is none.
+    /// Returns the request of a row.
     pub fn take(&mut self, row: &[u8], fields: &Fields) -> Result<Taken, Wrong> {
         let start = match &mut self.columns.start {
             Some((column, clock)) => {
@@ -169,12 +160,12 @@ impl ColumnReader {
         }))
     }
 
-    /// Where the columns are, and what the first rows told of them.
+    /// Returns the columns, with what the first rows showed about them.
     pub fn columns(&self) -> &Columns {
         &self.columns
     }
 
-    /// What was seen, for the run.
+    /// Adds resolutions and notes to the facts of the run.
     pub fn close(self, facts: &mut RunFacts) {
         facts.start_resolution_ns = self.starts.ns();
         facts.duration_resolution_ns = self.durations.ns();
@@ -183,12 +174,12 @@ impl ColumnReader {
     }
 }
 
-/// Whether a message stands for an error.
+/// Returns true if a message means an error.
 pub(crate) fn is_error(message: &[u8]) -> bool {
     !matches!(message, b"" | b"-" | b"0" | b"false")
 }
 
-/// What a status and a message stand for.
+/// Returns the outcome for a status and a message.
 pub(crate) fn outcome(failures: &mut FailureClassifier, status: &[u8], error: &[u8]) -> Outcome {
     match whole(status) {
         Ok(status @ 1..=999) => Outcome::Response { status: status as u16 },
@@ -201,7 +192,7 @@ pub(crate) fn outcome(failures: &mut FailureClassifier, status: &[u8], error: &[
     }
 }
 
-/// The same for a value of JSON, which may also be true or false.
+/// Returns the outcome for a JSON value, which may also be true or false.
 pub(crate) fn outcome_of(failures: &mut FailureClassifier, status: &Value) -> Outcome {
     match (status.whole(), status.truth()) {
         (Ok(status @ 1..=999), _) => Outcome::Response { status: status as u16 },

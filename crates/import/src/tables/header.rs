@@ -7,7 +7,7 @@ use crate::rows::fields::count;
 use crate::rows::lines::Span;
 use crate::rows::{Books, Fields, Lines, Taken, Wrong};
 
-/// What may stand between fields.
+/// Possible delimiters of fields.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 /// The names of columns.
@@ -18,10 +18,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads a header that has all these columns, whatever stands between them.
-    ///
-    /// # Errors
-    /// The first column that is missing, by the delimiter that comes nearest.
+    /// Reads a header that has all these columns, with any delimiter. Otherwise returns the first missing column, for
+    /// the delimiter that fits best.
     pub fn with_columns<'c>(row: &[u8], columns: &[&'c str]) -> Result<Header, &'c str> {
         let headers = DELIMITERS.map(|delimiter| Header::split(row, delimiter));
         let missing = |header: &Header| columns.iter().position(|column| header.index(column).is_none());
@@ -31,10 +29,7 @@ impl Header {
         Err(columns[headers.iter().filter_map(missing).max().unwrap_or_default()])
     }
 
-    /// Reads the first row, which must be a header with these columns. `None` where there is no row.
-    ///
-    /// # Errors
-    /// [`ImportError::Content`] with the column that is missing, or what reading returned.
+    /// Reads the first row, which must be a header with these columns. Returns `None` without a row.
     pub fn read(lines: &mut Lines<'_>, columns: &[&str]) -> Result<Option<(Header, Vec<u8>)>, ImportError> {
         let Some(first) = lines.peek()? else { return Ok(None) };
         let row = lines.bytes(first).to_vec();
@@ -44,7 +39,7 @@ impl Header {
         Ok(Some((header, row)))
     }
 
-    /// Reads a header by the delimiter that makes most columns of it.
+    /// Reads a header with the delimiter that gives the most columns.
     pub fn guess(row: &[u8]) -> Header {
         let headers = DELIMITERS.map(|delimiter| Header::split(row, delimiter));
         headers.into_iter().rev().max_by_key(Header::len).expect("four delimiters")
@@ -57,17 +52,14 @@ impl Header {
         Header { delimiter, names: names.collect() }
     }
 
-    /// How many columns.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Where a column is.
     pub fn index(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|column| column == name.as_bytes())
     }
 
-    /// The names, as text.
     pub fn names(&self) -> impl Iterator<Item = String> {
         self.names.iter().map(|name| String::from_utf8_lossy(name).into_owned())
     }
@@ -76,31 +68,27 @@ impl Header {
 /// The shape of a table.
 pub(crate) struct Table {
     pub delimiter: u8,
-    /// How many columns.
+    /// Number of columns.
     pub columns: usize,
-    /// The last column that is used. A last row without a line break is whole when this column is.
+    /// The last used column. A last row without a line break is complete if it goes beyond this column.
     pub last_used: usize,
-    /// The header, where there is one. Where it is seen again, another file begins.
+    /// The header, if there is one. If it occurs again, another file begins.
     pub header: Option<Vec<u8>>,
-    /// Whether a row, by how it begins, can be more than [`Taken::Other`]. Others are only counted.
+    /// Returns true if a row with this start can be more than [`Taken::Other`]. All other rows are only counted.
     pub wanted: fn(&[u8]) -> bool,
 }
 
-/// Every row is wanted.
 pub(crate) fn every_row(_row: &[u8]) -> bool {
     true
 }
 
 impl Table {
-    /// A table with these columns, of which every row is wanted.
+    /// Creates a table with these columns, all of whose rows are wanted.
     pub fn of(header: &Header, row: Option<Vec<u8>>, last_used: usize) -> Table {
         Table { delimiter: header.delimiter, columns: header.len(), last_used, header: row, wanted: every_row }
     }
 
-    /// Puts each row into the books: what `take` makes of one with the right number of fields.
-    ///
-    /// # Errors
-    /// What reading returned.
+    /// Records each row in the books. `take` reads a row with the right number of fields.
     pub fn read(
         &self,
         lines: &mut Lines<'_>,
@@ -113,7 +101,8 @@ impl Table {
         while let Some(span) = lines.peek()? {
             let taken = self.row(lines.bytes(span), span, &mut fields, &mut take);
             if span.lines > 1 && matches!(taken, Err(Wrong::Fields { .. } | Wrong::OpenQuote)) {
-                // Lines that make no row together: the first of them has lost a quote, but may be whole without it.
+                // Lines that do not form a row together: the first has lost a quote, but may be a complete row without
+                // it.
                 let line = lines.peek_line()?.unwrap_or(span);
                 let taken = self.row(lines.bytes(line), line, &mut fields, &mut take);
                 books.take(lines, line, taken.map_err(|_| Wrong::OpenQuote))?;

@@ -1,5 +1,5 @@
-//! JMeter's results as CSV (JTL): a row for each sample, failed ones included, in order of completion and in whole
-//! milliseconds. Which columns there are is a setting of JMeter (`jmeter.save.saveservice.*`).
+//! JMeter's results as CSV (JTL): a row for each sample, including failed ones, in order of completion and in whole
+//! milliseconds. JMeter's settings (`jmeter.save.saveservice.*`) select the columns.
 
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
@@ -17,17 +17,16 @@ use crate::{FormatInfo, ImportError, Likeness};
 static INFO: FormatInfo =
     FormatInfo { name: "jmeter-csv", about: "JMeter's results as CSV (JTL)", tool: Some("jmeter") };
 
-/// What a file must have.
+/// Required columns.
 const NEEDED: [&str; 2] = ["timeStamp", "elapsed"];
-/// The columns of a file without a header, which are those that JMeter writes unless it is told otherwise. The last ones,
-/// which differ between versions, are not used.
+/// The default columns of JMeter, for files without a header. The last ones, which differ between versions, are not
+/// used.
 const USUAL: &[u8] =
     b"timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes";
 const USUAL_COUNTS: std::ops::RangeInclusive<usize> = 16..=17;
-/// The message of a transaction controller, whose row sums up requests that have rows of their own.
+/// Start of the message of a transaction controller. Its row sums up requests that have separate rows.
 const TRANSACTION: &[u8] = b"Number of samples in transaction";
 
-/// JMeter's results as CSV.
 pub(crate) struct JMeterCsv;
 
 impl RowFormat for JMeterCsv {
@@ -81,7 +80,7 @@ fn table(header: &Header, columns: usize, row: Option<Vec<u8>>) -> Table {
     Table { columns, ..Table::of(header, row, Columns::of(header).last()) }
 }
 
-/// The number of columns of a row as JMeter usually writes it.
+/// Returns the number of columns of a row with JMeter's default columns.
 fn usual_row(row: &[u8]) -> Option<usize> {
     let mut fields = Fields::default();
     fields.split(row, b',');
@@ -93,7 +92,6 @@ fn usual_row(row: &[u8]) -> Option<usize> {
     is_sample.then(|| fields.len())
 }
 
-/// Where the columns are.
 struct Columns {
     start: usize,
     elapsed: usize,
@@ -126,12 +124,12 @@ impl Columns {
     }
 }
 
-/// What was seen so far.
+/// Summary of the samples.
 struct Samples {
     columns: Columns,
     workers: Workers,
     failures: FailureClassifier,
-    /// The text of a failure; kept so that one costs no allocation.
+    /// The text of a failure. The buffer is reused to avoid allocations.
     text: String,
     failed: u64,
     transactions: u64,
@@ -180,7 +178,8 @@ impl Samples {
         }))
     }
 
-    /// Without an answer the code is the name of a Java exception. Samplers other than HTTP have codes of their own.
+    /// Returns the outcome. Without an answer, the code is the name of a Java exception. Samplers other than HTTP have
+    /// different codes.
     fn outcome(&mut self, code: &[u8], message: &[u8], succeeded: bool) -> Outcome {
         match whole(code) {
             Ok(status @ 0..=999) => Outcome::Response { status: status as u16 },
@@ -212,8 +211,8 @@ impl Samples {
     }
 }
 
-/// Tells whether `timeStamp` is the start of a sample, or its end, as with `sampleresult.timestamp.start=false`. Rows are in
-/// order of completion, so either the ends are in order or, if those are what is written, the timestamps.
+/// Tells whether `timeStamp` is the start of a sample or its end, as with `sampleresult.timestamp.start=false`. Rows
+/// are in order of completion, so the times of the ends are ascending.
 #[derive(Default)]
 struct Disorder {
     last: Option<(u64, u64)>,

@@ -1,5 +1,3 @@
-//! k6's samples as CSV: about ten rows for each request, one for each metric. Those of `http_req_duration` are the requests.
-
 use super::{Header, Table, every_row};
 use crate::head::first_line;
 use crate::k6::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
@@ -12,7 +10,7 @@ static INFO: FormatInfo = FormatInfo { name: "k6-csv", about: "k6's samples as C
 
 const NEEDED: [&str; 3] = ["metric_name", "timestamp", "metric_value"];
 
-/// k6's samples as CSV.
+/// k6's samples as CSV: about ten rows for each request, one per metric. Rows of `http_req_duration` are the requests.
 pub(crate) struct K6Csv;
 
 impl RowFormat for K6Csv {
@@ -43,14 +41,13 @@ impl RowFormat for K6Csv {
     }
 }
 
-/// A row of a request, or of another metric that is read.
+/// Returns true for a row of a request, or of another metric that is read.
 fn is_wanted(row: &[u8]) -> bool {
     [DURATION, DROPPED, VUS_MAX]
         .iter()
         .any(|metric| row.strip_prefix(*metric).is_some_and(|rest| rest.starts_with(b",")))
 }
 
-/// Where the columns are.
 struct Columns {
     metric: usize,
     timestamp: usize,
@@ -59,7 +56,7 @@ struct Columns {
     error_code: Option<usize>,
     error: Option<usize>,
     user: Option<usize>,
-    /// Where tags stand that have no column, such as `vu=3&iter=7`.
+    /// Columns of tags without a separate column, such as `vu=3&iter=7`.
     tags: [Option<usize>; 2],
 }
 
@@ -78,7 +75,7 @@ impl Columns {
         }
     }
 
-    /// Tags are not counted: a request whose tags were cut off has all that is needed.
+    /// Tags do not count, because a request whose tags were cut off has everything that is needed.
     fn last(&self) -> usize {
         let optional = [self.status, self.error_code, self.error, self.user];
         optional.into_iter().flatten().fold(self.metric.max(self.timestamp).max(self.value), usize::max)

@@ -1,5 +1,3 @@
-//! The table that oha writes with `--db-url`: a row for each answer.
-
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignStarts, LatencyFrom};
 
@@ -15,7 +13,7 @@ static INFO: FormatInfo =
 
 const NEEDED: [&str; 6] = ["start_latency_correction", "start", "end", "duration", "status", "run"];
 
-/// The table, as the CSV that its database is given out as.
+/// The table that oha writes with `--db-url`, as CSV: a row for each answer.
 pub(crate) struct OhaTable;
 
 impl RowFormat for OhaTable {
@@ -46,7 +44,7 @@ impl RowFormat for OhaTable {
                 bytes: header.index("len_bytes"),
             };
             let table = Table::of(&header, Some(row), columns(at("start")).last().max(corrected).max(run));
-            // With --latency-correction the duration counts from the corrected start.
+            // With --latency-correction, the duration counts from the corrected start.
             let mut readers = [at("start"), corrected].map(|start| ColumnReader::new(columns(start)));
             table.read(lines, books, |row, fields| {
                 if !seen.is_of_first_run(fields.get(row, run)) {
@@ -65,10 +63,10 @@ impl RowFormat for OhaTable {
     }
 }
 
-/// What the rows say of the run.
+/// Facts about the run from its rows.
 #[derive(Default)]
 struct Seen {
-    /// oha adds its runs to a database that is there. Each has a number.
+    /// The number of the run. oha adds runs to an existing database.
     run: Option<Vec<u8>>,
     others: u64,
     is_corrected: bool,
@@ -91,7 +89,7 @@ impl Seen {
         }
         if self.is_corrected {
             facts.latency_from = LatencyFrom::Intended;
-            // With --latency-correction there is a rate, and requests do not wait for answers to become due.
+            // With --latency-correction there is a rate, and requests become due without waiting for answers.
             facts.load.model = None;
         }
     }

@@ -1,5 +1,3 @@
-//! Tables of tools whose rows are read column by column.
-
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignStarts, LatencyFrom};
 
@@ -10,29 +8,29 @@ use crate::rows::number::Unit;
 use crate::rows::{RowFormat, RowInput, Rows, RunFacts};
 use crate::{FormatInfo, ImportError, Likeness};
 
-/// A table of a tool.
+/// A table of a tool whose rows are read column by column.
 pub(crate) struct SimpleTable {
     info: &'static FormatInfo,
     start: (&'static str, Unit),
     duration: (&'static str, Unit),
-    /// Further columns, where the tool writes them.
+    /// Optional columns.
     status: Option<&'static str>,
     error: Option<&'static str>,
     bytes: Option<&'static str>,
     starts: ForeignStarts,
-    /// What the tool's clock shows, which may be coarser than its digits.
+    /// Resolution of the tool's clock for starts and durations, in nanoseconds. Its digits may be finer.
     resolution_ns: (u64, u64),
     /// Rows are in the order in which requests ended.
     in_order: bool,
-    /// What every reader of such a file should know.
+    /// Notes for every reader of such a file.
     notes: &'static [&'static str],
-    /// The tool keeps no more requests than this.
+    /// Limit on the requests that the tool keeps.
     keeps: Option<u64>,
     /// Requests without an answer have rows too.
     has_all_requests: bool,
 }
 
-/// hey's `-o csv`: requests without an answer have no row, and it keeps only the first million.
+/// hey's `-o csv`: requests without an answer have no row, and only the first million are kept.
 pub(crate) static HEY: Rows<SimpleTable> = Rows(SimpleTable {
     info: &FormatInfo { name: "hey-csv", about: "hey's requests as CSV", tool: Some("hey") },
     start: ("offset", Unit::Seconds),
@@ -66,7 +64,7 @@ pub(crate) static AB: Rows<SimpleTable> = Rows(SimpleTable {
     has_all_requests: true,
 });
 
-/// The rows that truetail's own listener for Locust writes.
+/// Rows from truetail's listener for Locust.
 pub(crate) static LOCUST: Rows<SimpleTable> = Rows(SimpleTable {
     info: &FormatInfo {
         name: "locust-samples",
@@ -144,7 +142,7 @@ impl RowFormat for SimpleTable {
             reader.close(&mut facts);
         }
         (facts.start_resolution_ns, facts.duration_resolution_ns) = self.resolution_ns;
-        // Each of these tools has a fixed number of workers, who wait for their answers.
+        // Each of these tools has a fixed number of workers, which wait for their answers.
         facts.load.model = Some(LoadModelKind::Closed);
         facts.notes.extend(self.notes(books.requests()));
         Ok(facts)

@@ -1,6 +1,3 @@
-//! Vegeta's results as CSV (`vegeta encode -to csv`): no header, a row for each request, failed ones included, in order of
-//! completion.
-
 use super::{Table, every_row};
 use crate::head::first_line;
 use crate::rows::number::whole;
@@ -16,10 +13,11 @@ const LATENCY: usize = 2;
 const BYTES_IN: usize = 4;
 const ERROR: usize = 5;
 const SEQUENCE: usize = 8;
-/// Up to version 12.7 there are 9 columns; from then on there are also method, URL and headers.
+/// Versions up to 12.7 write 9 columns. Later versions add method, URL and headers.
 const COUNTS: [usize; 2] = [9, 12];
 
-/// Vegeta's results as CSV.
+/// Vegeta's results as CSV (`vegeta encode -to csv`), without a header: a row for each request, including failed ones,
+/// in order of completion.
 pub(crate) struct VegetaCsv;
 
 impl RowFormat for VegetaCsv {
@@ -42,7 +40,7 @@ impl RowFormat for VegetaCsv {
     }
 }
 
-/// How many columns a row has, if it is one of Vegeta's.
+/// Returns the number of columns of a row, if it is one of Vegeta's.
 fn columns(row: &[u8]) -> Option<usize> {
     let mut fields = Fields::default();
     fields.split(row, b',');

@@ -1,5 +1,3 @@
-//! Any table with delimiters.
-
 use truetail_run::ForeignStarts;
 
 use super::{OF_OUR_DAYS_NS, Wanted, known_units, wrong};
@@ -10,7 +8,7 @@ use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 static INFO: FormatInfo =
     FormatInfo { name: "csv", about: "any table with delimiters, with columns named by --columns", tool: None };
 
-/// Any table with delimiters.
+/// Any table with delimiters. It is read only if the user asks for it.
 pub(crate) struct UserCsv;
 
 impl RowFormat for UserCsv {
@@ -18,12 +16,11 @@ impl RowFormat for UserCsv {
         &INFO
     }
 
-    /// They are checked when the file is read.
+    /// The options are checked when the file is read.
     fn check(&self, _options: &ImportOptions) -> Result<(), ImportError> {
         Ok(())
     }
 
-    /// It is read only where the user asks for it.
     fn likeness(&self, _head: &[u8]) -> Likeness {
         Likeness::No
     }
@@ -60,7 +57,7 @@ impl RowFormat for UserCsv {
     }
 }
 
-/// What times count from, by the first of them.
+/// Returns the origin of the times, by the earliest of them.
 pub(super) fn starts(earliest_ns: Option<u64>) -> ForeignStarts {
     match earliest_ns {
         None => ForeignStarts::None,
@@ -69,7 +66,7 @@ pub(super) fn starts(earliest_ns: Option<u64>) -> ForeignStarts {
     }
 }
 
-/// The columns, by their names or, in a table without header, by their numbers from 1; and whether there is a header.
+/// Finds the columns by name or, in a table without a header, by number from 1. Also returns whether there is a header.
 fn columns(wanted: &Wanted<'_>, header: &Header) -> Result<(Columns, bool), ImportError> {
     let has_header = wanted.columns().any(|(_, column)| header.index(column).is_some());
     let index = |role: &str| {

@@ -1,5 +1,3 @@
-//! Any JSON lines.
-
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
@@ -16,7 +14,7 @@ use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 static INFO: FormatInfo =
     FormatInfo { name: "jsonl", about: "any JSON lines, with keys named by --columns", tool: None };
 
-/// Any JSON lines.
+/// Any JSON lines. They are read only if the user asks for it.
 pub(crate) struct UserJson;
 
 impl RowFormat for UserJson {
@@ -24,12 +22,11 @@ impl RowFormat for UserJson {
         &INFO
     }
 
-    /// They are checked when the file is read.
+    /// The options are checked when the file is read.
     fn check(&self, _options: &ImportOptions) -> Result<(), ImportError> {
         Ok(())
     }
 
-    /// It is read only where the user asks for it.
     fn likeness(&self, _head: &[u8]) -> Likeness {
         Likeness::No
     }
@@ -50,7 +47,7 @@ impl RowFormat for UserJson {
     }
 }
 
-/// What was seen so far.
+/// Summary of the objects.
 struct Objects {
     row: JsonRow,
     start: Option<(usize, Clock)>,

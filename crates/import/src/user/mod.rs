@@ -1,4 +1,4 @@
-//! Tables of no tool: the user says which columns hold what.
+//! Tables of no tool: the user says what each column holds.
 
 mod csv;
 mod json;
@@ -10,23 +10,20 @@ use crate::{ImportError, ImportOptions};
 pub(crate) use csv::UserCsv;
 pub(crate) use json::UserJson;
 
-/// A time before this many nanoseconds after 1970 counts from the start of a run: it would be one of 1973.
+/// Times below this many nanoseconds count from the start of a run. As Unix times they would be before March 1973.
 const OF_OUR_DAYS_NS: u64 = 100_000_000 * Unit::Seconds.nanos();
 
 const ROLES: [&str; 7] = ["start", "end", "duration", "worker", "status", "error", "bytes"];
 /// Roles that have a unit.
 const TIMES: [&str; 3] = ["start", "end", "duration"];
 
-/// What the columns are, as the user said it.
+/// The meaning of the columns, as the user stated it.
 struct Wanted<'o> {
     options: &'o ImportOptions,
 }
 
 impl<'o> Wanted<'o> {
-    /// Checks what the user said.
-    ///
-    /// # Errors
-    /// [`ImportError::Options`], for anything that is unknown or missing.
+    /// Checks the user's options. Anything unknown or missing is an error.
     fn new(options: &'o ImportOptions) -> Result<Wanted<'o>, ImportError> {
         let wanted = Wanted { options };
         let unknown = |pairs: &[(String, String)], known: &[&str]| {
@@ -56,25 +53,21 @@ impl<'o> Wanted<'o> {
         Ok(wanted)
     }
 
-    /// The columns that were named, each with its role.
+    /// Returns the named columns with their roles.
     fn columns(&self) -> impl Iterator<Item = (&'static str, &'o str)> {
         ROLES.into_iter().filter_map(|role| Some((role, self.column(role)?)))
     }
 
-    /// The column of a role.
     fn column(&self, role: &str) -> Option<&'o str> {
         self.options.columns.iter().find(|(name, _)| name == role).map(|(_, column)| column.as_str())
     }
 
-    /// How a point in time is written: as the user says, else as the first row tells.
+    /// Returns the notation of an instant: the user's unit, or else the notation of the first row.
     fn clock(&self, role: &str) -> Result<Clock, ImportError> {
         Ok(self.options.unit(role)?.map_or(Clock::OfFirst, Clock::In))
     }
 
-    /// How long requests are: `index` finds a column.
-    ///
-    /// # Errors
-    /// [`ImportError::Options`], if the unit is not known.
+    /// Returns the source of durations. `index` finds a column.
     fn length(&self, index: impl Fn(&str) -> Result<usize, ImportError>) -> Result<Length, ImportError> {
         let Some(column) = self.column("duration") else {
             return Ok(Length::UntilEnd(index("end")?, self.clock("end")?));
@@ -89,10 +82,7 @@ impl<'o> Wanted<'o> {
     }
 }
 
-/// Refuses a table in which the unit of a time is known neither from the user nor from the first row.
-///
-/// # Errors
-/// [`ImportError::Options`], if there is such a time.
+/// Refuses a table if neither the user nor the first row shows the unit of a time.
 fn known_units(start: Option<(usize, Clock)>, length: Length) -> Result<(), ImportError> {
     let start = start.map(|(_, clock)| ("start", clock));
     let end = match length {
@@ -111,13 +101,13 @@ fn wrong(what: String) -> ImportError {
     ImportError::Options(what)
 }
 
-/// The unit at the end of a name: `latency_ms`, `latency (us)`, `duration.ns`.
+/// Returns the unit at the end of a name: `latency_ms`, `latency (us)`, `duration.ns`.
 fn unit_in_name(name: &str) -> Option<Unit> {
     let name = name.to_ascii_lowercase();
     let name = name.trim_end_matches([')', ']']);
     let last = name.rsplit(|char: char| !char.is_alphanumeric() && char != 'µ').next()?;
     if last.len() == name.len() {
-        // A whole name such as `s` says nothing.
+        // A whole name such as `s` does not state a unit.
         return None;
     }
     match last {

@@ -1,14 +1,12 @@
-//! What the lines of a log asked for, each kept once.
-
 use std::collections::HashMap;
 
 use super::request::Asked;
 
-/// Most bytes of different requests: as many as one run can send. It is that of `truetail_engine`, on which this crate does not
+/// Limit on the bytes of distinct requests: the limit of one run in `truetail_engine`, on which this crate does not
 /// depend.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Different requests, with their numbers.
+/// Distinct requests of a log, with their numbers.
 pub(super) struct Distinct {
     numbers: HashMap<Asked, u32>,
     bytes: u64,
@@ -20,7 +18,6 @@ impl Distinct {
         Distinct { numbers: HashMap::new(), bytes: 0, most: MAX_BYTES }
     }
 
-    /// The number of a request.
     pub(super) fn number(&mut self, asked: Asked) -> u32 {
         if let Some(number) = self.numbers.get(&asked) {
             return *number;
@@ -31,14 +28,14 @@ impl Distinct {
         number
     }
 
-    /// What is wrong, if there are too many.
+    /// Returns an error message if the requests exceed the limit.
     pub(super) fn too_many(&self) -> Option<String> {
         let help = "take a part of the log with --from and --to";
         (self.bytes > self.most)
             .then(|| format!("the different requests of the log need more than {} MiB; {help}", self.most >> 20))
     }
 
-    /// The requests, by number.
+    /// Returns the requests by number.
     pub(super) fn into_requests(self) -> Vec<Asked> {
         let mut all: Vec<(Asked, u32)> = self.numbers.into_iter().collect();
         all.sort_unstable_by_key(|(_, number)| *number);
@@ -46,7 +43,7 @@ impl Distinct {
     }
 }
 
-/// What a request needs. Its host is also counted among all hosts.
+/// Returns the memory of a request in bytes. Its host is also stored among all hosts.
 fn bytes(asked: &Asked) -> u64 {
     let host = asked.host.as_ref().map_or(0, |host| 2 * host.len());
     (size_of::<Asked>() + asked.method.len() + asked.target.len() + host) as u64

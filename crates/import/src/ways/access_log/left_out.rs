@@ -1,28 +1,25 @@
-//! Lines that become no arrival.
-
 use std::collections::BTreeMap;
 
-/// Why a line becomes no arrival.
+/// Reason why a line is not an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Cause {
-    /// It is no line of an access log.
+    /// It is not a line of an access log.
     Line,
-    /// It is longer than any line may be.
+    /// It exceeds the limit on length.
     TooLong,
-    /// Its request is none, such as what a scanner sent.
+    /// It has no valid request, such as text that a scanner sent.
     Request,
     /// Its method cannot be sent again.
     Method,
     /// Its request had a body, which is not in the log.
     Body,
-    /// It is of another host than the one that was asked for.
+    /// The user asked for another host.
     Host,
-    /// It is of another time than was asked for.
+    /// The user asked for another time.
     Time,
 }
 
 impl Cause {
-    /// What such lines are, for people.
     fn text(self) -> &'static str {
         match self {
             Cause::Line => "not understood",
@@ -36,7 +33,7 @@ impl Cause {
     }
 }
 
-/// How many lines became no arrival, by cause, and the first of each.
+/// Number of lines that are not arrivals, by cause, with the first line of each.
 #[derive(Clone, Default, Debug)]
 pub(super) struct LeftOut(BTreeMap<Cause, (u64, u64)>);
 
@@ -49,7 +46,7 @@ impl LeftOut {
         self.0.values().map(|(count, _)| count).sum()
     }
 
-    /// `2 not understood (first in line 7), 1 of another time (line 9)`.
+    /// Returns `2 not understood (first in line 7), 1 of another time (line 9)`.
     pub(super) fn text(&self) -> String {
         let one = |(cause, (count, line)): (&Cause, &(u64, u64))| {
             let first = if *count > 1 { "first in line" } else { "line" };

@@ -1,27 +1,25 @@
-//! What a line of a log says of its request.
-
 use super::left_out::Cause;
 use super::request::{Asked, unescaped};
 use crate::logs::{ENDS, Words, logged_request};
 use crate::rows::json::{JsonRow, Value};
 use crate::rows::number::{Measured, Unit};
 
-/// nginx: `$request`, or its parts.
+/// nginx's keys: `$request`, or its parts.
 const NGINX: [&str; 7] = ["request_time", "request", "request_method", "request_uri", "uri", "host", "http_host"];
-/// Envoy: the time is that of the start.
+/// Envoy's keys. The time is that of the start.
 const ENVOY: [&str; 4] = ["start_time", "method", "path", "authority"];
 
-/// A request, as a line has it.
+/// A request as its line states it.
 pub(super) struct Logged {
     pub(super) time: Measured,
-    /// `None`: the time is that of the start, or taken for it.
+    /// `None` if the time is that of the start, or is taken for it.
     pub(super) took: Option<Measured>,
-    /// The line says when the request came.
+    /// The line shows when the request came.
     pub(super) has_start: bool,
     pub(super) asked: Result<Asked, Cause>,
 }
 
-/// Reads lines. Its room is used again.
+/// Reads lines. The buffers are reused.
 pub(super) struct LineReader {
     words: Words,
     row: JsonRow,
@@ -33,10 +31,7 @@ impl LineReader {
         LineReader { words: Words::default(), row: JsonRow::new(&paths) }
     }
 
-    /// Reads a line, which may be of any of the formats.
-    ///
-    /// # Errors
-    /// [`Cause::Line`], if it is of none.
+    /// Reads a line of any of the formats.
     pub(super) fn read(&mut self, line: &[u8]) -> Result<Logged, Cause> {
         if line.starts_with(b"{") {
             self.row.read(line).map_err(|_| Cause::Line)?;
@@ -79,7 +74,7 @@ impl LineReader {
     }
 }
 
-/// Numbers of JSON do not show how fine they are; servers write milliseconds.
+/// JSON numbers do not show their resolution. Servers write milliseconds.
 fn in_millis(time: Measured) -> Measured {
     Measured { resolution_ns: time.resolution_ns.max(Unit::Millis.nanos()), ..time }
 }

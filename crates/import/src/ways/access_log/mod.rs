@@ -2,12 +2,12 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `line` | what a line says of its request |
-//! | `request` | method and target, as they were logged |
-//! | `distinct` | what the lines asked for, each kept once |
-//! | `left_out` | lines that become no arrival, by cause |
-//! | `placement` | where arrivals lie inside the resolution of the log |
-//! | `notes` | what is to be said of the arrivals |
+//! | `line` | the request of a line |
+//! | `request` | method and target as logged |
+//! | `distinct` | distinct requests of a log |
+//! | `left_out` | lines that are not arrivals, by cause |
+//! | `placement` | positions of arrivals within the resolution of the log |
+//! | `notes` | notes about the arrivals |
 
 mod distinct;
 mod left_out;
@@ -34,19 +34,19 @@ use placement::Taken;
 pub use placement::Placement;
 pub use request::Asked;
 
-/// Most arrivals that are taken from a log.
+/// Limit on the arrivals that are taken from a log.
 const MAX_ARRIVALS: usize = 50_000_000;
 
-/// What is taken from a log.
+/// Selection of the requests of a log.
 #[derive(Clone, Default, Debug)]
 pub struct AccessLogOptions {
-    /// From this instant on, in nanoseconds since 1970. It is the beginning of the recording then.
+    /// The start of the recording, in nanoseconds since 1970.
     pub from_ns: Option<u64>,
-    /// Before this instant.
+    /// The end of the recording, exclusive.
     pub to_ns: Option<u64>,
     /// Only requests of this host.
     pub host: Option<String>,
-    /// Also POST, PUT and PATCH, without the bodies that they had.
+    /// Includes POST, PUT and PATCH, without their bodies.
     pub empty_bodies: bool,
 }
 
@@ -55,21 +55,21 @@ pub struct AccessLogOptions {
 pub struct AccessLog {
     /// In the order of their lines.
     lines: Vec<Taken>,
-    /// Different requests.
+    /// Distinct requests.
     asked: Vec<Asked>,
     from_ns: Option<u64>,
     resolution: Usual,
-    /// Lines that say when the request came.
+    /// Number of lines that show when the request came.
     timed: u64,
     hosts: BTreeMap<String, u64>,
     left_out: LeftOut,
     damage: Option<String>,
 }
 
-/// Reads a log to its end, also one that is compressed with gzip.
+/// Reads a log, which may be compressed with gzip, to its end.
 ///
 /// # Errors
-/// [`ImportError`], if it cannot be read, or nothing of it is taken.
+/// [`ImportError`], if it cannot be read, or none of its lines can be taken.
 pub fn read_access_log(input: &mut dyn Read, options: &AccessLogOptions) -> Result<AccessLog, ImportError> {
     let head = read_head(input)?;
     let mut whole = Cursor::new(&head[..]).chain(BufReader::with_capacity(HEAD, input));
@@ -145,12 +145,12 @@ impl AccessLog {
         Ok(())
     }
 
-    /// When requests came, ascending, from the beginning of the recording on, and what each asked for.
+    /// Returns the time of each arrival since the start of the recording, ascending, with its request.
     pub fn arrivals(&self, placement: Placement) -> Vec<(Nanos, &Asked)> {
         self.placed(placement).into_iter().map(|(at, asked)| (at, &self.asked[asked as usize])).collect()
     }
 
-    /// The same, each with the number of its request, and the different requests.
+    /// Returns the arrivals like [`AccessLog::arrivals`], with request numbers, and the distinct requests.
     pub fn into_arrivals(self, placement: Placement) -> (Vec<(Nanos, u32)>, Vec<Asked>) {
         (self.placed(placement), self.asked)
     }
@@ -159,7 +159,7 @@ impl AccessLog {
         let mut starts = placement.starts(&self.lines, self.resolution.ns());
         starts.sort_by_key(|(start_ns, _)| *start_ns);
         let first = starts.first().map_or(0, |(start_ns, _)| *start_ns);
-        // What was placed before the beginning of an hour belongs to it all the same.
+        // Requests that were placed before the start of an hour count at its start.
         let origin = self.from_ns.unwrap_or(first);
         starts.into_iter().map(|(start_ns, asked)| (Nanos(start_ns.saturating_sub(origin)), asked)).collect()
     }

@@ -1,5 +1,3 @@
-//! What is to be said of the arrivals of a log.
-
 use truetail_model::time::Nanos;
 use truetail_run::FilePlace;
 
@@ -8,8 +6,8 @@ use crate::ImportError;
 use crate::ways::{counted, listed, shortened, shown};
 
 impl AccessLog {
-    /// What is to be said of the arrivals: how many, how they were placed, and what was left out. `keeps_host`: each request is sent
-    /// with its own host.
+    /// Returns notes: the number of arrivals, their placement, and the lines left out. `keeps_host` means that each
+    /// request is sent with its own host.
     pub fn notes(&self, file: &str, placement: Placement, keeps_host: bool) -> Vec<String> {
         let (taken, left_out) = (self.lines.len() as u64, self.left_out.total());
         let are = if taken == 1 { "is an arrival" } else { "are arrivals" };
@@ -25,7 +23,7 @@ impl AccessLog {
             .collect()
     }
 
-    /// Whether the times are those of arrivals.
+    /// Returns a note if some times are not known to be those of arrivals.
     fn times(&self) -> Option<String> {
         let taken = self.lines.len() as u64;
         match self.timed {
@@ -53,7 +51,7 @@ impl AccessLog {
         Some(format!("requests of {} hosts: {named}; {sent}", most.len()))
     }
 
-    /// Nothing of the log was taken.
+    /// Returns the error for a log without usable lines.
     pub(super) fn nothing(&self) -> ImportError {
         let place = FilePlace { byte: 0, line: 1 };
         let what = match self.left_out.total() {

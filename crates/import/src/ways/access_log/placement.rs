@@ -1,37 +1,36 @@
-//! Where arrivals lie inside the resolution of a log: a log that writes whole seconds does not say when in a second a request came.
-
 use truetail_model::random::{Random, mix64};
 
-/// The random stream of the places.
+/// The random stream of the positions.
 const PURPOSE: u64 = 0x706c_6163_6573_0001;
 
 /// A request of a log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
-    /// The time that the line has, in nanoseconds since 1970.
+    /// The logged time, in nanoseconds since 1970.
     pub(super) logged_ns: u64,
-    /// To be taken off that time, which is that of the end then.
+    /// Nanoseconds from the arrival to the logged time.
     pub(super) took_ns: u64,
-    /// How exact that time is.
+    /// Resolution of the logged time, in nanoseconds.
     pub(super) resolution_ns: u32,
-    /// The number of what it asks for.
+    /// The number of its request.
     pub(super) asked: u32,
 }
 
-/// Where the arrivals of one instant of a log lie, from that instant to the next that the log can write.
+/// Positions of arrivals with equal logged times, up to the next time that the log can express. A log in whole seconds
+/// does not show when in a second a request came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placement {
-    /// At random, by a seed, as those of many independent users do. They keep the order of their lines.
+    /// At random by a seed, like requests of many independent users. Arrivals keep the order of their lines.
     Random(u64),
     /// At equal distances, in the order of their lines.
     Even,
-    /// All at the instant that the log has.
+    /// All at the logged time.
     AtOnce,
 }
 
 impl Placement {
-    /// The start of each line in nanoseconds since 1970, and what it asks for, in no particular order. No line lies farther from
-    /// its time than the log or the line itself is inexact.
+    /// Returns the start of each line in nanoseconds since 1970, with its request number, in no particular order. The
+    /// distance from the logged time is at most the resolution of the log and of the line.
     pub(super) fn starts(self, lines: &[Taken], resolution_ns: u64) -> Vec<(u64, u32)> {
         let mut lines = lines.to_vec();
         lines.sort_by_key(|line| (line.logged_ns, line.resolution_ns));
@@ -58,7 +57,7 @@ impl Placement {
                 (0..count).map(|k| place(k) as u64).collect()
             }
             Placement::Random(seed) => {
-                // By the instant, so that the arrivals of an hour are the same whatever was taken before it.
+                // The instant seeds the draw, so that the arrivals of an hour do not depend on earlier ones.
                 let mut random = Random::new(mix64(seed) ^ instant_ns, PURPOSE);
                 let mut offsets: Vec<u64> =
                     (0..count).map(|_| (random.uniform() * resolution_ns as f64) as u64).collect();
@@ -68,7 +67,6 @@ impl Placement {
         }
     }
 
-    /// How they were placed, for people.
     pub(super) fn text(self) -> String {
         match self {
             Placement::Random(seed) => format!("at random by seed {seed}, in the order of the lines"),

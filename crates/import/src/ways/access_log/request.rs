@@ -1,29 +1,24 @@
-//! What a request asked for, as servers log it.
-
 use std::borrow::Cow;
 
 use super::left_out::Cause;
 
-/// What a request asked for.
+/// A request as servers log it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Asked {
-    /// `GET`.
+    /// The method, such as `GET`.
     pub method: String,
-    /// Path and query, as they were sent; bytes that no request line can hold are percent-encoded.
+    /// Path and query as they were sent. Bytes that a request line cannot hold are percent-encoded.
     pub target: String,
-    /// The host, where the log has it, in lower case.
+    /// The host in lower case, if the log has it.
     pub host: Option<String>,
 }
 
-/// Those without a body, in what is usual.
+/// Methods that usually have no body.
 const WITHOUT_BODY: [&str; 4] = ["GET", "HEAD", "OPTIONS", "DELETE"];
 const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 
 impl Asked {
-    /// Of a request line such as `GET / HTTP/1.1`.
-    ///
-    /// # Errors
-    /// [`Cause`], if it is none, or cannot be sent again.
+    /// Reads a request line such as `GET / HTTP/1.1`. Fails if it cannot be sent again.
     pub(super) fn of_line(line: &[u8], host: &[u8]) -> Result<Asked, Cause> {
         let line = std::str::from_utf8(line).map_err(|_| Cause::Request)?;
         let mut words = line.split(' ');
@@ -34,16 +29,13 @@ impl Asked {
         }
     }
 
-    /// Of method and target.
-    ///
-    /// # Errors
-    /// [`Cause`], if it cannot be sent again.
+    /// Makes a request of method and target. Fails if it cannot be sent again.
     pub(super) fn of_parts(method: &str, target: &str, host: &[u8]) -> Result<Asked, Cause> {
         if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
             return Err(Cause::Request);
         }
         let (own_host, path) = match target.split_once("://") {
-            // To a proxy the whole URL is sent.
+            // Clients send the whole URL to a proxy.
             Some(("http" | "https", rest)) => rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())),
             _ => ("", target),
         };
@@ -64,14 +56,14 @@ impl Asked {
     }
 }
 
-/// A host as it is sent; `None` for `-` and what cannot be one.
+/// Returns a host in the form in which it is sent, or `None` for `-` and invalid hosts.
 fn host_of(host: &[u8]) -> Option<String> {
     let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(byte);
     let there = host.iter().any(u8::is_ascii_alphanumeric) && host.iter().all(is_host);
     there.then(|| String::from_utf8_lossy(host).to_ascii_lowercase())
 }
 
-/// A path and a query that a request line can hold.
+/// Encodes a path and a query for a request line.
 fn encoded(path: &[u8]) -> String {
     path.iter().fold(String::with_capacity(path.len()), |mut text, byte| {
         if byte.is_ascii_graphic() && *byte != b'#' {
@@ -83,8 +75,8 @@ fn encoded(path: &[u8]) -> String {
     })
 }
 
-/// Takes off what servers escape in their logs: `\"`, `\\` and `\x0a`. What is not UTF-8 then, and spaces, are percent-encoded in
-/// [`encoded`] as far as they are in a target, so escaped bytes are percent-encoded at once.
+/// Removes the escapes of servers' logs: `\"`, `\\` and `\x0a`. Bytes escaped as `\x` are percent-encoded at once;
+/// [`encoded`] encodes other bytes if they are in a target.
 pub(super) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\\', text).is_none() {
         return Cow::Borrowed(text);

@@ -1,11 +1,9 @@
-//! Which entries are steps of the flow.
-
 use super::entry::Recorded;
 use super::host::Host;
 use super::left_out::{Cause, LeftOut};
 use super::text::split_url;
 
-/// Endings of paths of what a browser loads by itself.
+/// File extensions of assets, which a browser loads by itself.
 const ASSETS: [&str; 20] = [
     "avif", "bmp", "css", "eot", "gif", "ico", "jpeg", "jpg", "js", "map", "mjs", "mp3", "mp4", "otf", "png", "svg",
     "ttf", "webm", "woff", "woff2",
@@ -13,14 +11,15 @@ const ASSETS: [&str; 20] = [
 
 /// The steps of the flow, in their order.
 pub(super) struct Choice {
-    /// Their origins, each once.
+    /// Their distinct origins.
     pub(super) origins: Vec<String>,
     pub(super) steps: Vec<Recorded>,
     pub(super) left_out: LeftOut,
 }
 
 impl Choice {
-    /// The steps among `all`: those of `asked` origins, else of that of the first page, and assets only where they are kept.
+    /// Chooses steps among `all`: requests to the `asked` origins, or else to the origin of the first page. Assets are
+    /// kept only if `keeps_assets` is set.
     pub(super) fn of(all: Vec<Recorded>, asked: &[String], keeps_assets: bool, mut left_out: LeftOut) -> Choice {
         let page = all.iter().find(|recorded| recorded.is_page()).or(all.first());
         let of_page = || page.map_or_else(String::new, |recorded| recorded.origin.clone());
@@ -46,13 +45,13 @@ impl Choice {
         Choice { origins, steps, left_out }
     }
 
-    /// The variable that stands for each origin, and the origin.
+    /// Returns the variable of each origin.
     pub(super) fn hosts(&self) -> Vec<Host<'_>> {
         let name = |nth: usize| if nth == 1 { "host".to_owned() } else { format!("host{nth}") };
         (1..).zip(&self.origins).map(|(nth, origin)| Host { variable: name(nth), origin }).collect()
     }
 
-    /// Why there is no step.
+    /// Returns the reason why there is no step.
     pub(super) fn nothing(&self) -> String {
         match self.left_out.text() {
             None => "the archive has no request".to_owned(),
@@ -61,19 +60,19 @@ impl Choice {
     }
 }
 
-/// An origin as those of entries are written.
+/// Normalises an origin to the form of the entries.
 fn normalised(origin: &str) -> String {
     let origin = origin.trim().to_ascii_lowercase();
     split_url(&origin).map_or(origin, |(origin, _)| origin)
 }
 
 impl Recorded {
-    /// What a browser shows.
+    /// Returns true for a page that a browser shows.
     fn is_page(&self) -> bool {
         self.resource_type == "document" || self.resource_type.is_empty() && self.answer_kind() == "text/html"
     }
 
-    /// What a browser loads by itself for what it shows: by what it says, else by the type of the answer, else by the path.
+    /// Returns true for an asset of a page, by its resource type, or else by the type of the answer or the path.
     fn is_asset(&self) -> bool {
         match self.resource_type.as_str() {
             "script" | "stylesheet" | "image" | "font" | "media" | "manifest" | "texttrack" => return true,

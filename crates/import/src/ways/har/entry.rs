@@ -11,8 +11,8 @@ use super::text::{self, body_text};
 use crate::rows::instant::instant;
 use crate::whole::no_exchange;
 
-/// Headers that the engine or the jar of a session sets, that say how a connection is used, or that only a browser with a cache
-/// sends.
+/// Headers that the engine or a session's cookie jar sets, that concern the connection, or that only a browser with a
+/// cache sends.
 const DROPPED: [&str; 13] = [
     "host",
     "cookie",
@@ -29,7 +29,7 @@ const DROPPED: [&str; 13] = [
     "if-modified-since",
 ];
 
-/// What has to be encoded in the name of a form's field.
+/// Characters that are encoded in the name of a form's field.
 const IN_NAME: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'=');
 
 #[derive(Deserialize)]
@@ -77,7 +77,7 @@ struct PostData {
 
 #[derive(Deserialize)]
 struct Response {
-    /// 0 where there was no answer.
+    /// 0 without an answer.
     status: i64,
     #[serde(default)]
     headers: Vec<NameValue>,
@@ -90,7 +90,6 @@ struct Content {
     mime_type: Option<String>,
 }
 
-/// What a request carried.
 enum Body {
     None,
     Form(Vec<(String, String)>),
@@ -102,7 +101,7 @@ enum Body {
 pub(super) struct Recorded {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
-    /// `https://shop.example`, the port only where it is not the usual one.
+    /// `https://shop.example`, with a port only if it is not the default.
     pub(super) origin: String,
     /// Path and query.
     path: String,
@@ -119,10 +118,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// The request of an entry.
-    ///
-    /// # Errors
-    /// [`Cause`], if it cannot be sent again.
+    /// Reads the request of an entry. Fails if it cannot be sent again.
     pub(super) fn parse(json: &str) -> Result<Recorded, Cause> {
         if let Some(why) = no_exchange(json) {
             return Err(Cause::NoExchange(why));
@@ -165,27 +161,25 @@ impl Recorded {
         })
     }
 
-    /// The path, without the query.
+    /// Returns the path without the query.
     pub(super) fn path(&self) -> &str {
         self.path.split('?').next().unwrap_or_default()
     }
 
-    /// The media type of the answer, in small letters and without its parameters.
+    /// Returns the media type of the answer in lower case, without its parameters.
     pub(super) fn answer_kind(&self) -> String {
         self.answer_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// Names of the cookies that were sent.
     pub(super) fn cookies(&self) -> Vec<String> {
         self.cookies.clone()
     }
 
-    /// Names of the cookies that the answer set.
     pub(super) fn cookies_set(&self) -> Vec<String> {
         self.cookies_set.clone()
     }
 
-    /// Names of headers and form fields that are secret.
+    /// Returns the names of secret headers and form fields.
     pub(super) fn names_of_secrets(&self, is_secret: impl Fn(&str) -> bool) -> Vec<String> {
         let headers = self.headers.iter().map(|header| header.name.as_str());
         let fields: &[(String, String)] = if let Body::Form(fields) = &self.body { fields } else { &[] };
@@ -193,7 +187,7 @@ impl Recorded {
         names.filter(|name| is_secret(name)).map(str::to_owned).collect()
     }
 
-    /// Writes it as Hurl does, after so long a think time.
+    /// Writes the request as Hurl text, after a think time in milliseconds.
     pub(super) fn write(&self, hosts: &[Host<'_>], think_ms: u64, out: &mut String) {
         if self.answer_kind() == "text/event-stream" {
             out.push_str("# truetail: stream\n");
@@ -217,7 +211,7 @@ impl Recorded {
             Body::Form(fields) => {
                 out.push_str("[Form]\n");
                 fields.iter().for_each(|(name, value)| {
-                    // Hurl sends names as they are written.
+                    // Hurl sends names unencoded.
                     let name = utf8_percent_encode(name, IN_NAME).to_string();
                     out.push_str(&format!("{}: {}\n", text::key(&name), text::value(value)));
                 });
@@ -225,7 +219,7 @@ impl Recorded {
             Body::Text(body) => out.push_str(&format!("{}\n", body_text(body))),
             Body::Bytes(bytes) => out.push_str(&format!("base64,{};\n", STANDARD.encode(bytes))),
         }
-        // Without the cache of a browser, an answer is a whole one.
+        // Without the cache of a browser, the answer is a whole one instead of 304.
         let status = if self.status == 304 { "*".to_owned() } else { self.status.to_string() };
         out.push_str(&format!("HTTP {status}\n"));
     }
@@ -236,7 +230,7 @@ impl NameValue {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// It is sent again.
+    /// Returns true if the header is sent again.
     fn is_kept(&self) -> bool {
         let is_name = !self.name.is_empty()
             && self.name.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -246,7 +240,7 @@ impl NameValue {
     }
 }
 
-/// The names of the cookies in these headers. Browsers join several of one name by line breaks.
+/// Returns the names of the cookies in these headers. Browsers join several headers of one name by line breaks.
 fn cookies_in(headers: &[NameValue], name: &str) -> Vec<String> {
     let is_set = name == "set-cookie";
     let values = headers.iter().filter(|header| header.is(name)).flat_map(|header| header.value.split('\n'));
@@ -279,7 +273,7 @@ fn body(data: Option<PostData>, size: Option<i64>) -> Result<Body, Cause> {
     }
 }
 
-/// The fields of a form as it is sent; `None` where it is none.
+/// Decodes the fields of a sent form. Returns `None` if the text is no form.
 fn form(text: &str) -> Option<Vec<(String, String)>> {
     let decoded =
         |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(|text| text.into_owned());
@@ -287,7 +281,7 @@ fn form(text: &str) -> Option<Vec<(String, String)>> {
     text.split('&').map(field).collect()
 }
 
-/// Hurl's form can hold it: a name, and no spaces that would be trimmed.
+/// Returns true if Hurl's form can hold the field: it has a name, and no spaces that would be trimmed.
 fn is_plain((name, value): &(String, String)) -> bool {
     let is_trimmed = |text: &str| text.trim() == text;
     !name.is_empty() && is_trimmed(name) && is_trimmed(value)

@@ -1,6 +1,4 @@
-//! An origin, as the flow names it.
-
-/// An origin, and the variable that stands for it in the flow.
+/// An origin, and its variable in the flow.
 #[derive(Debug)]
 pub(super) struct Host<'a> {
     pub(super) variable: String,
@@ -8,7 +6,7 @@ pub(super) struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Its variable and what follows, if a text is a URL of it.
+    /// Returns the variable and the rest of a URL, if `text` is a URL of this origin.
     pub(super) fn in_front_of<'v>(&self, text: &'v str) -> Option<(&str, &'v str)> {
         let rest = text.strip_prefix(self.origin).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
         Some((&self.variable, rest))

@@ -1,18 +1,16 @@
-//! Entries that are no steps.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ways::listed;
 use crate::whole::NoExchange;
 
-/// Why an entry is no step.
+/// Reason why an entry is not a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Cause {
-    /// It is not what HAR says that an entry is.
+    /// It is not a valid HAR entry.
     Damaged,
     /// It was no exchange over the network, such as a WebSocket.
     NoExchange(NoExchange),
-    /// Its method is none that can be sent.
+    /// Its method cannot be sent.
     Method,
     /// It has no answer: the browser blocked it or gave up.
     NoAnswer,
@@ -35,7 +33,7 @@ impl Cause {
     }
 }
 
-/// Entries that are no steps, by cause.
+/// Number of entries that are not steps, by cause.
 #[derive(Default)]
 pub(super) struct LeftOut {
     causes: BTreeMap<Cause, u64>,
@@ -53,7 +51,7 @@ impl LeftOut {
         self.origins.insert(origin.to_owned());
     }
 
-    /// `3 without an answer, 2 of other origins (https://a)`; `None` where nothing is left out.
+    /// Returns `3 without an answer, 2 of other origins (https://a)`, or `None` if nothing was left out.
     pub(super) fn text(&self) -> Option<String> {
         let causes = self.causes.iter().map(|(cause, count)| format!("{count} {}", cause.text()));
         let named = || listed(self.origins.iter().cloned());
