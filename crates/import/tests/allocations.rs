@@ -1,4 +1,4 @@
-//! Rows cost no allocation: what is allocated does not grow with the number of rows.
+//! Checks that the number of allocations does not grow with the number of rows.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ fn allocations(format: &str, file: &str) -> u64 {
     info.count_total
 }
 
-/// Reads a header and `rows` rows, few and many.
+/// Reads a header and many or few rows.
 fn check(format: &str, header: &str, row: fn(&mut String, u64)) {
     let counts = [1_000, 20_000].map(|rows| {
         let mut file = header.to_owned();

@@ -6,10 +6,7 @@ use super::number::NotUsable;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
     /// The number of fields differs from the header.
-    Fields {
-        found: usize,
-        expected: usize,
-    },
+    Fields { found: usize, expected: usize },
     /// A field has no usable number.
     Number(&'static str, NotUsable),
     /// A required field is missing.
@@ -18,6 +15,7 @@ pub(crate) enum Wrong {
     Json,
     /// The row does not have the form of such rows.
     Shape(&'static str),
+    /// The request ends before it starts.
     EndsBeforeStart,
     /// A field begins with a quote and does not end.
     OpenQuote,

@@ -1,4 +1,4 @@
-//! Recordings of what was asked for, read as loads to be offered again.
+//! Recordings of requests, read as loads that can be sent again.
 
 pub mod access_log;
 pub mod har;
@@ -10,16 +10,16 @@ pub use openapi::{OpenApiOptions, OpenApiTargets, targets_of_openapi};
 
 use crate::rows::instant::instant;
 
-/// Most names that a remark lists, and most characters of each.
+/// Limits on the names in a note, and on the characters of each.
 const MAX_NAMES: usize = 5;
 const MAX_NAME_CHARS: usize = 60;
 
-/// A remark as it can be shown: names in a recording may hold what moves the cursor of a terminal.
+/// Replaces control characters of a note. Names in a recording could otherwise move the cursor of a terminal.
 fn shown(remark: &str) -> String {
     remark.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The first of these names, separated by commas.
+/// Returns the first of these names, separated by commas.
 fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
     let more = if names.len() > MAX_NAMES { ", …" } else { "" };
     let first: Vec<String> = names.take(MAX_NAMES).map(shortened).collect();
@@ -33,13 +33,13 @@ fn shortened(name: String) -> String {
     }
 }
 
-/// `1 line`, `2 lines`.
+/// Returns `1 line`, `2 lines`.
 fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Nanoseconds since 1970 of a point in time as files write it: `2026-11-20T06:00:00Z`, `20/Nov/2026:06:00:00 +0000` or a Unix
-/// time.
+/// Reads an instant: `2026-11-20T06:00:00Z`, `20/Nov/2026:06:00:00 +0000` or a Unix time. Returns nanoseconds since
+/// 1970.
 pub fn unix_ns(text: &str) -> Option<u64> {
     instant(text.as_bytes()).ok().map(|time| time.ns)
 }

@@ -21,7 +21,7 @@ pub(super) static PERCENTILES: WholeFile = WholeFile {
     parse: percentiles,
 };
 
-/// The report is in whole milliseconds.
+/// Reads the report, which is in whole milliseconds.
 fn report(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let report = files::ab(bytes).map_err(|error| refused(bytes, &error))?;
     let clock = ForeignClock { duration_resolution_ns: 1_000_000, ..ForeignClock::default() };
@@ -29,7 +29,7 @@ fn report(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, Import
     Ok(ForeignRun { clock, load, ..run_of(report, sink) })
 }
 
-/// `Concurrency Level:      10`
+/// Reads `Concurrency Level:      10`.
 fn concurrency(text: &str) -> Option<u32> {
     text.lines().find_map(|line| line.strip_prefix("Concurrency Level:")?.trim().parse().ok())
 }
@@ -38,7 +38,7 @@ fn percentiles_likeness(head: &[u8]) -> Likeness {
     if head.starts_with(b"Percentage served,Time in ms") { Likeness::Yes } else { Likeness::No }
 }
 
-/// The times at 0 %, 1 %, … 100 %, in microseconds.
+/// Reads the times at 0 %, 1 %, … 100 %, in microseconds.
 fn percentiles(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let times = files::ab_percentiles(bytes).map_err(|error| refused(bytes, &error))?;
     let inner = times.iter().enumerate().take(100).skip(1);

@@ -16,7 +16,7 @@ pub(super) static JSON: WholeFile = WholeFile {
     parse: read,
 };
 
-/// The fields that the laboratory's parser does not use.
+/// Fields that the laboratory's parser does not use.
 #[derive(Deserialize)]
 struct Document {
     connections: Option<u32>,
@@ -36,7 +36,7 @@ struct Requests {
     total: u64,
 }
 
-/// In whole milliseconds.
+/// Reads a result, which is in whole milliseconds.
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let document: Document = json::read(bytes)?;
     let report = files::autocannon(bytes).map_err(|error| refused(bytes, &error))?;

@@ -1,4 +1,4 @@
-//! Counts lines and bytes below a parser, and ends what it would read forever.
+//! Input below a parser that counts lines and bytes, and stops endless tokens.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -7,10 +7,10 @@ use truetail_run::FilePlace;
 
 use super::file::line_ends;
 
-/// The longest token, bytes: JMeter may save whole answers.
+/// Limit on a token, in bytes. JMeter may save whole answers.
 const MAX_TOKEN_BYTES: u64 = 64 << 20;
 
-/// How far a parser has read.
+/// Position of a parser in its input.
 #[derive(Default)]
 pub(super) struct Progress {
     byte: Cell<u64>,
@@ -19,18 +19,18 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// The place after what was read so far, where the next token begins.
+    /// Returns the current place, and starts the next token there.
     pub fn next_token(&self) -> FilePlace {
         self.token.set(self.byte.get());
         FilePlace { byte: self.byte.get(), line: 1 + self.line_ends.get() }
     }
 }
 
-/// An input that counts what is read from it, and fails where a token is too long.
+/// Input that counts the bytes that are read, and fails if a token is too long.
 pub(super) struct Bounded<'a> {
     input: &'a mut dyn BufRead,
     progress: &'a Progress,
-    /// The longest token, bytes.
+    /// Limit on a token, in bytes.
     most: u64,
 }
 
@@ -57,7 +57,7 @@ impl BufRead for Bounded<'_> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // What is consumed was returned by `fill_buf` before, so this does not read.
+        // `fill_buf` has already returned the consumed bytes, so this does not read.
         let ends = self.input.fill_buf().map_or(0, |buffer| line_ends(&buffer[..amount.min(buffer.len())]));
         self.progress.line_ends.set(self.progress.line_ends.get() + ends);
         self.progress.byte.set(self.progress.byte.get() + amount as u64);

@@ -1,5 +1,3 @@
-//! What all formats share that are read whole.
-
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
@@ -10,29 +8,27 @@ use truetail_tools::{ParseError, ReportedRequest, ToolReport};
 
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
-/// The longest file that is read whole, bytes.
+/// Limit on a file that is read whole, in bytes.
 pub const MAX_BYTES: u64 = 512 << 20;
-/// The most memory that the values of a file may take, bytes.
+/// Limit on the memory of the values of a file, in bytes.
 const MAX_VALUE_BYTES: u64 = 2 << 30;
-/// What a value of JSON takes, and what an object with a field takes beside it.
+/// Memory of a JSON value, and additional memory of an object with a field, in bytes.
 const BYTES_OF_A_VALUE: u64 = 32;
 const BYTES_OF_AN_OBJECT: u64 = 640;
 
 const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
-/// Reads the bytes of a file, and hands its requests to the sink.
+/// Reads the bytes of a file, and passes its requests to the sink.
 pub(super) type Parse = fn(&[u8], &mut RequestSink<'_>) -> Result<ForeignRun, ImportError>;
 
-/// A format of small files, or of files that make sense only as a whole.
+/// A format of small files, or of files that can only be read as a whole.
 pub(super) struct WholeFile {
-    /// Facts about it.
     pub info: &'static FormatInfo,
-    /// What decides when the next request is sent, where the tool leaves no choice.
+    /// The load model, if the tool has only one.
     pub model: Option<LoadModelKind>,
-    /// Whether a file that begins like this is one.
+    /// Compares the start of a file with this format.
     pub likeness: fn(&[u8]) -> Likeness,
-    /// Reads one.
     pub parse: Parse,
 }
 
@@ -58,10 +54,7 @@ impl Format for WholeFile {
     }
 }
 
-/// Reads a file that begins like one of the format.
-///
-/// # Errors
-/// [`ImportError`], if it does not, if it is too long, or cannot be read.
+/// Reads a file. Fails if its start does not match the format, or if it is too long.
 pub(super) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Result<Vec<u8>, ImportError> {
     let bytes = all_bytes(input, MAX_BYTES)?;
     check(format, &bytes)?;
@@ -69,7 +62,7 @@ pub(super) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Res
     Ok(bytes)
 }
 
-/// Reads a run and fills in what is the same for every file of the format, and the number of requests.
+/// Reads a run, and fills in the facts about the format and the number of requests.
 pub(super) fn counted(
     info: &'static FormatInfo,
     sink: &mut RequestSink<'_>,
@@ -84,7 +77,7 @@ pub(super) fn counted(
     Ok(ForeignRun { format: info.name, tool: info.tool, requests, ..run })
 }
 
-/// Refuses a file that does not begin like one of the format, which happens only where the user named the format.
+/// Refuses a file whose start does not match the format. This can only happen if the user named the format.
 fn check(format: &dyn Format, bytes: &[u8]) -> Result<(), ImportError> {
     let refused = |why: &str| {
         let what = format!("this does not begin like {}{why}", format.info().about);
@@ -111,8 +104,8 @@ fn all_bytes(input: &mut dyn BufRead, most: u64) -> Result<Vec<u8>, ImportError>
     Err(ImportError::Content { place: place_of(&bytes, most as usize), what })
 }
 
-/// Refuses JSON of so many values that it takes more than `most` bytes of memory: a text of 512 MiB can hold many GiB of them.
-/// What is between quotes counts too, which is a little.
+/// Refuses JSON with so many values that they would need more than `most` bytes. A text of 512 MiB can hold many GiB of
+/// values. Characters in quotes count too, which makes little difference.
 fn check_values(bytes: &[u8], most: u64) -> Result<(), ImportError> {
     if !matches!(without_mark(bytes).trim_ascii_start(), [b'{' | b'[', ..]) {
         return Ok(());
@@ -133,40 +126,38 @@ fn check_values(bytes: &[u8], most: u64) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// The bytes after the mark of UTF-8, if there is one.
+/// Removes a UTF-8 byte order mark.
 pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(UTF_8_MARK).unwrap_or(bytes)
 }
 
-/// The place of a byte. Line ends are counted before it.
+/// Returns the place of a byte.
 pub(crate) fn place_of(bytes: &[u8], byte: usize) -> FilePlace {
     let before = &bytes[..byte.min(bytes.len())];
     FilePlace { byte: before.len() as u64, line: 1 + line_ends(before) }
 }
 
-/// How many line ends there are.
 pub(super) fn line_ends(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// The byte at which a line begins, from 1; the end where there is no such line.
+/// Returns the byte at which a line begins, counted from 1, or the end if the line does not exist.
 pub(super) fn start_of_line(bytes: &[u8], line: u64) -> usize {
     bytes.split_inclusive(|byte| *byte == b'\n').take(line.saturating_sub(1) as usize).map(<[u8]>::len).sum()
 }
 
-/// An error at a place.
 pub(super) fn content(place: FilePlace, what: impl Into<String>) -> ImportError {
     ImportError::Content { place, what: what.into() }
 }
 
-/// The error of a tool's parser. Without a line, the parser looked for something up to the end.
+/// Makes an error of a tool parser's error. An error without a line is placed at the end.
 pub(super) fn refused(bytes: &[u8], error: &ParseError) -> ImportError {
     let byte = error.line.map_or(bytes.len(), |line| start_of_line(bytes, line));
     let ParseError { tool, tested, what, .. } = error;
     content(place_of(bytes, byte), format!("{what} (this importer was tested with {tool} {tested})"))
 }
 
-/// A run of which nothing is known but its figures.
+/// Returns a run of which only its figures are known.
 pub(super) fn run(claims: Claims) -> ForeignRun {
     ForeignRun {
         format: "",
@@ -184,31 +175,30 @@ pub(super) fn run(claims: Claims) -> ForeignRun {
     }
 }
 
-/// What a tool's parser read.
+/// Passes on the requests of a tool parser, and returns its run.
 pub(super) fn run_of(report: ToolReport, sink: &mut RequestSink<'_>) -> ForeignRun {
     let ToolReport { version, claims, requests, histogram, notes, .. } = report;
     requests.iter().for_each(|one| sink(&request(one, None)));
     ForeignRun { version, histogram: histogram.map(Into::into), notes, ..run(claims) }
 }
 
-/// A request as a tool's parser gives it.
+/// Converts a request of a tool parser.
 pub(super) fn request(one: &ReportedRequest, worker: Option<u32>) -> ForeignRequest {
     let ReportedRequest { start_ns, latency, outcome } = *one;
     ForeignRequest { start_ns, duration: latency, outcome, worker, bytes_in: None, waited: Nanos::ZERO }
 }
 
-/// Adds a row that cannot be used.
+/// Counts a row that cannot be used.
 pub(super) fn leave_out(damage: &mut Damage, what: impl FnOnce() -> (FilePlace, String)) {
     damage.rows_left_out += 1;
     damage.first.get_or_insert_with(what);
 }
 
-/// The beginning of a file as text.
 pub(super) fn text(head: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(head)
 }
 
-/// Whether each of `marks` is somewhere in the beginning. With the first, it comes near.
+/// Looks for `marks` in the start of a file. With only the first one, the file is similar.
 pub(super) fn all_marks(head: &[u8], marks: &[&str]) -> Likeness {
     let head = text(head);
     let Some(first) = marks.first().filter(|mark| head.contains(*mark)) else { return Likeness::No };

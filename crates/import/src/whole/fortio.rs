@@ -87,7 +87,7 @@ fn result(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, Impor
         rate_per_second: Some(document.actual_qps).filter(|rate| rate.is_finite()),
         ..Claims::silent(LatencyFrom::Send)
     };
-    // `max` is no rate.
+    // `max` is not a rate.
     let rate = document.requested_qps.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
     let load = ForeignLoad { users: Some(document.num_threads), rate_per_second: rate, ..ForeignLoad::default() };
     let duration_resolution_ns = json::time(document.resolution, 1e9).unwrap_or(1_000_000);
@@ -101,7 +101,7 @@ fn result(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, Impor
     })
 }
 
-/// What is in the histogram of errors; without that, every code but 200.
+/// Returns the count of the histogram of errors, or else of every code except 200.
 fn failed(document: &Document) -> Option<u64> {
     if let Some(errors) = &document.errors_duration_histogram {
         return Some(errors.count);
@@ -110,7 +110,7 @@ fn failed(document: &Document) -> Option<u64> {
     (!document.ret_codes.is_empty()).then(|| failed.fold(0, u64::saturating_add))
 }
 
-/// Every value counts at the end of its bucket, as percentiles of HdrHistogram do.
+/// Makes a histogram that counts every value at the end of its bucket, like percentiles of HdrHistogram.
 fn histogram(times: &Distribution) -> Option<Histogram> {
     let mut histogram = Histogram::new();
     for Bucket { end, count } in times.data.iter().flatten() {
@@ -159,7 +159,7 @@ fn log(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportErr
     Ok(ForeignRun { clock, load, damage, notes: failures.notes(), ..run(claims) })
 }
 
-/// `details` is the status, or -1 where there was no answer.
+/// Converts an entry. `details` is the status, or -1 without an answer.
 fn entry_request(entry: &Entry, failures: &mut FailureClassifier) -> Result<(ForeignRequest, bool), String> {
     let Some(duration) = units::nanos(entry.latency, 1e9) else {
         return Err(format!("a latency of {} s", entry.latency));

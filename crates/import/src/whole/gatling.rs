@@ -13,8 +13,8 @@ pub(super) static LOG: WholeFile = WholeFile {
     parse: read,
 };
 
-/// A text log begins with a line `RUN`, or with assertions before it. A binary one begins with the kind 0 and the version: a
-/// length of four bytes and its digits.
+/// Recognises a log. A text log begins with a line `RUN`, possibly after assertions. A binary log begins with the kind
+/// 0 and the version, which is a length of four bytes and its digits.
 fn likeness(head: &[u8]) -> Likeness {
     let is_binary = matches!(head, [0, 0, 0, 0, 3..=60, b'0'..=b'9', ..]);
     if is_text(head) || is_binary {
@@ -49,7 +49,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     Ok(ForeignRun { version: Some(log.version), clock, damage, notes: log.notes, ..run(claims) })
 }
 
-/// The parser's message names the byte: `at byte 17: …`.
+/// Converts a parser's message, which names the byte: `at byte 17: …`.
 fn binary_refused(what: &str) -> ImportError {
     let at = what.strip_prefix("at byte ").and_then(|rest| rest.split_once(": "));
     let (byte, what) = at.and_then(|(byte, what)| Some((byte.parse().ok()?, what))).unwrap_or((0, what));

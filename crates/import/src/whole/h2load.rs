@@ -15,10 +15,10 @@ pub(super) static LOG: WholeFile = WholeFile {
     parse: read,
 };
 
-/// The digits of a time since 1970 in microseconds, from 2001 to 2286.
+/// Digits of a Unix time in microseconds, from 2001 to 2286.
 const DIGITS_OF_MICROS: usize = 16;
 
-/// The file has no header: three numbers, of which the first is a time.
+/// Recognises a file by its first row, because it has no header: three numbers, the first one a time.
 fn likeness(head: &[u8]) -> Likeness {
     let head = text(head);
     let first = head.lines().next().unwrap_or_default();

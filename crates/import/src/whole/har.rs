@@ -1,4 +1,4 @@
-//! HAR 1.2: what a browser or a proxy recorded.
+//! HAR 1.2: recordings of a browser or a proxy.
 
 use std::collections::BTreeMap;
 
@@ -46,16 +46,13 @@ struct Entry {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Response {
-    /// 0 where there was no answer.
+    /// 0 without an answer.
     status: u16,
-    /// -1 where it is unknown.
+    /// -1 if unknown.
     body_size: Option<i64>,
 }
 
-/// The entries of an archive.
-///
-/// # Errors
-/// [`ImportError`], if it is none.
+/// Returns the entries of an archive.
 pub(crate) fn entries(bytes: &[u8]) -> Result<Vec<&RawValue>, ImportError> {
     json::read(bytes).map(|document: Document<'_>| document.log.entries)
 }

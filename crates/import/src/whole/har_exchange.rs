@@ -1,15 +1,15 @@
-//! Whether an entry of an archive was an exchange over the network whose end says how long an answer took.
+//! Tells whether an entry of an archive is a network exchange whose duration is that of the answer.
 
 use serde::Deserialize;
 
-/// Why an entry was none.
+/// Reason why an entry is not such an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum NoExchange {
     /// A WebSocket lasts as long as the page.
     WebSocket,
     /// An `EventSource` lasts as long as the page.
     EventSource,
-    /// A URL that leads to no network, such as `data:` or `blob:`.
+    /// The URL is not on a network, such as `data:` or `blob:`.
     Scheme,
     /// The answer came from a cache, or from a worker of the page.
     Cached,
@@ -18,7 +18,7 @@ pub(crate) enum NoExchange {
 }
 
 impl NoExchange {
-    /// In lists: `2 of WebSockets`.
+    /// Returns the text for lists: `2 of WebSockets`.
     pub(crate) fn text(self) -> &'static str {
         match self {
             NoExchange::WebSocket => "of WebSockets",
@@ -40,7 +40,7 @@ struct Entry {
     resource_type: Option<String>,
     #[serde(rename = "_webSocketMessages")]
     web_socket_messages: Option<serde::de::IgnoredAny>,
-    /// `disk`, `memory`, … in Chrome; `true` in others.
+    /// `disk`, `memory`, … in Chrome; `true` in other browsers.
     #[serde(rename = "_fromCache", alias = "fromCache")]
     from_cache: Option<serde_json::Value>,
     #[serde(rename = "_fetchedViaServiceWorker")]
@@ -72,7 +72,7 @@ struct Content {
     mime_type: Option<String>,
 }
 
-/// Why this entry was no exchange; `None` if it was one, or cannot be read.
+/// Returns the reason why this entry is no exchange, or `None` if it is one or cannot be read.
 pub(crate) fn no_exchange(json: &str) -> Option<NoExchange> {
     let entry: Entry = serde_json::from_str(json).ok()?;
     let Request { method, url } = &entry.request;
@@ -103,7 +103,7 @@ pub(crate) fn no_exchange(json: &str) -> Option<NoExchange> {
     }
     let answer = entry.response.content.and_then(|content| content.mime_type).unwrap_or_default();
     let is_stream = answer.trim_start().to_ascii_lowercase().starts_with("text/event-stream");
-    // A browser that names no kind: only an EventSource reads events of a GET.
+    // Some browsers state no kind, but only an EventSource reads events of a GET.
     let is_source = kind == "eventsource" || kind.is_empty() && is_stream && method == "GET";
     is_source.then_some(NoExchange::EventSource)
 }

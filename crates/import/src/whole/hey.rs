@@ -15,14 +15,14 @@ pub(super) static SUMMARY: WholeFile = WholeFile {
 };
 
 fn likeness(head: &[u8]) -> Likeness {
-    // The summary of oha has these words too.
+    // oha's summary has these words too.
     if !text(head).trim_start().starts_with("Summary:") || text(head).contains("Success rate:") {
         return Likeness::No;
     }
     all_marks(head, &["Summary:", "Slowest:", "Fastest:", "Requests/sec:"])
 }
 
-/// In seconds with four decimals.
+/// Reads the summary, in seconds with four decimals.
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let report = files::hey(bytes).map_err(|error| refused(bytes, &error))?;
     let clock = ForeignClock { duration_resolution_ns: 100_000, ..ForeignClock::default() };

@@ -1,4 +1,4 @@
-//! Hyperfoil's results: the JSON of a run (`all.json`, run-schema v3), and the result that truetail's own runner writes.
+//! Hyperfoil's results: the JSON of a run (`all.json`, run-schema v3), and the result of truetail's own runner.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ use super::file::{WholeFile, content, refused, run, run_of};
 use super::json;
 use crate::{FormatInfo, ImportError, RequestSink};
 
-/// The run of `all.json`.
 pub(super) static RUN: WholeFile = WholeFile {
     info: &FormatInfo { name: "hyperfoil", about: "a run of Hyperfoil, all.json", tool: Some("hyperfoil") },
     model: None,
@@ -20,7 +19,6 @@ pub(super) static RUN: WholeFile = WholeFile {
     parse: read_run,
 };
 
-/// The result of the laboratory's runner.
 pub(super) static RESULT: WholeFile = WholeFile {
     info: &FormatInfo {
         name: "hyperfoil-lab",
@@ -32,7 +30,7 @@ pub(super) static RESULT: WholeFile = WholeFile {
     parse: read_result,
 };
 
-/// Times are nanoseconds.
+/// Times are in nanoseconds.
 const CLOCK: ForeignClock =
     ForeignClock { starts: truetail_run::ForeignStarts::None, start_resolution_ns: 0, duration_resolution_ns: 1 };
 
@@ -89,7 +87,8 @@ struct Step {
     count: u64,
 }
 
-/// The counts of all metrics outside warm-up; the figures only where there is one, because percentiles do not add up.
+/// Reads the counts of all metrics outside of the warm-up. Figures are read only for a single metric, because
+/// percentiles do not add up.
 fn read_run(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let document: Document = json::read(bytes)?;
     let measured: Vec<&Stats> = document.stats.iter().filter(|stats| !stats.is_warmup).collect();
@@ -133,7 +132,7 @@ fn figures(summary: &Summary, counts: Claims) -> Claims {
     }
 }
 
-/// All metrics together; `None` if one of them has no steps.
+/// Combines all metrics. Returns `None` if one of them has no steps.
 fn histogram(measured: &[&Stats]) -> Option<Histogram> {
     let mut histogram = Histogram::new();
     for stats in measured {

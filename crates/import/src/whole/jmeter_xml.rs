@@ -1,7 +1,7 @@
-//! JMeter's results as XML. Streamed: such a file has the same rows as the CSV and can be as long.
+//! JMeter's results as XML. They are streamed, because such a file has the same rows as the CSV and can be as long.
 //!
-//! Each child of `testResults` is a sample. Samples within a sample are its parts, such as redirects or the requests of a
-//! transaction, and JMeter leaves them out of its own CSV too.
+//! Each child of `testResults` is a sample. Samples within a sample are its parts, such as redirects or the requests of
+//! a transaction. JMeter leaves them out of its own CSV too.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -19,14 +19,13 @@ use super::bounded::{Bounded, Progress};
 use super::file::{content, counted, leave_out, run, text};
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
-/// JMeter's XML.
 pub(super) struct JMeterXml;
 
 const INFO: &FormatInfo = &FormatInfo { name: "jmeter-xml", about: "JMeter results as XML", tool: Some("jmeter") };
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// The most names of threads that are kept. Requests of later threads have no number.
+/// Limit on the names of threads. Requests of later threads get no number.
 const MAX_THREADS: usize = 1 << 20;
 
 impl Format for JMeterXml {
@@ -83,7 +82,7 @@ fn read(input: &mut dyn BufRead, sink: &mut RequestSink<'_>) -> Result<ForeignRu
     Ok(samples.finish())
 }
 
-/// What was read so far.
+/// Summary of the samples.
 #[derive(Default)]
 struct Samples {
     rows: u64,
@@ -95,7 +94,7 @@ struct Samples {
     damage: Damage,
 }
 
-/// The attributes of a sample that are used.
+/// The used attributes of a sample.
 #[derive(Default)]
 struct Sample {
     elapsed_ms: Option<u64>,
@@ -109,7 +108,7 @@ struct Sample {
 }
 
 impl Samples {
-    /// Takes an element that `depth` others contain.
+    /// Reads an element at this depth.
     fn take(&mut self, depth: u32, element: &BytesStart<'_>, place: FilePlace, sink: &mut RequestSink<'_>) {
         if !matches!(element.name().as_ref(), b"httpSample" | b"sample") {
             return;
@@ -147,7 +146,7 @@ impl Samples {
         })
     }
 
-    /// The number of a thread, in the order in which they appear.
+    /// Returns the number of a thread, in the order in which they appear.
     fn number_of(&mut self, thread: Box<[u8]>) -> Option<u32> {
         let next = self.threads.len();
         if next >= MAX_THREADS {
@@ -156,7 +155,7 @@ impl Samples {
         Some(*self.threads.entry(thread).or_insert(next as u32))
     }
 
-    /// The end of a file that is no XML from `place` on.
+    /// Ends a file that is not XML from `place` on.
     fn broken(mut self, place: FilePlace, error: &quick_xml::Error) -> Result<ForeignRun, ImportError> {
         let what = format!("from byte {} on this is no XML: {error}", place.byte);
         if self.rows == 0 {

@@ -1,4 +1,4 @@
-//! JSON documents: recognised by their keys, read into the tool's own words, refused with byte and line.
+//! JSON documents, which are recognised by their keys.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -9,7 +9,7 @@ use truetail_tools::units;
 use super::file::{content, place_of, start_of_line, text};
 use crate::{ImportError, Likeness};
 
-/// Whether the beginning of a JSON document has all of these keys. With half of them it comes near.
+/// Looks for keys in the start of a JSON document. With half of them, the file is similar.
 pub(super) fn has_keys(head: &[u8], keys: &[&str]) -> Likeness {
     let head = text(head);
     if !head.trim_start().starts_with(['{', '[']) {
@@ -23,23 +23,17 @@ pub(super) fn has_keys(head: &[u8], keys: &[&str]) -> Likeness {
     }
 }
 
-/// Reads a document into `T`; keys that `T` does not name are ignored.
-///
-/// # Errors
-/// [`ImportError::Content`] with the byte and the line.
+/// Reads a document into `T` and ignores unknown keys. Errors have the byte and the line.
 pub(super) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ImportError> {
     serde_json::from_slice(bytes).map_err(|error| refused(bytes, &error))
 }
 
-/// Checks that this is one whole document, so that the error of one that was cut off says where.
-///
-/// # Errors
-/// As [`read`].
+/// Checks for one whole document, so that the error for a truncated document has a place.
 pub(super) fn check(bytes: &[u8]) -> Result<(), ImportError> {
     read::<IgnoredAny>(bytes).map(drop)
 }
 
-/// The error of a document that begins at the first of these bytes.
+/// Returns the error for a document that begins at the first of these bytes.
 pub(super) fn refused(bytes: &[u8], error: &serde_json::Error) -> ImportError {
     let column = error.column().saturating_sub(1);
     let byte = if error.is_eof() { bytes.len() } else { start_of_line(bytes, error.line() as u64) + column };
@@ -50,7 +44,7 @@ pub(super) fn refused(bytes: &[u8], error: &serde_json::Error) -> ImportError {
     content(at, format!("{what} at byte {}{cut_off}", at.byte))
 }
 
-/// The documents of a file that holds one a line, or just one: (the byte at which it begins, its bytes).
+/// Returns the documents of a file with one document per line, or just one, as (start byte, bytes).
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(move |line| {
@@ -61,12 +55,12 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     lines.filter(|(_, line)| !line.trim_ascii().is_empty())
 }
 
-/// A time in so many nanoseconds per unit; `None` unless it is finite and not negative.
+/// Converts a time in units of `unit_ns` nanoseconds. Returns `None` unless it is finite and not negative.
 pub(super) fn time(value: Option<f64>, unit_ns: f64) -> Option<u64> {
     units::nanos(value?, unit_ns).map(|Nanos(ns)| ns)
 }
 
-/// The quantiles of those that are known, ascending. A file that has one twice has it once here.
+/// Returns the known quantiles, ascending and without duplicates.
 pub(super) fn quantiles(named: impl Iterator<Item = (Option<f64>, Option<u64>)>) -> Vec<ClaimedQuantile> {
     let known = named.filter_map(|(q, value)| Some(ClaimedQuantile { q: q?, value_ns: value?, printed: true }));
     let mut quantiles: Vec<_> = known.filter(|one| one.q > 0.0 && one.q < 1.0).collect();

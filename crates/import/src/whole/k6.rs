@@ -1,4 +1,4 @@
-//! k6's summary as JSON: of `--summary-export`, or of a script's `handleSummary`.
+//! k6's summary as JSON, from `--summary-export` or a script's `handleSummary`.
 
 use truetail_run::{ForeignClock, ForeignLoad, ForeignRun};
 use truetail_tools::files;

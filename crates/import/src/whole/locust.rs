@@ -1,4 +1,4 @@
-//! What Locust writes by itself: the CSV files of `--csv`, and the JSON of `--json`. It keeps no single requests.
+//! Locust's own files: the CSV of `--csv`, and the JSON of `--json`. They have no single requests.
 
 use std::collections::BTreeMap;
 
@@ -46,10 +46,10 @@ const CLOCK: ForeignClock = ForeignClock {
     duration_resolution_ns: 1_000_000,
 };
 
-/// The row that sums up all others.
+/// The row with the totals.
 const ALL: &str = "Aggregated";
 
-/// The row `Aggregated`, whose columns `50%`, `66%` … are the quantiles of the run.
+/// Reads the row `Aggregated`, whose columns `50%`, `66%` … are the quantiles of the run.
 fn stats(bytes: &[u8]) -> Result<ForeignRun, ImportError> {
     let table = Table::read(bytes);
     let row = table.rows.iter().rev().find(|row| row.text("Name") == Some(ALL)).ok_or_else(|| table.lacks(ALL))?;
@@ -68,12 +68,12 @@ fn stats(bytes: &[u8]) -> Result<ForeignRun, ImportError> {
     Ok(ForeignRun { clock: CLOCK, damage: table.damage, ..run(claims) })
 }
 
-/// `50%`, `99.9%`
+/// Reads `50%`, `99.9%`.
 fn percent(column: &str) -> Option<f64> {
     column.strip_suffix('%').and_then(units::quantile)
 }
 
-/// The last row `Aggregated`, of which only the columns `Total …` are about the whole run.
+/// Reads the last row `Aggregated`. Only its columns `Total …` are about the whole run.
 fn history(bytes: &[u8]) -> Result<ForeignRun, ImportError> {
     let table = Table::read(bytes);
     let all: Vec<&TableRow> = table.rows.iter().filter(|row| row.text("Name") == Some(ALL)).collect();
@@ -100,7 +100,7 @@ fn json_likeness(head: &[u8]) -> Likeness {
     json::has_keys(head, &["num_requests", "num_failures", "response_times", "total_response_time"])
 }
 
-/// The histogram of one request name: latency in milliseconds, rounded to two digits, and its count.
+/// The histogram of one request name: count by latency in milliseconds, rounded to two digits.
 #[derive(Deserialize)]
 struct Entry {
     response_times: BTreeMap<String, u64>,

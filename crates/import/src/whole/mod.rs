@@ -1,5 +1,5 @@
-//! Formats that are read whole, because they are small or because a part of them makes no sense: at most
-//! [`file::MAX_BYTES`]. The XML of JMeter, which can be as long as its CSV, is streamed.
+//! Formats that are read whole, because they are small or because parts of them make no sense: at most
+//! [`file::MAX_BYTES`]. JMeter's XML, which can be as long as its CSV, is streamed.
 
 mod ab;
 mod autocannon;
@@ -30,7 +30,7 @@ pub(crate) use file::place_of;
 pub(crate) use har::entries as har_entries;
 pub(crate) use har_exchange::{NoExchange, no_exchange};
 
-/// These formats, the most specific first.
+/// Returns these formats, the most specific first.
 #[rustfmt::skip]
 pub(crate) fn all() -> &'static [&'static dyn Format] {
     static ALL: &[&dyn Format] = &[

@@ -1,4 +1,4 @@
-//! What oha prints: a summary, JSON, or CSV with a row for each answer.
+//! oha's output: a summary, JSON, or CSV with a row for each answer.
 
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
@@ -55,7 +55,7 @@ fn csv_likeness(head: &[u8]) -> Likeness {
     }
 }
 
-/// A row of the CSV, by the places of its cells.
+/// Positions of the cells in a row of the CSV.
 struct Columns {
     start: usize,
     duration: usize,
@@ -70,7 +70,7 @@ impl Columns {
         Some(Columns { start, duration, bytes: at("bytes"), status: at("status")? })
     }
 
-    /// Times are seconds since the start of the run.
+    /// Reads a request. Times are seconds since the start of the run.
     fn request(&self, row: &str) -> Option<ForeignRequest> {
         let cells: Vec<_> = row.split(',').collect();
         Some(ForeignRequest {
@@ -84,7 +84,7 @@ impl Columns {
     }
 }
 
-/// Read row by row and not by the laboratory's parser, so that a row that makes no sense does not spoil the others.
+/// Reads row by row instead of with the laboratory's parser, so that an invalid row does not spoil the rest.
 fn read_csv(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let (mut columns, mut damage, mut rows) = (None, Damage::default(), 0);
     damage.truncated_at = each_row(bytes, |Row { place, line }| match &columns {

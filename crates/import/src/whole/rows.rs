@@ -1,19 +1,17 @@
-//! The lines of a file that is read whole.
-
 use truetail_run::FilePlace;
 
 use super::file::text;
 
-/// One line.
+/// One line of a file that is read whole.
 pub(super) struct Row<'a> {
-    /// Where it begins.
+    /// Its start.
     pub place: FilePlace,
-    /// Without its end. Bytes that are not UTF-8 are replaced.
+    /// The line without its end. Invalid UTF-8 is replaced.
     pub line: &'a str,
 }
 
-/// Calls `take` with each line that is not empty. Returns the place of the last line if it has no end: it was cut off, and
-/// was not taken, because nobody knows how much of it is missing.
+/// Calls `take` with each line that is not empty. A last line without an end was cut off: it is not passed to `take`,
+/// and its place is returned.
 pub(super) fn each_row(bytes: &[u8], mut take: impl FnMut(Row<'_>)) -> Option<FilePlace> {
     let mut place = FilePlace { byte: 0, line: 1 };
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {

@@ -5,7 +5,7 @@ use truetail_run::{Damage, FilePlace};
 use super::file::{content, leave_out, place_of, text};
 use crate::{ImportError, Likeness};
 
-/// Whether the first line names all of these columns. With one of them it comes near.
+/// Looks for these columns in the first line. With one of them, the table is similar.
 pub(super) fn likeness(head: &[u8], columns: &[&str]) -> Likeness {
     let head = text(head);
     let named: Vec<_> = head.lines().next().unwrap_or_default().split(',').map(|name| name.trim_matches('"')).collect();
@@ -17,15 +17,14 @@ pub(super) fn likeness(head: &[u8], columns: &[&str]) -> Likeness {
     }
 }
 
-/// A table.
 pub(super) struct Table {
-    /// Its rows that are whole.
+    /// Its complete rows.
     pub rows: Vec<TableRow>,
-    /// Those that are not.
+    /// Its damaged rows.
     pub damage: Damage,
 }
 
-/// A row: pairs of the name of its column and the cell.
+/// A row: pairs of column name and cell.
 pub(super) struct TableRow(Vec<(String, String)>);
 
 impl Table {
@@ -53,35 +52,33 @@ impl Table {
         Table { rows, damage }
     }
 
-    /// The error that a row is missing.
+    /// Returns the error that a row is missing.
     pub fn lacks(&self, row: &str) -> ImportError {
         content(FilePlace { byte: 0, line: 1 }, format!("no row '{row}' in this table of {} rows", self.rows.len()))
     }
 }
 
-/// The first byte of a row. The reader lets a row begin within the line end before it.
+/// Returns the first byte of a row. The reader counts the line end before a row as part of it.
 fn first_byte(bytes: &[u8], at: usize) -> usize {
     let ends = bytes[at.min(bytes.len())..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
     at + ends.count()
 }
 
 impl TableRow {
-    /// The columns and their cells.
     pub fn cells(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, cell)| (&**name, &**cell))
     }
 
-    /// The cell of a column.
     pub fn text(&self, column: &str) -> Option<&str> {
         self.cells().find(|(name, _)| *name == column).map(|(_, cell)| cell)
     }
 
-    /// A number that is finite and not negative.
+    /// Returns a number that is finite and not negative.
     pub fn number(&self, column: &str) -> Option<f64> {
         self.text(column)?.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
     }
 
-    /// A whole number.
+    /// Returns a whole number.
     pub fn count(&self, column: &str) -> Option<u64> {
         self.text(column)?.trim().parse().ok()
     }

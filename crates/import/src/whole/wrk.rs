@@ -24,7 +24,7 @@ pub(super) static WRK2: WholeFile = WholeFile {
     parse: |bytes, sink| read(bytes, sink, files::wrk2),
 };
 
-/// What wrk2 prints and wrk does not: with `--latency`; in runs of more than 10 s; in shorter ones.
+/// Lines of wrk2 only: with `--latency`; in runs of more than 10 s; in shorter runs.
 const ONLY_WRK2: [&str; 3] = ["(HdrHistogram", "Thread calibration:", "-nan      -nan"];
 
 fn likeness(head: &[u8], wrk2: bool) -> Likeness {
@@ -51,7 +51,7 @@ fn read(
     Ok(ForeignRun { load, clock, ..run_of(report, sink) })
 }
 
-/// `  2 threads and 6 connections`: as many as each thread gets, because neither opens the remainder.
+/// Reads `  2 threads and 6 connections`. Neither tool opens the remainder beyond an equal number per thread.
 fn connections(text: &str) -> Option<u32> {
     let numbers = |line: &str| {
         let (threads, rest) = line.trim().split_once(" threads and ")?;

@@ -1,4 +1,4 @@
-//! Files that hold a table in a form of their own.
+//! Files with a table in a container.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ fn without_the_feature_a_database_says_what_helps() {
     assert!(error.to_string().contains("--features sqlite") && error.to_string().contains("-csv"), "{error}");
 }
 
-/// As `sqlite3 -header -csv` writes it.
+/// `sqlite3 -header -csv` writes it like this.
 #[test]
 fn the_table_of_oha_as_csv() {
     let text = "url,start,start_latency_correction,end,duration,status,len_bytes,run\n\
@@ -81,7 +81,7 @@ mod of_parquet {
 
     use super::*;
 
-    /// Two groups of rows; every tenth has no status.
+    /// Writes two groups of rows. Every tenth row has no status.
     fn write(path: &Path, rows: i64) {
         let schema = "message load { required int64 at (TIMESTAMP_MICROS); required double took_ms; optional int32 code; \
                       required binary who (UTF8); }";

@@ -26,7 +26,7 @@ const FILES: [(&str, &str, bool); 11] = [
 /// Formats that begin with the names of their columns.
 const WITH_HEADER: [&str; 5] = ["jmeter-csv", "k6-csv", "hey-csv", "ab-g", "locust-samples"];
 
-/// The first rows of a file.
+/// Returns the first rows of a file.
 fn beginning(path: &str, rows: usize) -> Vec<u8> {
     let bytes = file(path);
     let end =
@@ -39,7 +39,7 @@ fn rows(format: &str, bytes: &[u8]) -> u64 {
     lines.saturating_sub(u64::from(WITH_HEADER.contains(&format)))
 }
 
-/// Reads a damaged file: the counts add up, and no more requests are lost than were hit.
+/// Reads a damaged file. Checks that the counts add up, and that only damaged requests are lost.
 fn check(
     format: &str,
     every_row_is_a_request: bool,

@@ -1,5 +1,3 @@
-//! JTL files.
-
 use truetail_import::{Likeness, by_name};
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
@@ -137,7 +135,7 @@ fn timestamps_that_are_ends_are_suspected() {
     assert!(run.notes.iter().any(|note| note.contains("sampleresult.timestamp.start=false")), "{:?}", run.notes);
 }
 
-/// A row as JMeter writes it where timestamps are ends.
+/// Returns a row as JMeter writes it if timestamps are ends.
 fn with_end(row: &str) -> String {
     let mut fields = row.splitn(3, ',');
     let (start, elapsed, rest) = (fields.next().unwrap(), fields.next().unwrap(), fields.next().unwrap());

@@ -1,5 +1,3 @@
-//! k6's samples.
-
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignStarts, LatencyFrom};

@@ -1,5 +1,3 @@
-//! Access logs.
-
 use truetail_import::{Likeness, by_name, recognise};
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
@@ -51,7 +49,7 @@ fn a_log_without_request_time_is_told_what_it_lacks() {
     assert_eq!(json, Likeness::Near("the key 'request_time' is missing".to_owned()));
 }
 
-/// The lines are those of Envoy's and Istio's documentation.
+/// The lines are from Envoy's and Istio's documentation.
 #[test]
 fn envoy_as_it_is_documented() {
     let envoy = "[2016-04-15T20:17:00.310Z] \"POST /api/v1/locations HTTP/2\" 204 - 154 0 226 100 \"10.0.35.28\" \

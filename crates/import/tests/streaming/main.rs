@@ -15,13 +15,12 @@ use truetail_import::{ImportError, ImportOptions, by_name, read, recognise};
 use truetail_model::record::Outcome;
 use truetail_run::{ForeignRequest, ForeignRun};
 
-/// A captured file.
 pub fn file(path: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path);
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What is read of a file that must be recognised as `format`.
+/// Reads a file that must be recognised as `format`.
 pub fn import(format: &str, bytes: &[u8]) -> (ForeignRun, Vec<ForeignRequest>) {
     let found = recognise(&bytes[..bytes.len().min(65_536)]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.info().name, format);
@@ -31,7 +30,7 @@ pub fn import(format: &str, bytes: &[u8]) -> (ForeignRun, Vec<ForeignRequest>) {
     (run, requests)
 }
 
-/// What is read of bytes as `format`.
+/// Reads bytes as `format`.
 pub fn try_import(format: &str, mut bytes: &[u8]) -> Result<(ForeignRun, Vec<ForeignRequest>), ImportError> {
     let format = by_name(format).expect("a format");
     let mut requests = Vec::new();
@@ -39,12 +38,12 @@ pub fn try_import(format: &str, mut bytes: &[u8]) -> Result<(ForeignRun, Vec<For
     Ok((run, requests))
 }
 
-/// How many requests were answered with a status.
+/// Returns the number of requests that were answered with a status.
 pub fn with_status(requests: &[ForeignRequest], status: u16) -> usize {
     requests.iter().filter(|request| request.outcome == Outcome::Response { status }).count()
 }
 
-/// How many workers there are; they must be numbered without gaps.
+/// Returns the number of workers, which must be numbered without gaps.
 pub fn workers(requests: &[ForeignRequest]) -> usize {
     let mut workers: Vec<_> = requests.iter().filter_map(|request| request.worker).collect();
     workers.sort_unstable();

@@ -1,4 +1,4 @@
-//! Tables whose columns are read as they are: hey, ab, Locust, Vegeta.
+//! Simple tables: hey, ab, Locust, Vegeta.
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;

@@ -1,4 +1,4 @@
-//! Access logs as arrivals: when they came, what they asked for, and what is left out.
+//! Access logs as arrivals: their times, their requests, and the lines left out.
 
 use std::fs;
 use std::io::Write;
@@ -19,7 +19,7 @@ fn log(text: &str, options: &AccessLogOptions) -> AccessLog {
     read_access_log(&mut text.as_bytes(), options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// `12ms GET /a shop.test` of each arrival.
+/// Returns `12ms GET /a shop.test` for each arrival.
 fn shown(log: &AccessLog, placement: Placement) -> Vec<String> {
     let arrivals = log.arrivals(placement);
     let one = |at: u64, method: &str, target: &str, host: &str| format!("{}ms {method} {target} {host}", at / MS);
@@ -75,7 +75,7 @@ fn no_client_sets_the_time_of_its_line() {
         let line = format!("{host} 6.6.6.6 - a b {time} \"GET /b HTTP/1.1\" 200 3 \"-\" \"-\" 0.100");
         assert_eq!(read(&line), ["0ms GET /a".to_owned(), format!("900ms GET /b {wanted}")]);
     }
-    // Nor how long it took.
+    // Clients cannot fake the duration either.
     for (referer, agent) in
         [("-", "99999.999"), ("rt=5", "rt=7"), ("\\\\", "99.999 "), ("request_time=1", "\\x22 5.000")]
     {
@@ -186,7 +186,8 @@ fn arrivals_are_spread_in_their_second_by_the_seed() {
     assert_eq!(times(Placement::Even)[..3], [0, 5 * MS, 10 * MS]);
     assert_eq!(times(Placement::Random(7)), times(Placement::Random(7)));
     assert_ne!(times(Placement::Random(7)), times(Placement::Random(8)));
-    // In the order of the lines, and evenly: half of a second's arrivals are in its first half, within five deviations.
+    // Arrivals keep the order of the lines. Half of a second's arrivals are in its first half, within five standard
+    // deviations.
     let random = read.arrivals(Placement::Random(1));
     let order: Vec<String> = random.iter().map(|(_, asked)| asked.target.clone()).collect();
     assert_eq!(order, (0..400).map(|n| format!("/{n}")).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Archives of browsers as flows, which our own parser reads.
+//! Browser archives as flows, which truetail's parser reads.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use truetail_import::ways::{HarFlow, HarOptions, flow_of_har};
 
 const ORIGIN: &str = "https://shop.example";
 
-/// An entry that began so many milliseconds after noon, and took 10 ms.
+/// An entry that began `ms` milliseconds after noon, and took 10 ms.
 fn entry(ms: u32, method: &str, path: &str, more: Value) -> Value {
     let mut entry = json!({
         "startedDateTime": format!("2026-11-20T12:00:{:02}.{:03}Z", ms / 1000, ms % 1000),
@@ -41,7 +41,7 @@ fn parsed(flow: &HarFlow) -> Flow {
         .unwrap_or_else(|error| panic!("{}: {}\n{}", error.line, error.problem, flow.hurl))
 }
 
-/// What stands behind the comments at the beginning.
+/// Returns the text after the comments at the start.
 fn steps(flow: &HarFlow) -> &str {
     flow.hurl.split_once("\n\n").expect("steps").1
 }
@@ -190,7 +190,7 @@ fn bodies_are_kept_as_they_were() {
         ),
         (form, json!({"params": [{"name": "a[b]", "value": "c: d"}]}), "[Form]\na\\u{5b}b\\u{5d}: c: d\n"),
         (form, json!({"text": "a%26b+c%3D=d%26"}), "[Form]\na\\u{25}26b\\u{25}20c\\u{25}3D: d&\n"),
-        // What a form of Hurl would trim.
+        // Text that Hurl's form would trim.
         (form, json!({"text": "a=+b"}), "Content-Type: application/x-www-form-urlencoded; charset=utf-8\n`a=+b`\n"),
     ] {
         assert_eq!(body(mime, data), format!("POST {{{{host}}}}/\n{wanted}HTTP 200\n"), "{mime}");
@@ -220,7 +220,7 @@ fn a_list_that_looks_like_a_section_is_a_body() {
 }
 
 proptest! {
-    /// Whatever was recorded: the parser reads what was written, and the first request goes out as it was.
+    /// The parser reads the flow of any recording, and the first request is sent as it was recorded.
     #[test]
     fn every_archive_is_a_flow_that_is_read(
         recorded in prop::collection::vec(

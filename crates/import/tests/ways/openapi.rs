@@ -1,4 +1,4 @@
-//! Descriptions of interfaces as targets, which our own parser reads.
+//! Interface descriptions as targets, which truetail's parser reads.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -148,7 +148,7 @@ fn what_is_no_description_is_refused_in_a_line() {
     }
 }
 
-/// Anything that JSON can hold, with words of OpenAPI.
+/// Any JSON value, with words of OpenAPI.
 fn any_value() -> impl Strategy<Value = Value> {
     const WORDS: [&str; 24] = [
         "get",
@@ -256,7 +256,7 @@ fn all_parts_of_a_schema_are_one() {
             ),
             r#"{"id":{{id}},"list":["{{list}}"],"state":"open","who":"{{who}}"}"#,
         ),
-        // An example of a part has not all that the whole has to have.
+        // An example of a part lacks members that the whole requires.
         (
             "{allOf: [{properties: {a: {example: 1}}, example: {a: 1}}, {required: [b], properties: {b: {type: integer}}}]}".to_owned(),
             r#"{"a":1,"b":{{b}}}"#,
@@ -340,7 +340,7 @@ fn numbers_that_are_text_stay_as_they_are_written() {
     assert_eq!(String::from_utf8(spec.body).unwrap(), r#"{"list":[2,16],"n":7,"v":1.10,"zip":"01067"}"#);
 }
 
-/// Behind a host they would be part of it: `http://good` and `@evil` is a user at another host.
+/// After a host, such paths would change it: in `http://good@evil.test`, `good` is a user.
 #[test]
 fn no_path_changes_the_host_that_requests_go_to() {
     let evil = [

@@ -1,4 +1,4 @@
-//! Files that are not whole: what is whole is used, and what is not is told with its place.
+//! Damaged files: the intact part is used, and the damage is reported with its place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use truetail_import::{Likeness, all};
 
 use crate::support::{bytes_of, format, read, recognised, said};
 
-/// The error of a file that is of no use.
+/// Returns the error of an unusable file.
 fn refused(name: &str, bytes: &[u8]) -> String {
     read(name, bytes).map(|(run, requests)| said(&run, &requests)).expect_err("no use").to_string()
 }
@@ -70,7 +70,7 @@ fn xml_that_was_cut_off_is_used_up_to_there() {
     let bytes = bytes_of("import/jmeter/5.6.3/errors.xml");
     let text = String::from_utf8(bytes.clone()).expect("text");
     let tenth = text.match_indices("<httpSample").nth(10).expect("an eleventh sample").0;
-    // Within the eleventh.
+    // Within the eleventh sample.
     let (run, requests) = read("jmeter-xml", &bytes[..tenth + 40]).expect("a beginning");
     assert_eq!(requests.len(), 10);
     assert_eq!(run.damage.truncated_at.map(|place| place.byte), Some(tenth as u64));
@@ -162,7 +162,7 @@ fn nothing_is_no_format_and_no_format_is_two() {
     assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
 }
 
-/// The files below a folder.
+/// Returns the files below a folder.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()

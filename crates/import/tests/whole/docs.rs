@@ -1,4 +1,4 @@
-//! The tables of docs/import-formats.md are those of the code. `TRUETAIL_REFRESH=1` writes them.
+//! The tables of docs/import-formats.md must match the code. `TRUETAIL_REFRESH=1` writes them.
 
 use std::fmt::Write;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use truetail_import::{all, habits};
 
-/// The words before the tables: the rest of their line says how they are made.
+/// Marks before the tables. The rest of their lines tells how the tables are made.
 const FORMATS: &str = "<!-- formats:";
 const HABITS: &str = "<!-- habits:";
 const END: &str = "<!-- end -->";
@@ -38,7 +38,7 @@ fn habits_of_tools() -> String {
     text + "\n"
 }
 
-/// The page with `text` between the line that begins with `mark` and the next end.
+/// Returns the page with `text` between the line that begins with `mark` and the next end.
 fn with(page: &str, mark: &str, text: &str) -> String {
     let begin = page.find(mark).expect("the mark");
     let after = begin + page[begin..].find('\n').expect("a line end") + 1;

@@ -1,4 +1,4 @@
-//! HdrHistogram's formats: the log as the crate of HdrHistogram writes it, and the text with the figures that it states.
+//! HdrHistogram's formats: the log as HdrHistogram's crate writes it, and the text with the figures that it states.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use truetail_run::LatencyFrom;
 
 use crate::support::{bytes_of, format, read, recognised};
 
-/// The values of an interval, milliseconds.
+/// The values of an interval, in milliseconds.
 fn histogram(digits: u8, millis: impl IntoIterator<Item = u64>) -> Histogram<u64> {
     let mut histogram = Histogram::new_with_bounds(1, 3_600_000_000_000, digits).expect("bounds");
     millis.into_iter().for_each(|ms| histogram.record(ms * 1_000_000).expect("within its bounds"));

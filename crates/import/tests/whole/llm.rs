@@ -1,4 +1,4 @@
-//! Other forms of the results of benchmarks of language models, written by hand after the sources of the tools.
+//! Other forms of language model benchmarks, written by hand according to the sources of the tools.
 
 use truetail_model::record::Outcome;
 use truetail_run::ForeignStarts;
@@ -32,7 +32,7 @@ fn of_appended_results_a_broken_last_one_is_refused_where_it_begins() {
     assert_eq!((run.claims.measured, run.load.rate_per_second), (Some(60), Some(2.0)));
 }
 
-/// As GuideLLM wrote it before its version 0.4.
+/// The form that GuideLLM wrote before version 0.4.
 const GUIDELLM_OLD: &str = r#"{"benchmarks": [{"type_": "generative_benchmark", "args": {}, "request_loader": {"type_": "x"},
 "metrics": {"request_latency": {"successful": {"mean": 0.2, "max": 0.3, "percentiles": {"p50": 0.2, "p999": 0.3}}}},
 "requests": {"successful": [{"start_time": 1795176000.0, "end_time": 1795176000.25}, {"start_time": 1795176001.0}],

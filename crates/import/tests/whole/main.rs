@@ -1,4 +1,4 @@
-//! Formats that are read whole, on stored output of the tools: every figure is the one in the file.
+//! Formats that are read whole, on stored output of the tools: every figure equals the one in the file.
 
 mod cases;
 mod damage;

@@ -1,4 +1,4 @@
-//! Reads a stored file, and says what is in it in one line.
+//! Reads a stored file, and describes its content in one line.
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,11 @@ use truetail_run::{Claims, ForeignRequest, ForeignRun};
 
 /// A stored file.
 pub(crate) struct Case {
-    /// Below `testdata`.
+    /// Path below `testdata`.
     pub(crate) file: &'static str,
-    /// The format that it is recognised as.
+    /// The recognised format.
     pub(crate) format: &'static str,
-    /// What it says, as [`said`] prints it.
+    /// The content as [`said`] prints it.
     pub(crate) says: &'static str,
     /// A part of each note, in order.
     pub(crate) notes: &'static [&'static str],
@@ -23,7 +23,7 @@ pub(crate) fn bytes_of(file: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The formats that recognise a file.
+/// Returns the formats that recognise a file.
 pub(crate) fn recognised(bytes: &[u8]) -> Vec<&'static str> {
     let head = &bytes[..bytes.len().min(64 << 10)];
     let yes = all().iter().filter(|format| format.likeness(head) == Likeness::Yes);
@@ -34,7 +34,7 @@ pub(crate) fn format(name: &str) -> &'static dyn Format {
     truetail_import::by_name(name).unwrap_or_else(|| panic!("no format {name}"))
 }
 
-/// The run and its requests.
+/// Returns the run and its requests.
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<(ForeignRun, Vec<ForeignRequest>), ImportError> {
     let mut requests = Vec::new();
     let mut input = bytes;
@@ -43,7 +43,8 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<(ForeignRun, Vec<ForeignR
     Ok((run, requests))
 }
 
-/// `send: 600 measured, 600 made, 0 failed, 100.2/s; p50 10.6ms … mean 93.6ms, max 1002.4ms; 600 rows from 1970 …; 5 users`
+/// Returns `send: 600 measured, 600 made, 0 failed, 100.2/s; p50 10.6ms … mean 93.6ms, max 1002.4ms; 600 rows from 1970
+/// …; 5 users`.
 pub(crate) fn said(run: &ForeignRun, requests: &[ForeignRequest]) -> String {
     let ms = |ns: u64| format!("{:.3}", ns as f64 / 1e6);
     let Claims { latency_from, quantiles, mean_ns, max_ns, measured, requests: made, failed, dropped, rate_per_second } =

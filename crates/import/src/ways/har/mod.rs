@@ -1,13 +1,13 @@
-//! HAR 1.2 as a flow: what a browser recorded, as a Hurl file.
+//! HAR 1.2 as a flow: a browser's recording, as a Hurl file.
 //!
 //! | file | what is in it |
 //! |---|---|
 //! | `entry` | an entry of the archive, and the request in it |
-//! | `host` | an origin, and the variable that stands for it |
-//! | `choice` | which entries are steps of the flow |
-//! | `left_out` | why others are not |
-//! | `text` | texts as Hurl writes them |
-//! | `secrets` | what grants access, and cookies that the recording began with |
+//! | `host` | an origin, and its variable in the flow |
+//! | `choice` | choice of the entries that are steps |
+//! | `left_out` | reasons why other entries are left out |
+//! | `text` | texts in Hurl's notation |
+//! | `secrets` | secrets, and cookies that were set before the recording |
 
 mod choice;
 mod entry;
@@ -25,31 +25,31 @@ use entry::Recorded;
 use left_out::LeftOut;
 use secrets::Secrets;
 
-/// What becomes of an archive.
+/// Options for making a flow of an archive.
 #[derive(Clone, Default, Debug)]
 pub struct HarOptions {
-    /// Also images, style sheets, scripts and fonts.
+    /// Keeps images, style sheets, scripts and fonts too.
     pub assets: bool,
-    /// The requests of these origins, such as `https://shop.example`; if there are none, of that of the first page, or of the
-    /// first request.
+    /// Keeps only requests of these origins, such as `https://shop.example`. If empty, the origin of the first page
+    /// counts, or else that of the first request.
     pub origins: Vec<String>,
 }
 
-/// A flow that was made of an archive.
+/// A flow that was made from an archive.
 #[derive(Clone, Debug)]
 pub struct HarFlow {
     /// The Hurl file.
     pub hurl: String,
-    /// What is to be said of it.
+    /// Notes about the flow.
     pub notes: Vec<String>,
-    /// How many requests it has.
+    /// Number of its requests.
     pub requests: usize,
 }
 
-/// Makes a flow of an archive. `name`: what the archive is called.
+/// Makes a flow from an archive called `name`.
 ///
 /// # Errors
-/// [`ImportError`], if it is no HAR, or no request of it can be sent again.
+/// [`ImportError`], if it is not HAR, or none of its requests can be sent again.
 pub fn flow_of_har(bytes: &[u8], name: &str, options: &HarOptions) -> Result<HarFlow, ImportError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let (mut left_out, mut all) = (LeftOut::default(), Vec::new());

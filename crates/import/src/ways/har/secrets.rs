@@ -1,5 +1,3 @@
-//! What grants access, and cookies that the recording began with.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use truetail_requests::redacted_header;
@@ -7,7 +5,7 @@ use truetail_requests::redacted_header;
 use super::entry::Recorded;
 use crate::ways::{listed, shortened};
 
-/// Names of what may grant access, and of cookies that no recorded answer set.
+/// Names of headers and fields that may grant access, and of cookies that no recorded answer set.
 pub(super) struct Secrets {
     names: BTreeMap<String, u64>,
     unset_cookies: BTreeSet<String>,
@@ -26,7 +24,7 @@ impl Secrets {
         Secrets { names, unset_cookies }
     }
 
-    /// What may grant access.
+    /// Returns a note about names that may grant access.
     pub(super) fn note(&self) -> Option<String> {
         let named = self.names.iter().map(|(name, count)| format!("{} ({count})", shortened(name.clone())));
         (!self.names.is_empty()).then(|| {
@@ -37,7 +35,7 @@ impl Secrets {
         })
     }
 
-    /// Cookies without which the recording cannot be repeated.
+    /// Returns a note about cookies without which the recording cannot be repeated.
     pub(super) fn cookies_note(&self) -> Option<String> {
         (!self.unset_cookies.is_empty()).then(|| {
             format!(
@@ -48,7 +46,7 @@ impl Secrets {
     }
 }
 
-/// The name is that of what may grant access.
+/// Returns true if the value of this name may grant access.
 fn is_telling(name: &str) -> bool {
     let header = format!("{name}: value");
     redacted_header(&header) != header

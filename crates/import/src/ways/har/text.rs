@@ -1,11 +1,11 @@
-//! Texts as Hurl writes them.
+//! Texts in Hurl's notation.
 
-/// A longer body in JSON is not looked at.
+/// Limit on the length of a JSON body that is written as JSON.
 const LONGEST_JSON: usize = 1 << 20;
-/// JSON that is deeper is written as text.
+/// Limit on the depth of JSON that is written as JSON.
 const DEEPEST_JSON: usize = 50;
 
-/// The origin of a URL without its user and the usual port, and its path and query as a Hurl file can hold them.
+/// Splits a URL into its origin, without user and default port, and its path and query as a Hurl file can hold them.
 pub(super) fn split_url(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))?;
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()));
@@ -28,18 +28,18 @@ pub(super) fn split_url(url: &str) -> Option<(String, String)> {
     Some((format!("{scheme}://{host}"), written))
 }
 
-/// A name before a colon.
+/// Writes a name before a colon.
 pub(super) fn key(name: &str) -> String {
     escaped(name, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// A value up to the end of its line.
+/// Writes a value up to the end of its line.
 pub(super) fn value(text: &str) -> String {
     let safe = |c: char| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}');
     escaped(text, safe)
 }
 
-/// A body: JSON as it is, anything else on one line.
+/// Writes a body: JSON unchanged, any other text on one line.
 pub(super) fn body_text(body: &str) -> String {
     if is_plain_json(body) {
         return body.trim().to_owned();
@@ -57,7 +57,7 @@ fn escaped(text: &str, is_safe: impl Fn(char) -> bool) -> String {
     })
 }
 
-/// An object or a list that Hurl reads as it is written.
+/// Returns true for an object or a list that Hurl reads as it is written.
 fn is_plain_json(body: &str) -> bool {
     let body = body.trim();
     if !body.starts_with(['{', '[']) || is_like_section(body) || body.contains("{{") || body.len() > LONGEST_JSON {
@@ -66,7 +66,7 @@ fn is_plain_json(body: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(body).is_ok_and(|json| depth(&json) <= DEEPEST_JSON)
 }
 
-/// `[null]`: it begins like the name of a section, such as `[Form]`.
+/// Returns true for lists such as `[null]`, which begin like the name of a section, such as `[Form]`.
 fn is_like_section(body: &str) -> bool {
     body.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_alphabetic()))
 }

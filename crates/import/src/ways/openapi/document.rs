@@ -1,5 +1,3 @@
-//! The description, and what its references lead to.
-
 use std::cell::Cell;
 
 use serde_json::Value;
@@ -7,12 +5,12 @@ use truetail_requests::BaseUrl;
 
 use super::yaml;
 
-/// References that lead from one to the next.
+/// Limit on the references that are followed in sequence.
 const MAX_REFERENCES: usize = 16;
-/// Parts of schemas that are looked at, and 16 bytes each of what is written.
+/// Limit on the work: a part of a schema counts 1, and so do 16 bytes of output.
 const MAX_STEPS: usize = 1_000_000;
 
-/// A description of an interface, of OpenAPI 3.
+/// A description in OpenAPI 3, with its references.
 pub(super) struct Document {
     root: Value,
     steps: Cell<usize>,
@@ -38,7 +36,7 @@ impl Document {
         }
     }
 
-    /// Where requests go.
+    /// Returns the base of the requests' URLs.
     pub(super) fn base(&self, given: Option<&str>) -> Result<BaseUrl, String> {
         let server = self.root["servers"][0].get("url").and_then(Value::as_str);
         let base = given.or(server).unwrap_or_default();
@@ -49,12 +47,13 @@ impl Document {
         BaseUrl::parse(base).map_err(|error| error.to_string())
     }
 
-    /// Paths, with what is said of each.
+    /// Returns the paths with their descriptions.
     pub(super) fn paths(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.root["paths"].as_object().into_iter().flatten()
     }
 
-    /// The value, or what its reference leads to; `None` where that is outside of the document, or nowhere.
+    /// Returns the value, or the target of its reference. Returns `None` if the target is outside of the document or
+    /// missing.
     pub(super) fn resolve<'a>(&'a self, value: &'a Value) -> Option<&'a Value> {
         let mut found = value;
         for _ in 0..MAX_REFERENCES {
@@ -64,19 +63,19 @@ impl Document {
         None
     }
 
-    /// What a reference leads to; `None`, if that is outside of the document, or nowhere.
+    /// Returns the target of a reference, or `None` if it is outside of the document or missing.
     pub(super) fn target(&self, reference: &Value) -> Option<&Value> {
         let pointer = reference.as_str()?.strip_prefix('#')?;
         self.root.pointer(&percent_decoded(pointer))
     }
 
-    /// Takes steps of those that a description may cost. Returns false when they are used up.
+    /// Counts work against the limit. Returns false when the limit is reached.
     pub(super) fn spend(&self, steps: usize) -> bool {
         self.steps.set(self.steps.get().saturating_sub(steps));
         self.steps.get() > 0
     }
 
-    /// Schemes of which one has to be met, as `operation` or the document says.
+    /// Returns the schemes of the first security requirement of `operation`, or else of the document.
     pub(super) fn security<'a>(&'a self, operation: &'a Value) -> impl Iterator<Item = &'a Value> {
         let asked = operation.get("security").or_else(|| self.root.get("security"));
         let first = asked.and_then(|list| list.get(0)).and_then(Value::as_object);

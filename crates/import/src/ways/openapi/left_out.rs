@@ -1,21 +1,16 @@
-//! Operations that are no targets.
-
 use std::collections::BTreeMap;
 
-/// Why an operation is no target.
+/// Reason why an operation is left out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Cause {
-    /// Its method may change data.
     NotSafe,
-    /// It is to be used no more.
     Deprecated,
-    /// It refers to another file, or to nothing.
+    /// It refers to another file, or its reference has no target.
     Reference,
-    /// Its body is not JSON.
     Body,
-    /// Its path does not begin with a slash: behind a host it could name another one.
+    /// Its path does not begin with a slash. Such a path could change the host.
     Path,
-    /// It has something that cannot be sent, such as a line break in a header.
+    /// It has a value that cannot be sent, such as a line break in a header.
     Unsendable,
 }
 
@@ -32,7 +27,7 @@ impl Cause {
     }
 }
 
-/// Operations that are no targets, by cause.
+/// Number of operations that are left out, by cause.
 #[derive(Default)]
 pub(super) struct LeftOut(BTreeMap<Cause, u64>);
 
@@ -41,7 +36,7 @@ impl LeftOut {
         *self.0.entry(cause).or_default() += 1;
     }
 
-    /// `3 deprecated, 2 with a body that is not JSON`; `None` where nothing is left out.
+    /// Returns `3 deprecated, 2 with a body that is not JSON`, or `None` if nothing was left out.
     pub(super) fn text(&self) -> Option<String> {
         let parts: Vec<String> = self.0.iter().map(|(cause, count)| format!("{count} {}", cause.text())).collect();
         (!parts.is_empty()).then(|| parts.join(", "))

@@ -1,18 +1,18 @@
-//! OpenAPI 3 as targets: a description of an interface, as requests that can be sent.
+//! OpenAPI 3 as targets: an interface description, turned into requests that can be sent.
 //!
-//! Nothing is made up. A value comes from the description (an example, a default, an enumeration), or it is a placeholder that a row of
-//! data fills in.
+//! No values are invented. Each value comes from the description (an example, a default, an enumeration), or is a
+//! placeholder for a row of data.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `document` | the description, and what its references lead to |
+//! | `document` | the description, and its references |
 //! | `operation` | an operation as a request |
 //! | `schema` | a schema with all its parts |
-//! | `style` | how the value of a parameter is written |
+//! | `style` | notation of parameter values |
 //! | `value` | values of parameters and bodies |
 //! | `yaml` | YAML, with numbers as they are written |
 //! | `names` | names of placeholders |
-//! | `left_out` | why operations are left out |
+//! | `left_out` | reasons why operations are left out |
 
 mod document;
 mod left_out;
@@ -34,28 +34,28 @@ use left_out::LeftOut;
 use names::Names;
 use operation::{Operation, operations};
 
-/// What becomes of a description.
+/// Options for making targets of a description.
 #[derive(Clone, Default, Debug)]
 pub struct OpenApiOptions {
-    /// Where requests go, such as `http://127.0.0.1:8080/v1`; else the first server of the description.
+    /// The base of all URLs, such as `http://127.0.0.1:8080/v1`. The default is the first server of the description.
     pub base: Option<String>,
-    /// Only GET and HEAD, which change nothing (RFC 9110, section 9.2.1).
+    /// Keeps only GET and HEAD, which change nothing (RFC 9110, section 9.2.1).
     pub safe: bool,
 }
 
-/// Targets that were made of a description.
+/// Targets that were made from a description.
 #[derive(Clone, Debug)]
 pub struct OpenApiTargets {
     /// The file of targets.
     pub targets: String,
-    /// What is to be said of it.
+    /// Notes about the targets.
     pub notes: Vec<String>,
 }
 
-/// Makes targets of a description in JSON or YAML. `name`: what the file is called.
+/// Makes targets from a description in JSON or YAML, from a file called `name`.
 ///
 /// # Errors
-/// [`ImportError`], if it is no OpenAPI 3, or no operation of it can be sent.
+/// [`ImportError`], if it is not OpenAPI 3, or none of its operations can be sent.
 pub fn targets_of_openapi(bytes: &[u8], name: &str, options: &OpenApiOptions) -> Result<OpenApiTargets, ImportError> {
     let wrong = |problem: String| ImportError::content(place_of(bytes, 0), problem);
     let document = Document::parse(bytes).map_err(wrong)?;

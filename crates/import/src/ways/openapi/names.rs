@@ -1,13 +1,12 @@
-//! Names of placeholders.
-
 use std::collections::BTreeMap;
 
-/// Placeholders so far: what each stands for, by its name. One that stands for another thing gets another name.
+/// The meaning of each placeholder, by name. Different meanings get different names.
 #[derive(Default)]
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {
-    /// The placeholder for `what`, such as `path /users/`, that the description calls `wanted`, in the path `path`.
+    /// Returns the placeholder for `what`, such as `path /users/`, in the path `path`. The description calls it
+    /// `wanted`.
     pub(super) fn placeholder(&mut self, wanted: &str, what: &str, path: &str) -> String {
         let wanted = letters(wanted);
         let segment = path.split('/').rev().find(|part| !part.is_empty() && !part.starts_with('{'));
@@ -20,13 +19,12 @@ impl Names {
         format!("{{{{{name}}}}}")
     }
 
-    /// All names, in order.
     pub(super) fn all(&self) -> Vec<String> {
         self.0.keys().cloned().collect()
     }
 }
 
-/// What may stand in a name.
+/// Replaces characters that a name cannot have.
 fn letters(text: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     text.chars().map(kept).collect()

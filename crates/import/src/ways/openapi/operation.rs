@@ -1,5 +1,3 @@
-//! An operation as a request.
-
 use serde_json::Value;
 use truetail_requests::BaseUrl;
 
@@ -13,20 +11,20 @@ use super::value::{BodyMaker, in_json, known};
 /// Methods of operations (OpenAPI 3.1, Path Item Object) that truetail sends.
 const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
 
-/// An operation that can be sent.
+/// An operation as a request that can be sent.
 pub(super) struct Operation {
     method: String,
-    /// As the description writes it.
+    /// The path in the description.
     path: String,
     /// With values and placeholders.
     url: String,
     headers: Vec<(String, String)>,
     body: Option<String>,
-    /// What could not be filled in, a line each.
+    /// Descriptions of the values that could not be filled in, one per line.
     unfilled: Vec<String>,
 }
 
-/// The operations that can be sent, in the order of their paths.
+/// Returns the operations that can be sent, in the order of their paths.
 pub(super) fn operations(
     document: &Document,
     base: &BaseUrl,
@@ -53,22 +51,21 @@ pub(super) fn operations(
 }
 
 impl Operation {
-    /// Its method changes nothing.
+    /// Returns true if its method changes nothing.
     pub(super) fn is_safe(&self) -> bool {
         matches!(&*self.method, "GET" | "HEAD" | "OPTIONS")
     }
 
-    /// Something of it could not be filled in.
     pub(super) fn is_unfilled(&self) -> bool {
         !self.unfilled.is_empty()
     }
 
-    /// `POST /items`.
+    /// Returns `POST /items`.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
-    /// As a target.
+    /// Writes the operation as a target.
     pub(super) fn write(&self) -> String {
         let unfilled: String = self.unfilled.iter().map(|what| format!("# {what}\n")).collect();
         let mut out = format!("\n{unfilled}# weight: 1\ncurl -X {} {}", self.method, quoted(&self.url));
@@ -82,7 +79,7 @@ impl Operation {
     }
 }
 
-/// A word in a shell's single quotes.
+/// Puts a word in a shell's single quotes.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -114,7 +111,7 @@ impl<'a> Maker<'a, '_> {
                 Some("path") => target = target.replace(&format!("{{{name}}}"), &value),
                 Some("query") => query.push(value),
                 Some("header") => headers.push((name.to_owned(), value)),
-                // A cookie belongs to a session, and is no value of a description.
+                // A cookie belongs to a session, so the description's value is not used.
                 _ => {}
             }
         }
@@ -131,7 +128,7 @@ impl<'a> Maker<'a, '_> {
         Ok(Operation { method, path: self.path.to_owned(), url, headers, body, unfilled })
     }
 
-    /// Parameters of the operation, and those of its path that it does not have itself.
+    /// Returns the parameters of the operation, and those of its path that it does not override.
     fn parameters(&self) -> Result<Vec<&'a Value>, Cause> {
         let (item, operation, document) = (self.item, self.operation, self.document);
         let listed = |of: &'a Value| of["parameters"].as_array().into_iter().flatten();
@@ -146,7 +143,7 @@ impl<'a> Maker<'a, '_> {
         Ok(found)
     }
 
-    /// A parameter with its value; `None`: it has none, and does not need one.
+    /// Returns the text of a parameter, or `None` if it has no value and does not need one.
     fn value(&mut self, name: &str, parameter: &'a Value) -> Option<String> {
         let media = parameter["content"].as_object().and_then(|content| content.values().next());
         let described = media.unwrap_or(parameter);
@@ -162,14 +159,14 @@ impl<'a> Maker<'a, '_> {
         if place != "path" && parameter["required"] != true {
             return None;
         }
-        // What stands before it in the path says what it is of.
+        // The path before the placeholder shows what it identifies.
         let before = self.path.split(&format!("{{{name}}}")).next().unwrap_or_default();
         let path = if place == "path" { before } else { self.path };
         let placeholder = self.names.placeholder(name, &format!("{place} {path} {name}"), path);
         Some(if place == "query" { format!("{}={placeholder}", encoded(name)) } else { placeholder })
     }
 
-    /// What the first way to be let in asks for.
+    /// Adds the credentials of the first security requirement.
     fn sign(&mut self, query: &mut Vec<String>, headers: &mut Vec<(String, String)>) {
         for scheme in self.document.security(self.operation) {
             let text = |key: &str| scheme.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -188,7 +185,7 @@ impl<'a> Maker<'a, '_> {
         }
     }
 
-    /// The body as JSON, if it has one, and what of it could not be filled in.
+    /// Returns the body as JSON, if there is one, and descriptions of the values that could not be filled in.
     fn body(&mut self) -> Result<(Option<String>, Vec<String>), Cause> {
         let Some(body) = self.operation.get("requestBody") else { return Ok((None, Vec::new())) };
         let body = self.document.resolve(body).ok_or(Cause::Reference)?;
@@ -215,7 +212,7 @@ impl<'a> Maker<'a, '_> {
     }
 }
 
-/// A part of the path has no value, because no parameter has its name.
+/// Returns true if a part of the path has no value, because no parameter has its name.
 fn has_lone_brace(target: &str) -> bool {
     target.replace("{{", "").replace("}}", "").contains(['{', '}'])
 }

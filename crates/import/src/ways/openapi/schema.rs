@@ -1,17 +1,16 @@
-//! A schema with all its parts.
-
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::document::Document;
 
-/// References and parts inside of parts.
+/// Limit on nested references and parts.
 const DEEPEST: usize = 16;
-/// Parts of one schema.
+/// Limit on the parts of one schema.
 const MAX_PARTS: usize = 256;
 
-/// A schema: itself, what it refers to, all of its `allOf`, and the first of its `oneOf` and `anyOf` that is not null.
+/// A schema, combined with the targets of its references, all of its `allOf`, and the first of its `oneOf` and `anyOf`
+/// that is not null.
 pub(super) struct Schema<'a> {
     document: &'a Document,
     parts: Vec<Part<'a>>,
@@ -20,12 +19,12 @@ pub(super) struct Schema<'a> {
 
 struct Part<'a> {
     of: &'a Value,
-    /// It describes the whole value: it is the schema itself, or what that refers to.
+    /// The part describes the whole value: it is the schema itself, or the target of its reference.
     is_whole: bool,
 }
 
 impl<'a> Schema<'a> {
-    /// The schema that all of these are together.
+    /// Combines these schemas into one.
     pub(super) fn of(document: &'a Document, schemas: &[&'a Value]) -> Schema<'a> {
         let mut schema = Schema { document, parts: Vec::new(), problem: None };
         schemas.iter().for_each(|one| schema.add(one, schemas.len() == 1, DEEPEST));
@@ -65,12 +64,12 @@ impl<'a> Schema<'a> {
         self.parts.iter().filter_map(move |part| part.of.get(key))
     }
 
-    /// Why it is not known in full.
+    /// Returns the reason why the schema is not fully known.
     pub(super) fn problem(&self) -> Option<&'static str> {
         self.problem
     }
 
-    /// The schema itself, and what it refers to.
+    /// Returns the schema itself, and the targets of its references.
     pub(super) fn own(&self) -> impl Iterator<Item = &'a Value> {
         self.parts.iter().filter(|part| part.is_whole).map(|part| part.of)
     }
@@ -79,7 +78,8 @@ impl<'a> Schema<'a> {
         self.parts.iter().any(|part| is(part.of))
     }
 
-    /// The value that the description has. An object that only a part is an example of has to have all required members.
+    /// Returns a value from the description. An object that is an example of only a part must have all required
+    /// members.
     pub(super) fn value(&self) -> Option<&'a Value> {
         const LOOKED_AT: [&str; 5] = ["example", "examples", "const", "default", "enum"];
         LOOKED_AT.iter().find_map(|key| {
@@ -99,7 +99,7 @@ impl<'a> Schema<'a> {
         })
     }
 
-    /// The type of its values, but for null.
+    /// Returns the type of its values, other than null.
     pub(super) fn kind(&self) -> Option<&'a str> {
         let named = self.all("type").find_map(|kind| match kind {
             Value::String(kind) => Some(kind.as_str()),
@@ -115,18 +115,17 @@ impl<'a> Schema<'a> {
         self.all("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str).collect()
     }
 
-    /// The names of its properties.
     pub(super) fn properties(&self) -> impl Iterator<Item = &'a str> {
         self.all("properties").filter_map(Value::as_object).flatten().map(|(name, _)| name.as_str())
     }
 
-    /// What all parts say of a property.
+    /// Returns the combined schema of a property.
     pub(super) fn property(&self, name: &str) -> Schema<'a> {
         let said: Vec<&Value> = self.all("properties").filter_map(|properties| properties.get(name)).collect();
         Schema::of(self.document, &said)
     }
 
-    /// What all parts say of the items.
+    /// Returns the combined schema of the items.
     pub(super) fn items(&self) -> Schema<'a> {
         Schema::of(self.document, &self.all("items").collect::<Vec<_>>())
     }

@@ -1,4 +1,4 @@
-//! How the value of a parameter is written: `style` and `explode` (OpenAPI 3.1, section 4.8.12.3).
+//! Notation of parameter values: `style` and `explode` (OpenAPI 3.1, section 4.8.12.3).
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::schema::Schema;
 use super::value::{in_json, in_text};
 
-/// What has to be encoded in a part of a path or query.
+/// Characters that are encoded in a part of a path or query.
 const IN_PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
-/// What has to be encoded in an item of a list: also what stands between items.
+/// Characters that are encoded in an item of a list, including the delimiter of items.
 const IN_ITEM: &AsciiSet = &IN_PART.add(b',');
-/// What has to be encoded in a query, if `allowReserved` is set: what would end it, or begin another parameter.
+/// Characters that are encoded in a query with `allowReserved`, because they would end it or begin another parameter.
 const NOT_RESERVED: &AsciiSet = &IN_PART
     .remove(b':')
     .remove(b'/')
@@ -28,7 +28,8 @@ pub(super) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, IN_PART).to_string()
 }
 
-/// The text of a parameter in path, query or header; `None`: it has a value that cannot be written so, or an empty list.
+/// Returns the text of a parameter in path, query or header, or `None` if the value is an empty list or cannot be
+/// written.
 pub(super) fn written(parameter: &Value, schema: &Schema<'_>, name: &str, value: &Value) -> Option<String> {
     let place = parameter["in"].as_str()?;
     if parameter.get("content").is_some() {
@@ -90,7 +91,7 @@ impl Pieces {
             || matches!(self, Pieces::Pairs(pairs) if pairs.is_empty())
     }
 
-    /// All in one list: `a,b`, or `key,value,key,value`.
+    /// Joins all pieces into one list: `a,b`, or `key,value,key,value`.
     fn flat(self, between: &str) -> String {
         match self {
             Pieces::List(list) => list.join(between),

@@ -9,17 +9,17 @@ use super::names::Names;
 use super::schema::Schema;
 use super::yaml::number_as_written;
 
-/// Objects inside of objects.
+/// Limit on nested objects.
 const DEEPEST: usize = 12;
 
-/// What the description has as a value: of a parameter or media type, or of its schema.
+/// Returns the value that the description has for a parameter or media type, or for its schema.
 pub(super) fn known<'a>(document: &'a Document, described: &'a Value) -> Option<&'a Value> {
     let examples = described.get("examples").and_then(Value::as_object);
     let first = examples.and_then(|examples| document.resolve(examples.values().next()?)?.get("value"));
     described.get("example").or(first).or_else(|| Schema::of(document, &[described.get("schema")?]).value())
 }
 
-/// A value in a path, a query or a header; `None`: it is none of a single piece.
+/// Returns a value for a path, a query or a header, or `None` if it is not a single value.
 pub(super) fn in_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(number_as_written(text).map_or(text.as_str(), |number| number.text).to_owned()),
@@ -29,7 +29,7 @@ pub(super) fn in_text(value: &Value) -> Option<String> {
     }
 }
 
-/// A value of this schema as JSON. A number stays as it is written, and is text where the schema says so.
+/// Writes a value of this schema as JSON. A number keeps its notation, and becomes text if the schema is a string.
 pub(super) fn in_json(value: &Value, schema: &Schema<'_>) -> String {
     let is_string = schema.kind() == Some("string");
     match value {
@@ -53,17 +53,16 @@ pub(super) fn in_json(value: &Value, schema: &Schema<'_>) -> String {
     }
 }
 
-/// Makes bodies.
 pub(super) struct BodyMaker<'a, 'n> {
     pub(super) document: &'a Document,
     pub(super) names: &'n mut Names,
     /// The path of the operation.
     pub(super) path: &'n str,
-    /// Placeholders for what could not be filled in, and why.
+    /// Placeholders of values that could not be filled in, with the reason.
     pub(super) unfilled: BTreeSet<(String, &'static str)>,
-    /// The schemas of which a value is being made.
+    /// The schemas whose values are being made.
     under_way: Vec<&'a Value>,
-    /// How many values are being made, each in the one before.
+    /// Nesting depth of the values that are being made.
     depth: usize,
 }
 
@@ -72,7 +71,7 @@ impl<'a, 'n> BodyMaker<'a, 'n> {
         BodyMaker { document, names, path, unfilled: BTreeSet::new(), under_way: Vec::new(), depth: 0 }
     }
 
-    /// A body of this schema as JSON, with what it has to have.
+    /// Makes a body of this schema as JSON, with its required parts.
     pub(super) fn json(&mut self, schema: &'a Value) -> String {
         self.value("body", &Schema::of(self.document, &[schema]))
     }
@@ -109,7 +108,7 @@ impl<'a, 'n> BodyMaker<'a, 'n> {
         }
     }
 
-    /// The members that an object has to have, and those for which there is a value.
+    /// Makes an object with its required members, and members with a known value.
     fn object(&mut self, schema: &Schema<'a>) -> String {
         let required = schema.required();
         let names: BTreeSet<&str> = schema.properties().chain(required.iter().copied()).collect();
@@ -127,7 +126,7 @@ impl<'a, 'n> BodyMaker<'a, 'n> {
         self.names.placeholder(name, &format!("body {} {name}", self.path), self.path)
     }
 
-    /// A placeholder for any JSON.
+    /// Returns a placeholder for any JSON.
     fn unfilled(&mut self, name: &str, why: &'static str) -> String {
         let placeholder = self.placeholder(name);
         self.unfilled.insert((placeholder.clone(), why));

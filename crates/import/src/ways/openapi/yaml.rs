@@ -1,47 +1,44 @@
-//! YAML, with numbers as they are written: a postal code such as 01067 is text where its schema says so.
+//! YAML reader that keeps the notation of numbers: a postal code such as 01067 becomes text if its schema is a string.
 
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Stands before a number that its value would write in another way: mark, the number as written, mark, its value.
+/// Marks a number whose value has another notation: mark, number as written, mark, value.
 const MARK: char = '\0';
 
-/// A number of YAML that is not written as JSON would write it.
+/// A number in YAML notation that differs from JSON's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct AsWritten<'a> {
-    /// As the file has it: `01067`, `1.10`, `0x1F`.
+    /// The number as written: `01067`, `1.10`, `0x1F`.
     pub(super) text: &'a str,
     value: &'a str,
 }
 
-/// The number that a text of the document is.
+/// Returns the number that a text of the document contains, if it is marked.
 pub(super) fn number_as_written(text: &str) -> Option<AsWritten<'_>> {
     let (text, value) = text.strip_prefix(MARK)?.split_once(MARK)?;
     Some(AsWritten { text, value })
 }
 
 impl<'a> AsWritten<'a> {
-    /// As JSON has it: as it is written if JSON could write it so, else its value.
+    /// Returns the number for JSON: as written if that is valid JSON, or else its value.
     pub(super) fn json(self) -> &'a str {
         if serde_json::from_str::<IgnoredAny>(self.text).is_ok() { self.text } else { self.value }
     }
 }
 
 /// Reads a document.
-///
-/// # Errors
-/// Why it is no YAML.
 pub(super) fn read(text: &str) -> Result<Value, String> {
-    // In YAML 1.2, which OpenAPI is written in, n and yes are no booleans: a field may be called so.
+    // OpenAPI uses YAML 1.2, in which n and yes are not booleans but, for example, names of fields.
     let options = || serde_saphyr::options! { strict_booleans: true };
     let typed: Value = serde_saphyr::from_str_with_options(text, options()).map_err(|error| error.to_string())?;
     serde_saphyr::with_deserializer_from_str_with_options(text, options(), |reader| AsIn(&typed).deserialize(reader))
         .map_err(|error| error.to_string())
 }
 
-/// Reads a value again of which the type is known.
+/// Reads a value whose type is known a second time.
 struct AsIn<'v>(&'v Value);
 
 impl<'de> DeserializeSeed<'de> for AsIn<'_> {

@@ -1,5 +1,5 @@
-//! The percentile distribution as HdrHistogram prints it (`.hgrm`), and as Vegeta does (`report -type=hdrplot`): a line for
-//! each step, with value, percentile and cumulative count.
+//! The percentile distribution of HdrHistogram (`.hgrm`) and Vegeta (`report -type=hdrplot`): a line for each step,
+//! with value, percentile and cumulative count.
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
@@ -11,7 +11,6 @@ use crate::whole::file::{all_marks, content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
 use crate::{FormatInfo, ImportError, Likeness};
 
-/// The percentile distribution.
 pub(in crate::whole) static HGRM: HdrFile = HdrFile {
     info: &FormatInfo {
         name: "hgrm",
@@ -25,7 +24,7 @@ pub(in crate::whole) static HGRM: HdrFile = HdrFile {
 /// HdrHistogram's examples, wrk2 and Vegeta print milliseconds.
 const USUAL_UNIT_NS: u64 = 1_000_000;
 
-/// The quantiles that are claimed, where there is a line for them.
+/// The claimed quantiles, as far as the file has lines for them.
 const CLAIMED: [f64; 6] = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999];
 
 fn likeness(head: &[u8]) -> Likeness {
@@ -44,7 +43,7 @@ struct Step {
     cumulative: u64,
 }
 
-/// What the lines add up to.
+/// Sum of the lines.
 #[derive(Default)]
 struct Steps {
     unit_ns: u64,
@@ -52,7 +51,7 @@ struct Steps {
     last: Option<Step>,
     quantiles: Vec<(f64, Nanos)>,
     claims: Footer,
-    /// The most digits after the point that a value has.
+    /// The maximum number of decimals of a value.
     decimals: usize,
     damage: Damage,
 }
@@ -69,7 +68,7 @@ fn read(bytes: &[u8], said_unit_ns: Option<u64>) -> Result<ForeignRun, ImportErr
     let unit_ns = said_unit_ns.unwrap_or(USUAL_UNIT_NS);
     let mut steps = Steps { unit_ns, ..Steps::default() };
     let cut_off = each_row(bytes, |row| steps.take(&row));
-    // Without a line end, the last line is whole only if nothing can come after it.
+    // Without a line end, the last line is complete only if nothing can follow it.
     steps.damage.truncated_at = cut_off.filter(|_| !text(bytes).trim_end().ends_with(']'));
     if steps.histogram.is_empty() && steps.claims.total != Some(0) {
         return Err(content(place_of(bytes, bytes.len()), "no line with a value, a percentile and a count"));
@@ -130,14 +129,14 @@ impl Steps {
     }
 }
 
-/// The smallest difference of values with so many decimals, nanoseconds.
+/// Returns the smallest difference of values with this many decimals, in nanoseconds.
 fn finest(unit_ns: u64, decimals: usize) -> u64 {
     let parts = u32::try_from(decimals).ok().and_then(|decimals| 10u64.checked_pow(decimals));
     parts.map_or(1, |parts| (unit_ns / parts).max(1))
 }
 
 impl Step {
-    /// `  10.29 0.100000000000          1           1.11`: the last column is missing at 100 %.
+    /// Reads `  10.29 0.100000000000          1           1.11`. The last column is missing at 100 %.
     fn read(line: &str, unit_ns: u64) -> Result<Step, String> {
         let cells: Vec<_> = line.split_whitespace().collect();
         let step = match cells[..] {
@@ -154,7 +153,8 @@ impl Step {
 }
 
 impl Footer {
-    /// `Mean    =       11.219, StdDeviation   =        0.354` and `Max     =       12.136, Total count    =          600`
+    /// Reads `Mean    =       11.219, StdDeviation   =        0.354` and `Max     =       12.136, Total count    =
+    /// 600`.
     fn take(&mut self, line: &str, unit_ns: u64) {
         for pair in line.split(',') {
             let Some((name, value)) = pair.split_once('=') else { continue };

@@ -1,4 +1,4 @@
-//! HdrHistogram's log (`.hlog`): a line for each interval, with a histogram, compressed.
+//! HdrHistogram's log (`.hlog`): a line for each interval, with a compressed histogram.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -18,20 +18,18 @@ use crate::whole::file::{content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
 use crate::{FormatInfo, ImportError, Likeness};
 
-/// The log.
 pub(in crate::whole) static HLOG: HdrFile =
     HdrFile { info: &FormatInfo { name: "hlog", about: "a log of HdrHistogram", tool: None }, likeness, read };
 
-/// What truetail and most Java programs record.
+/// truetail and most Java programs record nanoseconds.
 const USUAL_UNIT_NS: u64 = 1;
 
-/// The tag of truetail's own logs, in nanoseconds, that holds what a user felt.
+/// The tag of response times in truetail's logs, in nanoseconds.
 const OURS: &str = "response_time";
-/// The tags of truetail's own logs that hold the arrivals without an answer.
+/// The tags of arrivals without an answer in truetail's logs.
 const UNANSWERED: [&str; 2] = ["censored", "failed"];
 
-/// The beginning of every histogram in version 2: in Base64, the bytes 1c 84 93 14, or 1c 84 93 13 where it is not
-/// compressed.
+/// First characters of a histogram of version 2: in Base64, the bytes 1c 84 93 14, or 1c 84 93 13 without compression.
 const PAYLOADS: [&str; 2] = ["HISTF", "HISTE"];
 
 fn likeness(head: &[u8]) -> Likeness {
@@ -46,7 +44,7 @@ fn likeness(head: &[u8]) -> Likeness {
     }
 }
 
-/// The histograms by tag; `""` for lines without one.
+/// The histograms by tag; `""` for lines without a tag.
 struct Log {
     unit_ns: u64,
     tags: BTreeMap<String, Intervals>,
@@ -104,7 +102,7 @@ fn notes(tag: &str, others: &BTreeMap<String, Intervals>) -> Vec<String> {
 }
 
 impl Log {
-    /// Lines without a tag; without those, the tag of truetail's response times; without that, the one with most values.
+    /// Chooses lines without a tag, or else the tag of truetail's response times, or else the tag with most values.
     fn chosen(&self) -> Option<String> {
         let named = ["", OURS].into_iter().find(|name| self.tags.contains_key(*name)).map(str::to_owned);
         let most = || self.tags.iter().max_by_key(|(_, intervals)| intervals.count()).map(|(name, _)| name.clone());
@@ -152,17 +150,17 @@ fn nanos(length: Duration) -> u64 {
     u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The bytes with which a compressed histogram begins.
+/// First bytes of a compressed histogram.
 const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
-/// The bytes with which one that is not compressed begins.
+/// First bytes of an uncompressed histogram.
 const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
 /// Bytes before the counts.
 const HEAD_BYTES: usize = 40;
-/// More than a histogram of five digits over all of `u64` takes.
+/// Limit above the size of a histogram with five digits over all of `u64`.
 const MAX_INFLATED_BYTES: u64 = 64 << 20;
 
-/// The histogram without compression. Its length is checked here, because the deserializer reserves as much memory as the
-/// histogram says that it needs, before it has read as much.
+/// Decompresses a histogram. Its length is checked here, because the deserializer reserves the stated memory before it
+/// reads the counts.
 fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
     let bytes = match payload.split_first_chunk::<4>() {
         Some((&COMPRESSED, rest)) => {

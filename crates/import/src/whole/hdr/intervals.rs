@@ -2,17 +2,17 @@
 
 use truetail_run::{ForeignHistogram, ForeignInterval};
 
-/// Where a log has more intervals, neighbours become one.
+/// Limit on the intervals. Beyond it, neighbours are joined.
 const MAX_INTERVALS: usize = 256;
 
 /// The intervals of a tag, and their sum.
 pub(super) struct Intervals {
     sum: ForeignHistogram,
-    /// So many lines make an interval, once there were too many.
+    /// Lines per interval, which grows if a log is long.
     lines_each: usize,
     /// Lines in the last interval.
     lines_in_last: usize,
-    /// When the last line begins.
+    /// Start of the last line.
     last_from_ns: Option<u64>,
 }
 
@@ -23,12 +23,11 @@ impl Default for Intervals {
 }
 
 impl Intervals {
-    /// How many values there are.
     pub(super) fn count(&self) -> u64 {
         self.sum.count()
     }
 
-    /// Adds a line. One that begins when the line before it does belongs to the same interval.
+    /// Adds a line. A line with the same start as the previous one belongs to the same interval.
     pub(super) fn add(&mut self, line: ForeignInterval) {
         self.sum.whole.merge(&line.histogram);
         let is_full = self.lines_in_last == self.lines_each;
@@ -61,7 +60,7 @@ impl Intervals {
         self.lines_each *= 2;
     }
 
-    /// The sum with its intervals; without them, if there is one only.
+    /// Returns the sum with its intervals. A single interval is dropped.
     pub(super) fn finish(mut self) -> ForeignHistogram {
         if self.sum.intervals.len() < 2 {
             self.sum.intervals.clear();
@@ -88,7 +87,7 @@ mod tests {
         ForeignInterval { from_ns: second * 1_000_000_000, to_ns: (second + 1) * 1_000_000_000, histogram }
     }
 
-    /// However many lines: few intervals, without a hole, and nothing is lost.
+    /// Logs of any length give few intervals without a gap or loss.
     #[test]
     fn a_long_log_has_few_intervals() {
         for lines in [1u64, 2, 256, 257, 1_000, 10_000] {

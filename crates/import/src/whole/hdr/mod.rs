@@ -1,4 +1,4 @@
-//! HdrHistogram's own formats: the log of histograms by interval, and the percentile distribution as text.
+//! HdrHistogram's formats: the log of histograms by interval, and the percentile distribution as text.
 
 mod hgrm;
 mod hlog;
@@ -15,11 +15,11 @@ use super::file::{checked_bytes, counted, without_mark};
 use crate::rows::number::Unit;
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
-/// A file of HdrHistogram, whose values have no unit unless the user says one: `--units duration=us`.
+/// A file of HdrHistogram. Its values have no unit unless the user states one: `--units duration=us`.
 pub(super) struct HdrFile {
     info: &'static FormatInfo,
     likeness: fn(&[u8]) -> Likeness,
-    /// Reads the bytes, with values of so many nanoseconds where the user says it.
+    /// Reads the bytes. The second argument is the user's unit in nanoseconds.
     read: fn(&[u8], Option<u64>) -> Result<ForeignRun, ImportError>,
 }
 
@@ -48,5 +48,5 @@ impl Format for HdrFile {
     }
 }
 
-/// More values than any run has; only a damaged file says so.
+/// Limit on the values, which only a damaged file exceeds.
 const MAX_VALUES: u64 = 1 << 53;

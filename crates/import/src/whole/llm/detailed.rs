@@ -1,7 +1,5 @@
-//! The document that `vllm bench serve` and sglang's `bench_serving` write: figures by name, and with the option for
-//! details a list for each property of a request.
-//!
-//! Both come from Python, which writes `NaN` and `Infinity`.
+//! The document of `vllm bench serve` and sglang's `bench_serving`: figures by name and, with the option for details, a
+//! list for each property of a request. Both tools are in Python, which writes `NaN` and `Infinity`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,18 +8,18 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// The fields that are used.
+/// The used fields.
 #[derive(Default, Debug)]
 pub(super) struct Detailed {
     /// Numbers by name, such as `p99_e2el_ms`.
     pub figures: BTreeMap<String, f64>,
     /// Seconds until the first token.
     pub ttfts: Vec<f64>,
-    /// Seconds between the tokens, summed up.
+    /// Sums of the seconds between tokens.
     pub itls: Vec<Sum>,
     /// Seconds on a clock that began before the run.
     pub start_times: Vec<f64>,
-    /// Seconds that a request waited in the client, behind its limit on concurrency.
+    /// Seconds that a request waited in the client for its limit on concurrency.
     pub queue_times: Vec<f64>,
     /// Empty for requests that succeeded.
     pub errors: Vec<String>,
@@ -88,7 +86,7 @@ impl<'de> Deserialize<'de> for Sum {
     }
 }
 
-/// A text; empty where there is none.
+/// A text, or an empty one for null.
 struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {

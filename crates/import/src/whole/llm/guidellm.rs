@@ -73,20 +73,20 @@ struct Requests {
 }
 
 impl Requests {
-    /// How many had begun and were cancelled.
+    /// Returns the number of requests that had begun and were cancelled.
     fn cancelled(&self) -> u64 {
         self.incomplete.iter().filter(|request| request.start().is_some()).count() as u64
     }
 }
 
-/// Times in seconds since 1970.
+/// Times are in seconds since 1970.
 #[derive(Deserialize)]
 struct Request {
     request_start_time: Option<f64>,
     request_end_time: Option<f64>,
-    /// As versions before 0.4 name it.
+    /// Name in versions before 0.4.
     start_time: Option<f64>,
-    /// As versions before 0.4 name it.
+    /// Name in versions before 0.4.
     end_time: Option<f64>,
     info: Option<Info>,
 }
@@ -140,12 +140,12 @@ fn seconds(seconds: f64) -> Option<Nanos> {
     units::nanos(seconds, 1e9)
 }
 
-/// Exact, where the product with the nanoseconds of a second would be rounded.
+/// Avoids the rounding of a product with the nanoseconds of a second.
 fn since_1970(at: f64) -> Option<Nanos> {
     Some(Nanos(seconds(at.trunc())?.0.checked_add(seconds(at.fract())?.0)?))
 }
 
-/// What was handed over.
+/// Summary of the requests that were passed on.
 #[derive(Default)]
 struct Handed {
     count: u64,

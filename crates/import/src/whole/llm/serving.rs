@@ -1,4 +1,4 @@
-//! `vllm bench serve` and sglang's `bench_serving`: one document, or one a line where results were appended.
+//! Results of `vllm bench serve` and sglang's `bench_serving`: one document, or one per line if results were appended.
 
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
@@ -28,7 +28,7 @@ pub(in crate::whole) static SGLANG: WholeFile = WholeFile {
     parse: |bytes, sink| read(bytes, sink, "e2e_latency_ms"),
 };
 
-/// `latency` is how the names of the figures of whole requests end.
+/// Reads a file. `latency` is the end of the names of figures of whole requests.
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>, latency: &str) -> Result<ForeignRun, ImportError> {
     let bytes = without_python_numbers(bytes);
     let (document, others) = last_document(&bytes)?;
@@ -49,14 +49,14 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>, latency: &str) -> Result<Forei
     Ok(ForeignRun { clock, load: load(&document), notes, ..run(claims) })
 }
 
-/// The last document, and how many are before it. A file that is one document of many lines is just that.
+/// Returns the last document and the number of documents before it. A document may also span many lines.
 fn last_document(bytes: &[u8]) -> Result<(Detailed, usize), ImportError> {
     let whole = json::read(bytes);
     let lines: Vec<_> = json::lines(bytes).collect();
     let Some((begins, last)) = lines.last().copied().filter(|_| lines.len() > 1 && whole.is_err()) else {
         return whole.map(|document| (document, 0));
     };
-    // In a document of many lines, the first is not one of its own.
+    // The first line of a document of many lines is not a document.
     if json::check(lines[0].1).is_err() {
         return whole.map(|document| (document, 0));
     }
@@ -90,8 +90,8 @@ fn claims(document: &Detailed, latency: &str) -> Claims {
     }
 }
 
-/// A rate of `inf` is none: all requests are due at once, and the limit on concurrency makes it a closed loop. With a rate and
-/// a limit, it depends on the server.
+/// Returns the load. A rate of `inf` means that all requests are due at once, so a limit on concurrency makes a closed
+/// loop. With both a rate and a limit, the model depends on the server.
 fn load(document: &Detailed) -> ForeignLoad {
     let figure = |name: &str| document.figures.get(name).copied().filter(|number| *number > 0.0);
     let users = figure("max_concurrency").filter(|users| *users <= f64::from(u32::MAX)).map(|users| users as u32);
@@ -104,8 +104,8 @@ fn load(document: &Detailed) -> ForeignLoad {
     ForeignLoad { users, rate_per_second, model }
 }
 
-/// Hands over the requests, and returns how many have no time. A request takes as long as its first token and the gaps
-/// between all tokens.
+/// Passes on the requests, and returns the number without a time. The duration of a request is the time to its first
+/// token plus all gaps between tokens.
 fn requests(document: &Detailed, sink: &mut RequestSink<'_>) -> u64 {
     let first = document.start_times.iter().copied().fold(f64::INFINITY, f64::min);
     let mut left_out = 0;
