@@ -90,8 +90,7 @@ pub trait Format: Sync {
         options.refuse_all(self.info())
     }
 
-    /// Compares the start of a file with this format. `head` holds the whole file if it is short, or else at least 64
-    /// KiB.
+    /// Compares the start of a file with this format. `head` holds a short file whole, or else at least 64 KiB.
     fn likeness(&self, head: &[u8]) -> Likeness;
 
     /// Reads a file to its end.

@@ -1,7 +1,7 @@
 //! Habits of each tool that change its numbers but do not show in its files, with their sources.
 //!
-//! Line numbers refer to the version that was read. If a habit was found by running a tool, its source is the stored
-//! output below `testdata/tools`.
+//! Line numbers refer to the version that was read. `testdata/tools` has the output that shows habits found by running
+//! a tool.
 
 use truetail_run::Habit;
 
@@ -9,8 +9,7 @@ const fn habit(what: &'static str, source: &'static str) -> Habit {
     Habit { what, source }
 }
 
-/// Returns the habits of a tool by its name, or of the writers of a format of no tool. Returns none if nothing is
-/// known.
+/// Returns the known habits of a tool by its name, or of the writers of a format of no tool.
 pub fn of(tool: &str) -> &'static [Habit] {
     ALL.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, habits)| habits)
 }

@@ -36,8 +36,7 @@ impl Opened {
     }
 }
 
-/// Opens a file: a table as CSV, any other file unchanged. Of a Parquet file, the columns that `options` name are read,
-/// or all if it names none.
+/// Opens a file: a table as CSV, any other file unchanged. `options` may select the columns of a Parquet file.
 ///
 /// # Errors
 /// The file cannot be read, or needs a feature that this truetail was built without.

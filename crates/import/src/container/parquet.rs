@@ -17,8 +17,8 @@ pub(super) struct ParquetRows {
 }
 
 impl ParquetRows {
-    /// Selects the columns that `options` name. Selects all if none is named, or if one is missing, so that the reader
-    /// of the table can list the columns.
+    /// Selects the columns that `options` name. Selects all if none is named, or if one is missing, so that an error
+    /// can list them.
     pub(super) fn open(file: File, options: &ImportOptions) -> io::Result<ParquetRows> {
         let reader = SerializedFileReader::new(file).map_err(damaged)?;
         let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();

@@ -11,7 +11,7 @@ use super::table::TableRows;
 /// Rows per query. A cursor over the whole table would borrow the connection that it is stored with.
 const PIECE: usize = 4_096;
 
-/// The rows of oha's table, in the order in which they were written.
+/// The rows of oha's table, in the order of writing.
 pub(super) struct OhaRows {
     database: Connection,
     names: Vec<String>,

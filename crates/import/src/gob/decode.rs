@@ -1,5 +1,4 @@
-//! Decoder for gob, as far as Vegeta's results need it. The documentation of Go's package `encoding/gob` describes the
-//! encoding.
+//! Decoder for gob, as far as Vegeta's results need it. Go's documentation of `encoding/gob` describes the format.
 
 /// Seconds from the year 1, when Go's times start, to 1970.
 const YEAR_1_TO_1970: u64 = 62_135_596_800;

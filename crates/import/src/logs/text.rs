@@ -145,8 +145,7 @@ impl<'l> Head<'l> {
         let first = words.first(Kind::Bracketed, 0).ok_or(NO_SUCH_LINE)?;
         let request = words.first(Kind::Quoted, first).ok_or(NO_SUCH_LINE)?;
         let read = |at: usize| instant(innermost(words.get(line, at)));
-        // Takes the last one, because a user name, which clients can choose, and a server's address may come before the
-        // time.
+        // Takes the last one: a user name, which clients choose, and a server's address may come before the time.
         let at = words.between(Kind::Bracketed, first, request).rev().find(|at| read(*at).is_ok()).unwrap_or(first);
         let time = read(at).map_err(|why| Wrong::Number("time", why))?;
         let status = words.get(line, request + 1);
@@ -180,8 +179,8 @@ pub(crate) struct LoggedRequest<'l> {
     pub host: &'l [u8],
 }
 
-/// Reads the request in a line. A time at the start of a line is Envoy's start. A time after the client is the end in
-/// nginx, and the start in Apache.
+/// Reads the request in a line. A time at the start of a line is Envoy's start. A later time is nginx's end or Apache's
+/// start.
 pub(crate) fn logged_request<'l>(line: &'l [u8], words: &Words) -> Result<LoggedRequest<'l>, Wrong> {
     let Head { at, time, request, .. } = Head::of(line, words)?;
     let (took, host) = if at == 0 {

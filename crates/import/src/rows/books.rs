@@ -69,7 +69,7 @@ impl Default for RunFacts {
 }
 
 impl<'a, 'b> Books<'a, 'b> {
-    /// Opens books for a file whose rows are in the order in which requests ended.
+    /// Opens books for a file with rows in order of completion.
     pub fn in_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
         Books { order: Some(OrderWatch::default()), ..Books::in_any_order(sink) }
     }

@@ -18,7 +18,7 @@ pub(crate) trait RowFormat: Sync {
     /// Compares the start of a file with this format.
     fn likeness(&self, head: &[u8]) -> Likeness;
 
-    /// Returns true if rows are in the order in which requests ended.
+    /// Returns true if rows are in order of completion.
     fn in_order(&self) -> bool {
         true
     }

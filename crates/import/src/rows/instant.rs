@@ -17,8 +17,7 @@ pub(crate) fn instant(text: &[u8]) -> Result<Measured, NotUsable> {
     }
 }
 
-/// Returns the unit of a Unix time of the years 2001 to 2286 by its digits before the point, or `None` for any other
-/// number.
+/// Returns the unit of a Unix time of the years 2001 to 2286, by its digits before the point.
 pub(crate) fn unit_of_unix_time(text: &[u8]) -> Option<Unit> {
     let digits = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     let is_number = matches!(text.get(digits), None | Some(b'.'));
@@ -134,8 +133,7 @@ fn in_range(number: i64, least: i64, most: i64) -> Option<i64> {
     (least..=most).contains(&number).then_some(number)
 }
 
-/// Returns the days from 1970-01-01 to a day of the Gregorian calendar. Years begin in March here, so that a leap day
-/// comes last.
+/// Returns the days from 1970-01-01 to a Gregorian day. Years begin in March here, so that a leap day comes last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

@@ -174,8 +174,7 @@ struct Node {
 }
 
 impl JsonRow {
-    /// Selects the values at these paths. Dots separate the keys of nested objects. A key that contains a dot is found
-    /// by its whole name.
+    /// Selects the values at these paths. Dots separate nested keys. A key with a dot is found by its whole name.
     pub fn new<P: AsRef<str>>(paths: &[P]) -> JsonRow {
         let mut row = JsonRow { nodes: vec![Node::default()], values: vec![Value::default(); paths.len()] };
         for (value, path) in paths.iter().map(AsRef::as_ref).enumerate() {

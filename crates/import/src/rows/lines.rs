@@ -4,13 +4,11 @@ use truetail_run::FilePlace;
 
 /// Limit on the length of a row. A longer one is damaged.
 pub(crate) const MAX_ROW: usize = 1 << 20;
-/// Limit on the lines of a row. Quoted fields may hold line breaks, like messages of exceptions, but a longer row has
-/// lost a quote.
+/// Limit on the lines of a row. Quoted messages may hold line breaks, but a row with more lines has lost a quote.
 const MAX_LINES: usize = 512;
 const BLOCK: usize = 256 << 10;
 
-/// Reads lines and rows into one reused buffer. Callers first [`peek`](Lines::peek) at a row and then
-/// [`take`](Lines::take) it.
+/// Reads lines and rows into one buffer: [`peek`](Lines::peek) returns a row, [`take`](Lines::take) moves past it.
 pub(crate) struct Lines<'a> {
     input: &'a mut dyn BufRead,
     buffer: Vec<u8>,

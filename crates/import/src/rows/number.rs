@@ -71,8 +71,8 @@ impl Finest {
     }
 }
 
-/// The coarsest resolution of a notable part of the times. So a few odd lines, or times without trailing zeros, do not
-/// decide for a whole log.
+/// The coarsest resolution that a notable part of the times has. Neither a few odd lines nor the few times with
+/// unwritten trailing zeros decide for a whole log.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Usual(BTreeMap<u64, u64>);
 

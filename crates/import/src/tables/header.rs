@@ -18,8 +18,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads a header that has all these columns, with any delimiter. Otherwise returns the first missing column, for
-    /// the delimiter that fits best.
+    /// Reads a header with all these columns and any delimiter. The error is a missing column, for the best delimiter.
     pub fn with_columns<'c>(row: &[u8], columns: &[&'c str]) -> Result<Header, &'c str> {
         let headers = DELIMITERS.map(|delimiter| Header::split(row, delimiter));
         let missing = |header: &Header| columns.iter().position(|column| header.index(column).is_none());
@@ -101,8 +100,7 @@ impl Table {
         while let Some(span) = lines.peek()? {
             let taken = self.row(lines.bytes(span), span, &mut fields, &mut take);
             if span.lines > 1 && matches!(taken, Err(Wrong::Fields { .. } | Wrong::OpenQuote)) {
-                // Lines that do not form a row together: the first has lost a quote, but may be a complete row without
-                // it.
+                // Lines that do not form a row together: the first has lost a quote, but may be a row without it.
                 let line = lines.peek_line()?.unwrap_or(span);
                 let taken = self.row(lines.bytes(line), line, &mut fields, &mut take);
                 books.take(lines, line, taken.map_err(|_| Wrong::OpenQuote))?;

@@ -19,8 +19,7 @@ static INFO: FormatInfo =
 
 /// Required columns.
 const NEEDED: [&str; 2] = ["timeStamp", "elapsed"];
-/// The default columns of JMeter, for files without a header. The last ones, which differ between versions, are not
-/// used.
+/// JMeter's default columns, for files without a header. The last ones differ between versions and are not used.
 const USUAL: &[u8] =
     b"timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes";
 const USUAL_COUNTS: std::ops::RangeInclusive<usize> = 16..=17;
@@ -178,8 +177,7 @@ impl Samples {
         }))
     }
 
-    /// Returns the outcome. Without an answer, the code is the name of a Java exception. Samplers other than HTTP have
-    /// different codes.
+    /// Returns the outcome. Without an answer, the code names a Java exception. Samplers other than HTTP differ.
     fn outcome(&mut self, code: &[u8], message: &[u8], succeeded: bool) -> Outcome {
         match whole(code) {
             Ok(status @ 0..=999) => Outcome::Response { status: status as u16 },

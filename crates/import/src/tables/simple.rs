@@ -20,7 +20,7 @@ pub(crate) struct SimpleTable {
     starts: ForeignStarts,
     /// Resolution of the tool's clock for starts and durations, in nanoseconds. Its digits may be finer.
     resolution_ns: (u64, u64),
-    /// Rows are in the order in which requests ended.
+    /// Rows are ordered by the end of requests.
     in_order: bool,
     /// Notes for every reader of such a file.
     notes: &'static [&'static str],

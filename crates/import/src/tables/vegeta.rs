@@ -16,8 +16,7 @@ const SEQUENCE: usize = 8;
 /// Versions up to 12.7 write 9 columns. Later versions add method, URL and headers.
 const COUNTS: [usize; 2] = [9, 12];
 
-/// Vegeta's results as CSV (`vegeta encode -to csv`), without a header: a row for each request, including failed ones,
-/// in order of completion.
+/// Vegeta's results as CSV (`vegeta encode -to csv`): no header, and a row for each request, in order of completion.
 pub(crate) struct VegetaCsv;
 
 impl RowFormat for VegetaCsv {

@@ -38,8 +38,7 @@ fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Reads an instant: `2026-11-20T06:00:00Z`, `20/Nov/2026:06:00:00 +0000` or a Unix time. Returns nanoseconds since
-/// 1970.
+/// Reads `2026-11-20T06:00:00Z`, `20/Nov/2026:06:00:00 +0000` or a Unix time. Returns nanoseconds since 1970.
 pub fn unix_ns(text: &str) -> Option<u64> {
     instant(text.as_bytes()).ok().map(|time| time.ns)
 }

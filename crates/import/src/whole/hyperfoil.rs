@@ -87,8 +87,7 @@ struct Step {
     count: u64,
 }
 
-/// Reads the counts of all metrics outside of the warm-up. Figures are read only for a single metric, because
-/// percentiles do not add up.
+/// Reads the counts outside of the warm-up. Percentiles do not add up, so figures are only read for a single metric.
 fn read_run(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let document: Document = json::read(bytes)?;
     let measured: Vec<&Stats> = document.stats.iter().filter(|stats| !stats.is_warmup).collect();

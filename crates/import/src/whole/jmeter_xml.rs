@@ -146,7 +146,7 @@ impl Samples {
         })
     }
 
-    /// Returns the number of a thread, in the order in which they appear.
+    /// Returns the number of a thread, in order of appearance.
     fn number_of(&mut self, thread: Box<[u8]>) -> Option<u32> {
         let next = self.threads.len();
         if next >= MAX_THREADS {

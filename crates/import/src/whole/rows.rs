@@ -10,8 +10,7 @@ pub(super) struct Row<'a> {
     pub line: &'a str,
 }
 
-/// Calls `take` with each line that is not empty. A last line without an end was cut off: it is not passed to `take`,
-/// and its place is returned.
+/// Calls `take` with each line that is not empty. Returns the place of a last line without an end, which was cut off.
 pub(super) fn each_row(bytes: &[u8], mut take: impl FnMut(Row<'_>)) -> Option<FilePlace> {
     let mut place = FilePlace { byte: 0, line: 1 };
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {

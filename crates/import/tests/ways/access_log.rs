@@ -186,8 +186,7 @@ fn arrivals_are_spread_in_their_second_by_the_seed() {
     assert_eq!(times(Placement::Even)[..3], [0, 5 * MS, 10 * MS]);
     assert_eq!(times(Placement::Random(7)), times(Placement::Random(7)));
     assert_ne!(times(Placement::Random(7)), times(Placement::Random(8)));
-    // Arrivals keep the order of the lines. Half of a second's arrivals are in its first half, within five standard
-    // deviations.
+    // The order is that of the lines. Half of the arrivals are in the first half-second, within five deviations.
     let random = read.arrivals(Placement::Random(1));
     let order: Vec<String> = random.iter().map(|(_, asked)| asked.target.clone()).collect();
     assert_eq!(order, (0..400).map(|n| format!("/{n}")).collect::<Vec<_>>());

@@ -406,7 +406,7 @@ fn guidellm() {
     }]);
 }
 
-/// Its times are those of single requests, without their starts.
+/// The figures are times of single requests, without their starts.
 #[test]
 fn sglang() {
     check(&[Case {

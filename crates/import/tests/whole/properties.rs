@@ -1,5 +1,4 @@
-//! Files that were cut at any byte or have a wrong byte: no format panics or reports more requests than the file has
-//! bytes.
+//! Files that were cut or have a wrong byte: no format panics or reports more requests than the file has bytes.
 
 use proptest::prelude::*;
 use truetail_import::{Likeness, all};

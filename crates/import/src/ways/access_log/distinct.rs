@@ -2,8 +2,7 @@ use std::collections::HashMap;
 
 use super::request::Asked;
 
-/// Limit on the bytes of distinct requests: the limit of one run in `truetail_engine`, on which this crate does not
-/// depend.
+/// Limit on the bytes of distinct requests, the same as a run's in `truetail_engine`, which is no dependency.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Distinct requests of a log, with their numbers.

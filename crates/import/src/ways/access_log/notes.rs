@@ -6,8 +6,7 @@ use crate::ImportError;
 use crate::ways::{counted, listed, shortened, shown};
 
 impl AccessLog {
-    /// Returns notes: the number of arrivals, their placement, and the lines left out. `keeps_host` means that each
-    /// request is sent with its own host.
+    /// Returns notes about the arrivals, their placement, and lines left out. `keeps_host`: requests keep their hosts.
     pub fn notes(&self, file: &str, placement: Placement, keeps_host: bool) -> Vec<String> {
         let (taken, left_out) = (self.lines.len() as u64, self.left_out.total());
         let are = if taken == 1 { "is an arrival" } else { "are arrivals" };
@@ -23,7 +22,7 @@ impl AccessLog {
             .collect()
     }
 
-    /// Returns a note if some times are not known to be those of arrivals.
+    /// Returns a note if some times may not be times of arrivals.
     fn times(&self) -> Option<String> {
         let taken = self.lines.len() as u64;
         match self.timed {

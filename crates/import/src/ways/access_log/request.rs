@@ -56,7 +56,7 @@ impl Asked {
     }
 }
 
-/// Returns a host in the form in which it is sent, or `None` for `-` and invalid hosts.
+/// Returns a host as it is sent, or `None` for `-` and invalid hosts.
 fn host_of(host: &[u8]) -> Option<String> {
     let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(byte);
     let there = host.iter().any(u8::is_ascii_alphanumeric) && host.iter().all(is_host);

@@ -3,7 +3,7 @@ use super::host::Host;
 use super::left_out::{Cause, LeftOut};
 use super::text::split_url;
 
-/// File extensions of assets, which a browser loads by itself.
+/// File extensions of assets, which a browser loads for a page.
 const ASSETS: [&str; 20] = [
     "avif", "bmp", "css", "eot", "gif", "ico", "jpeg", "jpg", "js", "map", "mjs", "mp3", "mp4", "otf", "png", "svg",
     "ttf", "webm", "woff", "woff2",
@@ -18,8 +18,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Chooses steps among `all`: requests to the `asked` origins, or else to the origin of the first page. Assets are
-    /// kept only if `keeps_assets` is set.
+    /// Chooses steps among `all`: requests to the `asked` origins, or else to the origin of the first page.
     pub(super) fn of(all: Vec<Recorded>, asked: &[String], keeps_assets: bool, mut left_out: LeftOut) -> Choice {
         let page = all.iter().find(|recorded| recorded.is_page()).or(all.first());
         let of_page = || page.map_or_else(String::new, |recorded| recorded.origin.clone());

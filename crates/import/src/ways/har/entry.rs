@@ -11,8 +11,7 @@ use super::text::{self, body_text};
 use crate::rows::instant::instant;
 use crate::whole::no_exchange;
 
-/// Headers that the engine or a session's cookie jar sets, that concern the connection, or that only a browser with a
-/// cache sends.
+/// Headers of the engine, of the cookie jar, of the connection, or of a browser's cache, which are not sent again.
 const DROPPED: [&str; 13] = [
     "host",
     "cookie",

@@ -30,8 +30,7 @@ use secrets::Secrets;
 pub struct HarOptions {
     /// Keeps images, style sheets, scripts and fonts too.
     pub assets: bool,
-    /// Keeps only requests of these origins, such as `https://shop.example`. If empty, the origin of the first page
-    /// counts, or else that of the first request.
+    /// Origins to keep, such as `https://shop.example`. The default is the origin of the first page or request.
     pub origins: Vec<String>,
 }
 

@@ -52,8 +52,7 @@ impl Document {
         self.root["paths"].as_object().into_iter().flatten()
     }
 
-    /// Returns the value, or the target of its reference. Returns `None` if the target is outside of the document or
-    /// missing.
+    /// Returns the value, or the target of its reference if the document has it.
     pub(super) fn resolve<'a>(&'a self, value: &'a Value) -> Option<&'a Value> {
         let mut found = value;
         for _ in 0..MAX_REFERENCES {

@@ -1,7 +1,6 @@
 //! OpenAPI 3 as targets: an interface description, turned into requests that can be sent.
 //!
-//! No values are invented. Each value comes from the description (an example, a default, an enumeration), or is a
-//! placeholder for a row of data.
+//! No values are invented: each is from the description (an example, a default, an enumeration) or from a row of data.
 //!
 //! | file | what is in it |
 //! |---|---|

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 pub(super) struct Names(BTreeMap<String, String>);
 
 impl Names {
-    /// Returns the placeholder for `what`, such as `path /users/`, in the path `path`. The description calls it
-    /// `wanted`.
+    /// Returns the placeholder for `what`, such as `path /users/`, in a path. The description calls it `wanted`.
     pub(super) fn placeholder(&mut self, wanted: &str, what: &str, path: &str) -> String {
         let wanted = letters(wanted);
         let segment = path.split('/').rev().find(|part| !part.is_empty() && !part.starts_with('{'));

@@ -128,7 +128,7 @@ impl<'a> Maker<'a, '_> {
         Ok(Operation { method, path: self.path.to_owned(), url, headers, body, unfilled })
     }
 
-    /// Returns the parameters of the operation, and those of its path that it does not override.
+    /// Returns the parameters of the operation, and the path's parameters without an override.
     fn parameters(&self) -> Result<Vec<&'a Value>, Cause> {
         let (item, operation, document) = (self.item, self.operation, self.document);
         let listed = |of: &'a Value| of["parameters"].as_array().into_iter().flatten();

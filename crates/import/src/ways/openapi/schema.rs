@@ -9,8 +9,7 @@ const DEEPEST: usize = 16;
 /// Limit on the parts of one schema.
 const MAX_PARTS: usize = 256;
 
-/// A schema, combined with the targets of its references, all of its `allOf`, and the first of its `oneOf` and `anyOf`
-/// that is not null.
+/// A schema, combined with its references, all of its `allOf`, and the first non-null of its `oneOf` and `anyOf`.
 pub(super) struct Schema<'a> {
     document: &'a Document,
     parts: Vec<Part<'a>>,
@@ -78,8 +77,7 @@ impl<'a> Schema<'a> {
         self.parts.iter().any(|part| is(part.of))
     }
 
-    /// Returns a value from the description. An object that is an example of only a part must have all required
-    /// members.
+    /// Returns a value from the description. An example of only a part must have all required members.
     pub(super) fn value(&self) -> Option<&'a Value> {
         const LOOKED_AT: [&str; 5] = ["example", "examples", "const", "default", "enum"];
         LOOKED_AT.iter().find_map(|key| {

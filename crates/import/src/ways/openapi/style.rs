@@ -28,8 +28,7 @@ pub(super) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, IN_PART).to_string()
 }
 
-/// Returns the text of a parameter in path, query or header, or `None` if the value is an empty list or cannot be
-/// written.
+/// Returns the text of a parameter in path, query or header, unless it is an empty list or has no such text.
 pub(super) fn written(parameter: &Value, schema: &Schema<'_>, name: &str, value: &Value) -> Option<String> {
     let place = parameter["in"].as_str()?;
     if parameter.get("content").is_some() {

@@ -1,5 +1,4 @@
-//! The percentile distribution of HdrHistogram (`.hgrm`) and Vegeta (`report -type=hdrplot`): a line for each step,
-//! with value, percentile and cumulative count.
+//! The percentile distribution of HdrHistogram (`.hgrm`) and Vegeta (`report -type=hdrplot`): one line per step.
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
@@ -153,8 +152,7 @@ impl Step {
 }
 
 impl Footer {
-    /// Reads `Mean    =       11.219, StdDeviation   =        0.354` and `Max     =       12.136, Total count    =
-    /// 600`.
+    /// Reads `Mean = 11.219, StdDeviation = 0.354` and `Max = 12.136, Total count = 600`, with any spaces.
     fn take(&mut self, line: &str, unit_ns: u64) {
         for pair in line.split(',') {
             let Some((name, value)) = pair.split_once('=') else { continue };

@@ -159,8 +159,7 @@ const HEAD_BYTES: usize = 40;
 /// Limit above the size of a histogram with five digits over all of `u64`.
 const MAX_INFLATED_BYTES: u64 = 64 << 20;
 
-/// Decompresses a histogram. Its length is checked here, because the deserializer reserves the stated memory before it
-/// reads the counts.
+/// Decompresses a histogram, and checks its length, because the deserializer trusts it when it reserves memory.
 fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
     let bytes = match payload.split_first_chunk::<4>() {
         Some((&COMPRESSED, rest)) => {

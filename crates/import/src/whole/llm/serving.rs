@@ -104,8 +104,7 @@ fn load(document: &Detailed) -> ForeignLoad {
     ForeignLoad { users, rate_per_second, model }
 }
 
-/// Passes on the requests, and returns the number without a time. The duration of a request is the time to its first
-/// token plus all gaps between tokens.
+/// Passes on the requests, each as long as its time to the first token plus its gaps. Returns the number without times.
 fn requests(document: &Detailed, sink: &mut RequestSink<'_>) -> u64 {
     let first = document.start_times.iter().copied().fold(f64::INFINITY, f64::min);
     let mut left_out = 0;
