@@ -13,7 +13,7 @@ use crate::truth::Truth;
 /// The response time of a run in virtual time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExactTimes {
-    /// The curve, with the quantiles of every table. It ends at the first missing answer, if any.
+    /// The curve, with the quantiles of every table. It ends with the largest answer or at the first missing one.
     pub curve: PercentileCurve,
     /// The quantiles of every table: p50, p90, p95, p99, p99.9, p99.99 and the largest. Each has at least a bound.
     pub quantiles: Vec<Quantile>,

@@ -17,7 +17,7 @@
 //! | [`mod@uncertainty`] | the sources of a quantile's uncertainty |
 //! | [`stopping_rule`] | whether a quantile is precise enough to stop |
 //! | [`verdict`] | whether the numbers can be trusted |
-//! | [`gates`] | conditions under which a run fails |
+//! | [`gates`] | conditions under which a run fails, and their outcome |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`capacity`] | the rules of a search for capacity |

@@ -13,8 +13,8 @@
 //! More cosines make the estimate steadier, but at high frequencies the spectrum differs from that at zero. So the
 //! first 30 are used as long as the spectrum is flat over them:
 //!
-//! - A series with memory has more energy in its slow half. While the slow half is larger than the fast one, at the 10
-//!   % level of an F test, the fast half is dropped, down to 4 cosines.
+//! - A series with memory has more energy in its slow half. While the slow half is larger than the fast one (an F test
+//!   at the level of 10 %), the fast half is dropped, down to 4 cosines.
 //! - A series that repeats has no energy in the slow part. Pauses every ten seconds in a minute are all in the twelfth
 //!   cosine and its multiples, and vary the sum as little as their number does. If the first ten are smaller than the
 //!   rest, at the 0.1 % level, only these ten are used.

@@ -65,8 +65,8 @@ pub struct RequestTimeline {
     pub closed_ended_s: f64,
 }
 
-/// Compares the requests of both loops with an intended start in `window`. `within` is the time that each user of the
-/// closed loop needs for one request. Returns `None` if a run did not keep every single request.
+/// Compares the requests of both loops with an intended start in `window`. `within` is the expected time between two
+/// requests of each closed-loop user. Returns `None` if a run did not keep every single request.
 pub fn request_timeline(
     closed: &Run,
     open: &Run,

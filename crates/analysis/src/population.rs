@@ -2,9 +2,9 @@
 //!
 //! # Quantiles when answers are missing
 //!
-//! With A answers, C censored arrivals and F failed ones, the quantile q is the arrival of rank r = ceil(q·n) among n =
-//! A + C + F. A failed arrival is slower than everything: its answer never comes. A censored arrival is *at least* as
-//! slow as the time waited for it. So two things are certain about the value at rank r:
+//! With A answers, C censored arrivals and F failed ones, the quantile q is the arrival of rank r = ceil(q·n) among all
+//! n. A failed arrival is slower than everything: its answer never comes. A censored arrival is *at least* as slow as
+//! the time waited for it. So two things are certain about the value at rank r:
 //!
 //! - It is never below the r-th smallest of answers and waited times together ([`Population::lower_bounds`]), because
 //!   the true times are, one by one, not below these.

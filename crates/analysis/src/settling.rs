@@ -28,7 +28,7 @@ pub fn settling(run: &Run) -> Settling {
     settling_of(run, metric_distributions::every_arrival(&run.snapshot).as_deref())
 }
 
-/// Settles as [`settling`] does. `every` holds all arrivals in order, if each was kept.
+/// Works as [`settling`]. `every` holds all arrivals in order, if each was kept.
 pub(crate) fn settling_of(run: &Run, every: Option<&[RequestRecord]>) -> Settling {
     if let Some(why) = load_that_moves(run) {
         return not_judged(why);

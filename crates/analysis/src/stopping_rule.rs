@@ -4,7 +4,8 @@
 //!
 //! Every interim analysis, or look, is another chance to stop by luck: runs whose interval happens to be narrow stop
 //! first (theory: Chow & Robbins, *Annals of Mathematical Statistics* 36, 1965; cost: Law & Kelton, "Confidence
-//! intervals for steady-state simulations, II: a survey of sequential procedures", *Management Science* 28, 1982). So:
+//! intervals for steady-state simulations, II: a survey of sequential procedures", *Management Science* 28, 1982).
+//! Therefore:
 //!
 //! - **Few looks**: at 10 s, 15 s, 22.5 s … of measured time ([`next_interim_analysis`]), so that an hour has 16.
 //! - **No look while the tail is missing**: only while fewer than a tenth of the arrivals that belong beyond the

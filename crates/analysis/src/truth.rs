@@ -87,7 +87,7 @@ pub struct StreamTruth {
 }
 
 impl StreamTruth {
-    /// Returns the exact q-quantile of the time to the first event over all arrivals, or `None` if it has no event.
+    /// Returns the exact q-quantile, over all arrivals, of the time to the first event; `None` if no event ever comes.
     pub fn first_at(&self, q: f64) -> Option<u64> {
         at(&self.first_event, rank_of(q, self.first_event.len() as u64 + self.without_event))
     }

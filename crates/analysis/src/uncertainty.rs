@@ -18,8 +18,7 @@ use truetail_run::{Contribution, Distribution, EndClock, Findings, Quantile, Run
 /// a current machine (`clock_gettime` by vDSO), and the instant lies somewhere inside. The resolution is 1 ns.
 pub const CLOCK_NS: u64 = 50;
 
-/// log2 of the buckets in a power of two (HdrHistogram, three significant digits). Values below 2048 have a bucket
-/// each.
+/// log2 of the buckets in a power of two (HdrHistogram, 3 significant digits). Values below 2048 have a bucket each.
 const BUCKETS_LOG2: u32 = 10;
 
 /// Computes the budget of each quantile of the response time that is a number, except the largest value.

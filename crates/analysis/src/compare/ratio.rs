@@ -40,8 +40,7 @@ fn of_single_runs((a, of_a): (f64, Ends), (b, of_b): (f64, Ends)) -> Option<LogD
     (low.is_some() || high.is_some()).then_some(LogDifference { value, interval: Ends { low, high } })
 }
 
-/// Welch's t interval, from how the runs of each side differ. A side with a single run is assumed to vary like the
-/// other.
+/// Welch's t interval, from how the runs of each side differ. A side with a single run is assumed to vary as the other.
 fn of_several_runs(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
     let (a, b) = (Moments::of(a), Moments::of(b));
     let (variance_a, variance_b) = match (a.variance, b.variance) {

@@ -4,8 +4,7 @@
 //! Signal Processing Letters* 12, 2005. Killick, Fearnhead & Eckley (PELT, *JASA* 107, 2012) find the same partition in
 //! less time, which matters only for more values than the few hundred of a run.
 
-/// Returns the ends of the levels of `values`, ascending. The last is their number. Levels have `shortest` values or
-/// more.
+/// Returns the ends of the levels of `values`, ascending. No level is shorter than `shortest`, unless all values are.
 pub(super) fn partition(values: &[f64], penalty: f64, shortest: usize) -> Vec<usize> {
     let n = values.len();
     let squares = Squares::of(values);

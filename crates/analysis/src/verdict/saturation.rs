@@ -37,7 +37,7 @@ pub(super) fn saturated(
     }
     let answered_per_second = half.per_second(|stretch| stretch.completed);
     let backlog = later[later.len() - 1].max(0.0) as u64;
-    // Without the user's limit every arrival is issued, even to a slow server, so these are not its backlog.
+    // Without the user's limit even a slow server gets every arrival: arrivals never issued are not its backlog.
     if run.facts.offered.connections.is_none() && run.snapshot.tally.never_issued > backlog / 2 {
         return None;
     }

@@ -44,7 +44,7 @@ fn is_too_much(lacking: u64, all: u64) -> bool {
 pub(super) fn shard_doubted(run: &Run) -> Option<ValidityIssue> {
     let shards = run.facts.shards.as_ref()?;
     let doubted = || shards.by_stripe.iter().filter_map(|shard| Some((doubt(shard)?, shard)));
-    // The first of the worst.
+    // The first of the worst shards.
     let (doubt, worst) = doubted().max_by_key(|(doubt, shard)| (doubt.0, std::cmp::Reverse(shard.index)))?;
     Some(ValidityIssue::ShardDoubted {
         stripe: worst.index,

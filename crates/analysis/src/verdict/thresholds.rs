@@ -75,8 +75,7 @@ pub const SENT_IN_TIME_SHARE: f64 = 0.95;
 /// the machine just before the end costs nothing. In schedules longer than 2 s, the limit is 5 % of the schedule.
 pub const SENT_IN_TIME_NS: f64 = 100e6;
 
-/// INVALID if the generator's limits (ports, files) failed this share of the arrivals, half of p99's tail. Else
-/// SUSPECT.
+/// INVALID if the generator's limits (ports, files) failed this share of arrivals, half of p99's tail; else SUSPECT.
 pub const GENERATOR_LIMIT_INVALID: f64 = 0.005;
 
 /// SUSPECT if the control group was over its CPU quota for this share of the run, and a number shows it. A quota takes

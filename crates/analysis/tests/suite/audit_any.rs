@@ -8,7 +8,7 @@ use truetail_run::ForeignRequest;
 
 use crate::audit::loads::file;
 
-/// Small as often as near the maximum.
+/// As often small as near the maximum.
 fn time() -> impl Strategy<Value = u64> {
     (0_u32..64, any::<u64>(), any::<bool>()).prop_map(|(shift, bits, is_late)| {
         let small = bits >> shift;

@@ -74,7 +74,7 @@ fn saturation_is_seen_in_long_intervals() {
     }
 }
 
-/// For dependent arrivals, the confidence of a quantile is as by second, within chance.
+/// For dependent arrivals, the confidence of a quantile is as by second, except for chance.
 #[test]
 fn dependence_is_seen_in_long_intervals() {
     let scenario = long(queue(0.8, 1), 160.0);

@@ -102,7 +102,7 @@ fn an_overloaded_service_did_not_meet_the_rate() {
 }
 
 proptest! {
-    /// No schedule misses its rate if all requests are sent within milliseconds. The answered rate equals it.
+    /// No schedule misses its rate if all requests are sent within milliseconds. Answered and offered rate are equal.
     #[test]
     fn no_schedule_misses_its_rate_by_milliseconds(
         rate in 0.2f64..400.0,
