@@ -1,10 +1,10 @@
 //! The points of a unit Poisson process, each computed from its number.
 //!
 //! A machine that sends every n-th arrival must not draw the gaps of all arrivals, so the process is built from above.
-//! The first 2^64 points, more than any run has, take a length of Gamma(2^64). The first half of a stretch of 2m points
-//! takes a share of its length that is Beta(m, m), whatever the length. Repeated halving ends at a leaf, a stretch of
-//! [`IN_LEAF`] points. Its points divide it as the partial sums of as many exponential gaps divide their sum. Each
-//! share and gap is drawn from its own number ([`Numbered`]).
+//! The first 2^64 points, more than any run has, take a length of Gamma(2^64). The first half of any stretch of 2m
+//! points takes a share of its length that is Beta(m, m). Repeated halving ends at a leaf, a stretch of [`IN_LEAF`]
+//! points. Its points divide it as the partial sums of as many exponential gaps divide their sum. Each share and gap is
+//! drawn from its own number ([`Numbered`]).
 //!
 //! Two theorems make all gaps independent and exponential with mean 1. If X and Y are independent and Gamma(m), then X
 //! / (X + Y) is Beta(m, m) and independent of X + Y, which is Gamma(2m). And for m independent exponential gaps, the
@@ -54,7 +54,7 @@ pub(super) struct PoissonPoints {
     leaf: u64,
     /// The stretches that contain this leaf, by the number of halvings below each.
     stretches: [Stretch; HALVINGS + 1],
-    /// For each point of the leaf, e^−(sum of its gaps so far): a product of uniform numbers.
+    /// For each point of the leaf, e^−(sum of its gaps up to there): a product of uniform numbers.
     products: [f64; IN_LEAF],
     /// Factor from the logarithm of a product to a length.
     scale: f64,

@@ -201,7 +201,7 @@ impl Arrivals {
     }
 }
 
-/// Returns the instant at which L(t) reaches `count`; `None` beyond 2^63 ns (292 years).
+/// Solves L(t) = `count`; `None` beyond 2^63 ns (292 years).
 fn instant_at(profile: &Profile, count: f64) -> Option<Timestamp> {
     let nanos = profile.inverse(count)? * NANOS_PER_SECOND as f64;
     (nanos < (1u64 << 63) as f64).then(|| Timestamp(rounded(nanos)))

@@ -9,7 +9,7 @@ use crate::time::{Nanos, Timestamp};
 /// nanosecond, and exponential spacing replays their rate with other instants.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
-    /// Shared between the workers, each of which has a copy of the profile.
+    /// Shared between the workers, which all have a copy of the profile.
     instants: Arc<[Timestamp]>,
 }
 

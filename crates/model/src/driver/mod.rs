@@ -366,8 +366,7 @@ impl Driver {
         next.is_some_and(|due| due <= now)
     }
 
-    /// Returns the hash of all arrivals that [`Driver::poll`] and [`Driver::unissued`] have returned, without those of
-    /// [`Driver::unissued_block`].
+    /// Returns the hash of all arrivals from [`Driver::poll`] and [`Driver::unissued`]. Blocks are not in it.
     pub fn schedule_hash(&self) -> ScheduleHash {
         self.hash
     }

@@ -19,7 +19,7 @@ pub(super) struct Permits {
     held: u64,
 }
 
-/// Returned permits for which memory is reserved, so that a cap of usual size never allocates during the run.
+/// Memory is reserved for this many returned permits, so that a cap of usual size never allocates during the run.
 const PERMITS_MADE_READY: u64 = 1 << 16;
 
 impl Permits {

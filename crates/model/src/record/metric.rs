@@ -1,4 +1,4 @@
-//! The table of metrics: which times are kept as distributions, of which arrivals, and under which names.
+//! The table of metrics: the times that are kept as distributions, their arrivals and their names.
 //!
 //! A metric is one row of [`metrics!`] below. The row drives the recorders, the findings, `run.json`, the tags and head
 //! of `histograms.hlog`, the columns of `timeline.csv`, and every list of metrics.
@@ -15,7 +15,7 @@ pub enum MetricPopulation {
     Censored,
     /// Arrivals that failed, so that no answer would ever have come: see [`Outcome::is_failed`].
     Failed,
-    /// Arrivals for which an attempt began.
+    /// Arrivals that were attempted.
     Issued,
 }
 
@@ -158,8 +158,8 @@ metrics! {
         timeline: &[0.5, 0.9, 0.99, 0.999, 1.0],
         value: |record| Some(record.response_time()),
     }
-    /// Response time of answered arrivals, less what the generator added to each. Not shown in tables: its quantiles
-    /// are shown beside those of the response time.
+    /// Response time of answered arrivals, less what the generator added to each. Not shown in tables of its own: its
+    /// quantiles are shown beside the response time.
     WithoutGenerator {
         name: "without_generator",
         label: "without the generator",
@@ -270,7 +270,7 @@ their response time is at least this",
         timeline: &[0.99, 1.0],
         value: |record| record.tls_handshake,
     }
-    /// Time from the intended start to the first byte, of answered arrivals for which it is known.
+    /// Time from the intended start to the first byte, of answered arrivals, if known.
     FirstByteTime {
         name: "first_byte_time",
         label: "time to first byte",

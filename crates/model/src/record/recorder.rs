@@ -17,7 +17,7 @@ const ROOM_FOR: Nanos = Nanos((1 << 37) - 1);
 pub struct RecorderOptions {
     /// Arrivals intended before this are warm-up: they have their own tally and are in nothing else.
     pub measure_from: Timestamp,
-    /// Probable duration of the run in seconds, for which room is reserved.
+    /// Probable duration of the run in seconds; room is reserved for it.
     pub expected_seconds: usize,
     /// If true, distributions and books are also kept by interval: a second, or some seconds in a long run.
     pub per_second: bool,

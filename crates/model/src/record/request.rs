@@ -7,11 +7,11 @@ use crate::time::{Nanos, Timestamp};
 /// Causes of a late start. The parts add up to `actual_start - intended_start`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StartDelay {
-    /// Time in which a connection was free but the generator was late.
+    /// A connection was free, but the generator was late.
     pub generator_lag: Nanos,
-    /// Time in which the user's own cap on connections, or on requests in flight, was reached.
+    /// The user's own cap on connections, or on requests in flight, was reached.
     pub connection_wait: Nanos,
-    /// Time to open a new connection: TCP, and TLS if used. Names are resolved before the run.
+    /// A new connection was opened: TCP, and TLS if used. Names are resolved before the run.
     pub connect: Nanos,
 }
 
@@ -50,7 +50,7 @@ pub struct RequestRecord {
     pub delay: StartDelay,
     /// Upper bound on what the generator added to the response time beyond `delay.generator_lag`: the lag of earlier
     /// requests that this one may have queued behind ([`KnockOn`](super::KnockOn)), and, if `end` is when the generator
-    /// noticed the answer, the time for which the answer may have lain unread.
+    /// noticed the answer, the time that the answer may have lain unread.
     pub knock_on: Nanos,
     /// True if a connection was opened for this request, so `delay.connect` is measured even if it is zero.
     pub connected: bool,

@@ -41,7 +41,7 @@ pub struct Samples {
     halvings: u32,
     /// End of the part of `even` that the last halving has finished.
     halved_up_to: usize,
-    /// Number of halvings for which the even part was settled; `None` if unknown.
+    /// Value of `halvings` when the even part was last settled; `None` if unknown.
     settled_for: Option<u32>,
     slowest: Slowest,
     seen: u64,

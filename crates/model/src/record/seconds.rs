@@ -39,7 +39,7 @@ pub(super) fn merge(mine: &mut Vec<SecondCounts>, theirs: &[SecondCounts]) {
 /// Maximum number of rows of a run (twelve days). Later events count in the last row.
 const MAX_ROWS: usize = 1 << 20;
 
-/// Maximum number of rows for which room is reserved (a day).
+/// Room is reserved for at most this many rows (a day).
 const MAX_RESERVED_ROWS: usize = 86_400;
 
 pub(super) const fn row_of(second: usize) -> usize {

@@ -9,9 +9,9 @@ use super::Outcome;
 pub struct Tally {
     /// Arrivals of the schedule.
     pub planned: u64,
-    /// Arrivals for which an attempt began.
+    /// Arrivals that were attempted.
     pub issued: u64,
-    /// Arrivals for which no attempt began.
+    /// Arrivals that were never attempted.
     pub never_issued: u64,
     /// Whole answers, with any status.
     pub responses: u64,

@@ -1,20 +1,20 @@
-//! The bounds of a workload in time and number. A fault outside them can never happen.
+//! The bounds of a workload in time and number.
 
 use crate::arrival::{RateProfile, Schedule, Spacing};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::{LoadModel, Workload};
 
-/// The bounds of a workload.
+/// Bounds of a workload in time and number. A fault outside them can never happen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WorkloadBounds {
-    /// No arrival is intended at or after this; `None` if that is not known beforehand.
+    /// No arrival is intended at or after this instant; `None` if unknown beforehand.
     pub(super) end: Option<Timestamp>,
-    /// No more arrivals than this; `None` if that is not known beforehand.
+    /// Maximum number of arrivals; `None` if unknown beforehand.
     pub(super) max_arrivals: Option<u64>,
 }
 
 impl WorkloadBounds {
-    /// Those of a route. The sessions of a flow go on after the last of them has arrived, each with as many requests as it has steps.
+    /// Bounds for faults of a route: sessions of a flow continue after the last arrival, with any number of requests.
     pub(super) const NOT_KNOWN: WorkloadBounds = WorkloadBounds { end: None, max_arrivals: None };
 
     pub(super) fn of(workload: &Workload) -> WorkloadBounds {
@@ -32,14 +32,14 @@ impl WorkloadBounds {
     }
 }
 
-/// The instant just after the last arrival, where a count ends the schedule and that is cheap to know.
+/// Returns the instant just after the last arrival, if a count ends the schedule and the instant is cheap to know.
 pub(super) fn end_by_count(schedule: &Schedule) -> Option<Timestamp> {
     schedule.horizon.requests.filter(|_| schedule.spacing == Spacing::Even)?;
     schedule.last_arrival().map(|last| last.intended_start + Nanos(1))
 }
 
-/// A bound from above on how many arrivals a schedule has. Exponential gaps stay within ten standard deviations of
-/// their expectation, but for one seed in 10^20.
+/// Returns an upper bound on the number of arrivals. Exponential gaps stay within ten standard deviations of their
+/// expectation, except for one seed in 10^20.
 fn max_arrivals(schedule: &Schedule) -> Option<u64> {
     if schedule.spacing == Spacing::Even {
         return schedule.count();

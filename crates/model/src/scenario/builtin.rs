@@ -1,8 +1,8 @@
-//! The scenarios that come with truetail: the folders of `scenarios/` in the repository.
+//! The built-in scenarios: the folders of `scenarios/` in the repository.
 
 use super::Scenario;
 
-/// Name and text of each.
+/// Name and text of each scenario.
 const TEXTS: [(&str, &str); 8] = [
     ("01-healthy", include_str!("../../../../scenarios/01-healthy/scenario.toml")),
     ("02-single-hiccup", include_str!("../../../../scenarios/02-single-hiccup/scenario.toml")),
@@ -14,18 +14,18 @@ const TEXTS: [(&str, &str); 8] = [
     ("07-login-that-stalls", include_str!("../../../../scenarios/07-login-that-stalls/scenario.toml")),
 ];
 
-/// Why a name is not that of a scenario.
+/// Error of a name that is not the name of a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FindError {
-    /// None begins like this.
+    /// No name begins with this text.
     #[error("there is no scenario '{0}'; use one of {names}, or a file", names = listed(&names()))]
     Unknown(String),
-    /// Several begin like this.
+    /// Several names begin with this text.
     #[error("'{given}' could be {candidates}; write more of the name", candidates = listed(candidates))]
     Ambiguous {
-        /// What was given.
+        /// The given text.
         given: String,
-        /// The names that begin so.
+        /// Names that begin with it.
         candidates: Vec<&'static str>,
     },
 }
@@ -34,29 +34,29 @@ fn listed(names: &[&str]) -> String {
     names.join(", ")
 }
 
-/// All names, in order.
+/// Returns all names, in order.
 pub fn names() -> Vec<&'static str> {
     TEXTS.iter().map(|(name, _)| *name).collect()
 }
 
-/// All scenarios, in order.
+/// Returns all scenarios, in order.
 pub fn all() -> Vec<Scenario> {
     TEXTS.iter().map(|(name, text)| read(name, text)).collect()
 }
 
-/// The scenario whose name is, or begins with, `name`, such as `02`. Of several that begin so, the one that the others
-/// only add to is meant: `05` is `05-saturation`, and not `05-saturation-not-binding`.
+/// Returns the scenario whose name is, or begins with, `name`, such as `02`. If one candidate is the beginning of all
+/// others, it is meant: `05` is `05-saturation`, and not `05-saturation-not-binding`.
 ///
 /// # Errors
-/// [`FindError`] lists the names there are, or those that were in question.
+/// [`FindError`] lists all names, or the candidates.
 pub fn find(name: &str) -> Result<Scenario, FindError> {
     text(name).map(|(name, text)| read(name, text))
 }
 
-/// The name and the TOML text of the scenario that [`find`] finds.
+/// Returns the name and the TOML text of the scenario that [`find`] finds.
 ///
 /// # Errors
-/// As [`find`].
+/// Fails like [`find`].
 pub fn text(name: &str) -> Result<(&'static str, &'static str), FindError> {
     let candidates: Vec<_> =
         TEXTS.into_iter().filter(|(known, _)| !name.is_empty() && known.starts_with(name)).collect();

@@ -1,22 +1,22 @@
-//! What is wrong with a scenario file, and where.
+//! Errors in a scenario file, with their position.
 
 use std::fmt;
 
-/// What is wrong with a scenario, in one line: `FILE:LINE:COLUMN: what is wrong; what would help`.
+/// Error in a scenario file, in one line: `FILE:LINE:COLUMN: problem; help`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
-    /// The file as the caller named it.
+    /// File as the caller named it.
     pub file: String,
-    /// Counted from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// Counted from 1, in characters.
+    /// Column, counted from 1, in characters.
     pub column: usize,
-    /// The key, the problem and the help; no line break in it.
+    /// Key, problem and help, without a line break.
     pub message: String,
 }
 
 impl ScenarioError {
-    /// `message` about the byte `offset` of `text`.
+    /// Creates the error `message` about the byte `offset` of `text`.
     pub(super) fn at(file: &str, text: &str, offset: usize, message: impl fmt::Display) -> ScenarioError {
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -37,13 +37,13 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// The word of `known` that `given` probably means: at most one letter apart, or two in a word of four letters or more.
+/// Returns the word of `known` that `given` probably means: at most one letter apart, or two in a word of four letters.
 pub(super) fn closest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let (distance, word) = known.iter().map(|word| (distance(given, word), *word)).min()?;
     (distance <= if given.len() < 4 { 1 } else { 2 }).then_some(word)
 }
 
-/// How many letters must be inserted, removed or replaced to make `a` into `b` (Levenshtein).
+/// Returns the number of letters to insert, remove or replace to make `a` into `b` (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

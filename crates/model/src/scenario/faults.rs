@@ -1,5 +1,4 @@
-//! The tables `[[service.fault]]`: faults are read from them, and written as them. A fault that can never happen is an
-//! error.
+//! The tables `[[service.fault]]`: reads and writes faults. A fault that can never happen is an error.
 
 use super::ScenarioError;
 use super::bounds::WorkloadBounds;
@@ -29,7 +28,7 @@ pub(super) fn read(sections: &[Section<'_>], bounds: &WorkloadBounds) -> Result<
     Ok(faults)
 }
 
-/// Does `first` decide every answer, so that `second`, which would decide it too, never can?
+/// Returns true if `first` decides every answer, so that `second` can never decide one.
 fn shadows(first: &Fault, second: &Fault) -> bool {
     second.selector().is_some() && first.selector().is_some_and(|select| select == Selector::default())
 }
@@ -129,7 +128,7 @@ fn read_share(field: &Field<'_>) -> Result<f64> {
     Err(field.error(format!("{share} is not a share; use a number above 0 and at most 1, such as 0.05 for 5 %")))
 }
 
-/// An instant at which the workload still goes on.
+/// Reads an instant before the end of the workload.
 fn within(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<Timestamp> {
     let instant = field.instant()?;
     match bounds.end {
@@ -141,12 +140,12 @@ fn within(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<Timestamp> {
     }
 }
 
-/// An end that a count gives is an instant just after an arrival: too precise to read.
+/// Rounds up an end that a count gives: an instant just after an arrival is too precise to read.
 fn rounded_up(end: Timestamp) -> Nanos {
     Nanos(end.0.checked_next_multiple_of(1_000).unwrap_or(end.0))
 }
 
-/// Every n-th request, where there are as many as n.
+/// Reads n of "every n-th request", at most the number of requests.
 fn nth(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<u64> {
     let n = field.whole(1..=u64::MAX, NTH)?;
     match bounds.max_arrivals {
@@ -157,7 +156,7 @@ fn nth(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<u64> {
     }
 }
 
-/// The keys of `fault`, as [`read`] reads them.
+/// Returns the keys of `fault`, as [`read`] reads them.
 pub(super) fn keys(fault: &Fault) -> Keys {
     let mut keys = Keys::default();
     keys.put("kind", fault.kind().name());

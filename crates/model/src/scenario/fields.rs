@@ -1,4 +1,4 @@
-//! Keys and values of a scenario file, each with its place in the text.
+//! Keys and values of a scenario file, each with its position in the text.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -12,7 +12,6 @@ use crate::time::{Nanos, Timestamp};
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 
-/// The text a scenario is read from.
 #[derive(Clone, Copy)]
 pub(super) struct SourceText<'t> {
     pub(super) file: &'t str,
@@ -25,12 +24,12 @@ impl SourceText<'_> {
     }
 }
 
-/// One table of the file. It remembers which keys were read, so that all others can be reported as unknown.
+/// Table of the file. It remembers the keys that were read, so that other keys can be reported as unknown.
 pub(super) struct Section<'t> {
     text: SourceText<'t>,
-    /// Its name in error messages, such as `[service]`; empty for the top level.
+    /// Name in error messages, such as `[service]`; empty for the top level.
     title: String,
-    /// Where it begins.
+    /// Start of the table in the text.
     offset: usize,
     table: &'t DeTable<'t>,
     asked: RefCell<Vec<&'static str>>,
@@ -41,7 +40,7 @@ impl<'t> Section<'t> {
         Section { text, title: title.to_owned(), offset, table, asked: RefCell::default() }
     }
 
-    /// The value of `key`, where it is given.
+    /// Returns the value of `key`, if it is given.
     pub(super) fn get(&self, key: &'static str) -> Option<Field<'t>> {
         let mut asked = self.asked.borrow_mut();
         if !asked.contains(&key) {
@@ -55,12 +54,12 @@ impl<'t> Section<'t> {
         Some(Field { text: self.text, title: self.title.clone(), key, place: place.span().start, value })
     }
 
-    /// The value of `key`, which must be given; `help` is an example of it.
+    /// Returns the value of `key`, which must be given; `help` is an example.
     pub(super) fn require(&self, key: &'static str, help: &str) -> Result<Field<'t>> {
         self.get(key).ok_or_else(|| self.error(format!("missing key '{key}'{}; {help}", self.inside())))
     }
 
-    /// Fails when one of `keys` is given; `because` says why it is not allowed.
+    /// Fails if one of `keys` is given; `because` says why it is not allowed.
     pub(super) fn refuse(&self, keys: &[&'static str], because: &str) -> Result<()> {
         match keys.iter().filter_map(|key| self.lookup(key)).min_by_key(|field| field.place) {
             Some(field) => Err(field.error(because)),
@@ -81,7 +80,7 @@ impl<'t> Section<'t> {
         Err(self.text.error(key.span().start, message))
     }
 
-    /// An error about the section as a whole.
+    /// Returns an error about the section as a whole.
     pub(super) fn error(&self, message: impl fmt::Display) -> ScenarioError {
         self.text.error(self.offset, message)
     }
@@ -91,7 +90,6 @@ impl<'t> Section<'t> {
     }
 }
 
-/// One key with its value.
 #[derive(Clone)]
 pub(super) struct Field<'t> {
     text: SourceText<'t>,
@@ -102,7 +100,7 @@ pub(super) struct Field<'t> {
 }
 
 impl<'t> Field<'t> {
-    /// An error about this key: `problem` follows its name.
+    /// Returns an error about this key: `problem` follows its name.
     pub(super) fn error(&self, problem: impl fmt::Display) -> ScenarioError {
         let of = if self.title.is_empty() { String::new() } else { format!(" in {}", self.title) };
         self.text.error(self.place, format!("'{}'{of}: {problem}", self.key))
@@ -112,7 +110,7 @@ impl<'t> Field<'t> {
         self.key
     }
 
-    /// The line of its key, counted from 1.
+    /// Returns the line of the key, counted from 1.
     pub(super) fn line(&self) -> usize {
         self.error("").line
     }
@@ -130,7 +128,7 @@ impl<'t> Field<'t> {
         self.value.get_ref().as_bool().ok_or_else(|| self.mistyped("true or false"))
     }
 
-    /// A whole number within `range`; `wanted` describes it.
+    /// Reads a whole number within `range`; `wanted` describes it.
     pub(super) fn whole<N>(&self, range: impl RangeBounds<N>, wanted: &str) -> Result<N>
     where
         N: TryFrom<u64> + PartialOrd,
@@ -141,7 +139,7 @@ impl<'t> Field<'t> {
             .ok_or_else(|| self.mistyped(wanted))
     }
 
-    /// A number, whole or not.
+    /// Reads a number, whole or not.
     pub(super) fn number(&self) -> Result<f64> {
         let number = match self.value.get_ref() {
             DeValue::Float(float) => float.as_str().parse().ok(),
@@ -155,7 +153,7 @@ impl<'t> Field<'t> {
         self.value.get_ref().is_str()
     }
 
-    /// A length of time, zero included.
+    /// Reads a length of time, zero included.
     pub(super) fn duration(&self) -> Result<Nanos> {
         let Some(text) = self.value.get_ref().as_str() else {
             return Err(self.mistyped("a duration; write it in quotes and with a unit, such as \"500us\" or \"10s\""));
@@ -163,7 +161,7 @@ impl<'t> Field<'t> {
         text.parse().map_err(|error| self.error(error))
     }
 
-    /// A length of time above zero.
+    /// Reads a length of time above zero.
     pub(super) fn length(&self) -> Result<Nanos> {
         match self.duration()? {
             Nanos::ZERO => Err(self.error("must be longer than zero; set a length or leave it out")),
@@ -171,12 +169,12 @@ impl<'t> Field<'t> {
         }
     }
 
-    /// An instant, counted from the origin.
+    /// Reads an instant, counted from the origin.
     pub(super) fn instant(&self) -> Result<Timestamp> {
         self.duration().map(|since_origin| Timestamp(since_origin.0))
     }
 
-    /// One of the words in `choices`.
+    /// Reads one of the words in `choices`.
     pub(super) fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Result<T> {
         let given = self.string()?;
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == given) {
@@ -190,25 +188,24 @@ impl<'t> Field<'t> {
         Err(self.error(format!("\"{given}\" is unknown; {help}")))
     }
 
-    /// A list of whole numbers.
     pub(super) fn whole_numbers(&self) -> Result<Vec<u64>> {
         let wanted = "a list of whole numbers";
         let array = self.value.get_ref().as_array().ok_or_else(|| self.mistyped(wanted))?;
         array.iter().map(|item| whole_number(item.get_ref()).ok_or_else(|| self.mistyped(wanted))).collect()
     }
 
-    /// The table under this key, as a section.
+    /// Returns the table under this key as a section.
     pub(super) fn section(&self) -> Result<Section<'t>> {
         self.section_called(&format!("[{}]", self.key))
     }
 
-    /// The same, as a section with this title.
+    /// Returns the table under this key as a section with this title.
     pub(super) fn section_called(&self, title: &str) -> Result<Section<'t>> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.mistyped("a table"))?;
         Ok(Section::new(self.text, title, self.value.span().start, table))
     }
 
-    /// The tables of the list under this key, as sections with this title.
+    /// Returns the tables of the list under this key as sections with this title.
     pub(super) fn sections(&self, title: &str) -> Result<Vec<Section<'t>>> {
         let wanted = format!("a list of tables; write {title} above each");
         let array = self.value.get_ref().as_array().ok_or_else(|| self.mistyped(&wanted))?;

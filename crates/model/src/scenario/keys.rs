@@ -1,4 +1,4 @@
-//! Keys and values as they are written: the rows of one table of a scenario.
+//! Keys and values of one table of a scenario, for writing.
 
 use std::fmt;
 
@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::time::Nanos;
 
-/// A value of the tree.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Value {
@@ -30,12 +29,12 @@ impl From<Nanos> for Value {
 }
 
 impl fmt::Display for Value {
-    /// As TOML writes it.
+    /// Writes the value as TOML.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Flag(flag) => write!(f, "{flag}"),
             Value::Whole(whole) => write!(f, "{whole}"),
-            // A whole number without a point would read back as an integer, which may be too long to be one.
+            // A whole number without a point would read back as an integer, and might be too long for one.
             Value::Number(number) => write!(f, "{number:?}"),
             Value::Text(text) => write!(f, "{}", toml::Value::String(text.clone())),
             Value::Wholes(wholes) => write!(f, "{wholes:?}"),
@@ -56,7 +55,6 @@ impl Keys {
         self.0.push((key, Value::Whole(value.into())));
     }
 
-    /// Keys and values, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &(&'static str, Value)> {
         self.0.iter()
     }

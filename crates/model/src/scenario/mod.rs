@@ -1,4 +1,4 @@
-//! A scenario: a service × a workload, and its TOML format, which `docs/scenarios.md` describes key by key.
+//! A scenario is a service × a workload. `docs/scenarios.md` describes its TOML format key by key.
 //!
 //! | file | content |
 //! |---|---|
@@ -51,17 +51,17 @@ pub use scale::ScaleError;
 use crate::service::Service;
 use crate::workload::Workload;
 
-/// A load and a server to measure.
+/// A load, and a server to measure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
-    /// Its name, such as `02-single-hiccup`: letters, digits, `-`, `_` and `.`.
+    /// Name, such as `02-single-hiccup`: letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// What it shows, in a sentence.
+    /// Purpose of the scenario, in a sentence.
     pub about: String,
-    /// How the server behaves.
+    /// Behaviour of the server.
     pub service: Service,
-    /// The load on it.
+    /// Load on the server.
     pub workload: Workload,
-    /// The path of the requests; starts with `/`.
+    /// Path of the requests; starts with `/`.
     pub path: String,
 }

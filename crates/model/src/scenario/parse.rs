@@ -9,22 +9,22 @@ use super::{Scenario, ScenarioError, service, workload};
 use crate::service::Service;
 
 impl Scenario {
-    /// Reads a scenario from `text`; `file_name` is what errors call it, and names a scenario that has no name itself.
-    /// A profile of the form `trace:FILE` is refused: see [`Scenario::parse_with`].
+    /// Reads a scenario from `text`. Errors show `file_name`, which also names a scenario without a name. A profile of
+    /// the form `trace:FILE` is refused: see [`Scenario::parse_with`].
     ///
     /// # Errors
-    /// The first thing that is wrong, with line and key: unknown keys, values that are none, contradictions, and faults
-    /// that can never happen in this workload.
+    /// The first problem, with line and key: unknown keys, invalid values, contradictions, and faults that can never
+    /// happen in this workload.
     pub fn parse(text: &str, file_name: &str) -> Result<Scenario, ScenarioError> {
         let refuse = |_: &str| Err("trace files cannot be read here".to_owned());
         Scenario::parse_with(text, file_name, &refuse)
     }
 
-    /// As [`Scenario::parse`]. A profile `trace:FILE` is resolved by `read`, which is given FILE as it stands there and
-    /// answers with the text of the recording, or with what went wrong.
+    /// Reads a scenario like [`Scenario::parse`], but resolves a profile `trace:FILE`: `read` gets FILE as written and
+    /// returns the text of the recording, or the problem.
     ///
     /// # Errors
-    /// As [`Scenario::parse`], and what `read` says.
+    /// Fails like [`Scenario::parse`], and if `read` fails.
     pub fn parse_with(text: &str, file_name: &str, read: &ReadFile<'_>) -> Result<Scenario, ScenarioError> {
         let source = SourceText { file: file_name, text };
         let document = DeTable::parse(text)
@@ -56,7 +56,7 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "-_.".contains(c)
 }
 
-/// The file's own name, or for `NAME/scenario.toml` its folder's.
+/// Returns the name of the file, or for `NAME/scenario.toml` of its folder.
 fn name_from(file_name: &str) -> String {
     let mut parts = file_name.rsplit(['/', '\\']);
     let file = parts.next().unwrap_or_default();
@@ -75,7 +75,7 @@ fn path_of(top: &Section<'_>) -> Result<String, ScenarioError> {
     Err(field.error("a path must start with '/' and contain only visible ASCII characters; for example \"/api\""))
 }
 
-/// A load that its server answers by itself would meet no fault and be in no log.
+/// Refuses a path that the server answers itself: it would meet no fault and be in no log.
 fn check_path(top: &Section<'_>, service: &Service) -> Result<(), ScenarioError> {
     let Some(field) = top.get("path") else { return Ok(()) };
     let path = field.string()?;

@@ -1,4 +1,4 @@
-//! The tables `[[service.route]]`: paths that are served in a way of their own. A route that never gets a request is an error.
+//! The tables `[[service.route]]`: paths with their own work and faults. A route that never gets a request is an error.
 
 use super::ScenarioError;
 use super::bounds::WorkloadBounds;
@@ -8,7 +8,7 @@ use super::keys::Keys;
 use crate::service::{Fault, Gate, Route, Service, Variation};
 use crate::time::Nanos;
 
-/// Reads the routes of `service`, whose other keys were read.
+/// Reads the routes of `service`, whose other keys were read before.
 pub(super) fn read(routes: &Field<'_>, service: &Service) -> Result<Vec<Route>, ScenarioError> {
     if service.stream.is_some() {
         return Err(routes.error("a service whose answers are streams has no routes; leave one of the two out"));
@@ -49,8 +49,8 @@ fn read_route(section: &Section<'_>, service: &Service) -> Result<Route, Scenari
     Ok(Route { path, baseline, faults })
 }
 
-/// The faults of a route. Where requests wait for one of the service's places, none may be held before that: its place would
-/// stand empty, and the requests of other routes would wait for it.
+/// Reads the faults of a route. If concurrency is limited, a route cannot hold arrivals: its slot would stay empty
+/// while the requests of other routes wait for it.
 fn read_faults(field: &Field<'_>, service: &Service) -> Result<Vec<Fault>, ScenarioError> {
     let faults = faults::read(&field.sections("[[service.route.fault]]")?, &WorkloadBounds::NOT_KNOWN)?;
     let holds_arrivals = |fault: &Fault| {
@@ -76,7 +76,7 @@ fn path(field: &Field<'_>) -> Result<String, ScenarioError> {
     Err(field.error(format!("\"{path}\" is not {wanted}")))
 }
 
-/// The keys of `route`, as [`read`] reads them, but for its faults.
+/// Returns the keys of `route` without its faults, as [`read`] reads them.
 pub(super) fn keys(route: &Route) -> Keys {
     let mut keys = Keys::default();
     keys.put("path", route.path.as_str());

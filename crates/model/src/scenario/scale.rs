@@ -6,35 +6,34 @@ use crate::arrival::{Horizon, Profile, Ramp, Schedule, Sine, Step, Steps};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
-/// Why a scenario cannot be scaled.
+/// Error of a scenario that cannot be scaled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScaleError {
-    /// A run of no length.
+    /// The new duration is zero.
     #[error("a run of 0s has no requests; set a duration above zero")]
     Zero,
-    /// The scenario ends by a count and it is not known beforehand when that is.
+    /// The scenario ends by a count, at an instant that is not known beforehand.
     #[error("this scenario has no duration, so it cannot be scaled; set one in [workload]")]
     NoDuration,
 }
 
 impl Scenario {
-    /// The same scenario in a run of `duration`: every instant and every length of workload and faults is multiplied
-    /// by `duration` / the old duration, so that each fault covers the same share of the run, and a quantile falls
-    /// among the same requests as before.
+    /// Scales the scenario to a run of `duration`. Every instant and length of workload and faults is multiplied by
+    /// `duration` / the old duration. So each fault covers the same share of the run, and each quantile falls among the
+    /// same requests.
     ///
     /// | scaled | kept |
     /// |---|---|
     /// | duration, count of requests, warm-up, steps, ramps and periods of the profile | rates, users, think time |
-    /// | when stalls and ramps happen, and how long they are; `at` and `for` of other faults | the service's baseline, ramp targets, `pause`, `over` |
+    /// | start and length of stalls and ramps; `at` and `for` of other faults | the service's baseline, ramp targets, `pause`, `over` |
     ///
-    /// A stall that is shorter holds requests for less time: where a stall of 1 s in 60 s gives p99 = 410 ms, it is
-    /// 0.1 s in a run of 6 s, and p99 = 50 ms. Times that are the service's own stay, since they mean something by
-    /// themselves. A recording is not stretched, which would change its rate: it is cut. The drain limit becomes longer
-    /// with the run, never shorter.
+    /// A shorter stall holds requests for less time: a stall of 1 s in 60 s gives p99 = 410 ms, and the scaled stall of
+    /// 0.1 s in 6 s gives p99 = 50 ms. Times of the service itself stay, because they have a meaning of their own. A
+    /// recording is cut, because stretching would change its rate. The drain limit never becomes shorter.
     ///
     /// # Errors
-    /// [`ScaleError`], for a duration of zero, or where the old duration is unknown: a closed model or exponential gaps
-    /// that end by count.
+    /// [`ScaleError`] if the duration is zero, or the old duration is unknown: a closed model or exponential gaps that
+    /// end by count.
     pub fn scaled_to(&self, duration: Nanos) -> Result<Scenario, ScaleError> {
         if duration.is_zero() {
             return Err(ScaleError::Zero);
@@ -60,7 +59,6 @@ impl Scenario {
     }
 }
 
-/// Multiplies times by `to / from`.
 #[derive(Clone, Copy)]
 struct Scale {
     from: Nanos,
@@ -68,7 +66,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// `n * to / from`, to the nearest whole number.
+    /// Returns `n * to / from`, rounded to the nearest whole number.
     fn whole(self, n: u64) -> u64 {
         let (from, to) = (u128::from(self.from.0), u128::from(self.to.0));
         u64::try_from((u128::from(n) * to + from / 2) / from).unwrap_or(u64::MAX)
@@ -109,7 +107,7 @@ impl Scale {
         }
     }
 
-    /// The count shrinks with the time; where the old end was a count alone, the new one is a time as well.
+    /// Scales the end. The count shrinks with the time; an end by count also gets a time.
     fn horizon(self, horizon: &mut Horizon) {
         horizon.duration = Some(self.to);
         horizon.requests = horizon.requests.map(|requests| self.whole(requests).max(1));

@@ -54,7 +54,7 @@ fn read_stream(section: &Section<'_>, service: &mut Service) -> Result<(), Scena
     Ok(())
 }
 
-/// Events are held only where there are some, and somebody gets through.
+/// Refuses stalls of events without streams, and stalls that never let anything through.
 fn check_faults(faults: &Field<'_>, service: &Service) -> Result<(), ScenarioError> {
     let stalls = service.all_faults().filter_map(|fault| fault.stall_schedule());
     if service.stream.is_none() && stalls.into_iter().any(|stall| stall.gate == Gate::Events) {

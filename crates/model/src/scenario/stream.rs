@@ -1,4 +1,4 @@
-//! The sections `[service.stream]` and `[service.batch]`: read, and written.
+//! Reads and writes the sections `[service.stream]` and `[service.batch]`.
 
 use super::ScenarioError;
 use super::fields::Section;
@@ -17,13 +17,13 @@ const USAGES: [(&str, UsageReport); 3] =
 
 const VARIATIONS: [(&str, bool); 2] = [("constant", false), ("exponential", true)];
 
-/// The keys that say at which pace events leave: in a batch the batch says so.
+/// Keys for the pace of events, which are not allowed in a batch.
 const PACE: [&str; 8] = ["first", "gap", "variation", "seed", "burst", "trickle", "stall-event", "stall-for"];
 
 const EVENT: &str = "a whole number of events from 0 to 100000";
 const FROM_1: &str = "a whole number from 1 to 100000";
 
-/// Reads either section; at least one is given.
+/// Reads both sections; at least one is given.
 pub(super) fn read(stream: Option<&Section<'_>>, batch: Option<&Section<'_>>) -> Result<StreamDescription> {
     let content = stream.map_or(Ok(StreamContent::default()), content)?;
     let pace = match (batch, stream) {
@@ -102,7 +102,7 @@ fn read_batch(section: &Section<'_>) -> Result<Batch> {
     })
 }
 
-/// The keys of `[service.stream]`, as [`read`] reads them.
+/// Returns the keys of `[service.stream]`, as [`read`] reads them.
 pub(super) fn keys(stream: &StreamDescription) -> Keys {
     let StreamContent { events, tokens, bytes, cut, end, usage } = stream.content;
     let mut keys = Keys::default();
@@ -136,7 +136,7 @@ fn timing_keys(keys: &mut Keys, timing: &StreamTiming) {
     }
 }
 
-/// The keys of `[service.batch]`, as [`read`] reads them.
+/// Returns the keys of `[service.batch]`, as [`read`] reads them.
 pub(super) fn batch_keys(batch: &Batch) -> Keys {
     let mut keys = Keys::default();
     keys.put_whole("cap", batch.cap);

@@ -6,7 +6,7 @@ use crate::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
 use crate::time::{Nanos, Rate, Timestamp};
 use crate::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
-/// Returns the text of a file that a scenario refers to, or says why it cannot be read.
+/// Returns the text of a file that a scenario refers to, or the reason why it cannot be read.
 pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
 type Result<T, E = ScenarioError> = std::result::Result<T, E>;
@@ -19,7 +19,7 @@ const MODELS: [(&str, LoadModelKind); 3] = [
 
 const SPACINGS: [(&str, Spacing); 2] = [("even", Spacing::Even), ("poisson", Spacing::Poisson)];
 
-/// The keys that say when requests arrive; exactly one of them is given where the model has a schedule.
+/// Keys for the rate; exactly one is given if the model has a schedule.
 const RATES: [&str; 3] = ["rate", "profile", "trace-ns"];
 
 const COUNT: &str = "a whole number from 1";
@@ -79,7 +79,7 @@ fn schedule(section: &Section<'_>, count_key: &'static str, read: &ReadFile<'_>)
     Ok(Schedule { profile, spacing, seed, horizon })
 }
 
-/// What `rate`, `profile` or `trace-ns` says; they exclude each other.
+/// Reads the profile from `rate`, `profile` or `trace-ns`; they exclude each other.
 fn profile(section: &Section<'_>, read: &ReadFile<'_>) -> Result<Profile> {
     let given: Vec<Field<'_>> = RATES.into_iter().filter_map(|key| section.get(key)).collect();
     if let [first, second, ..] = &given[..] {
@@ -115,7 +115,7 @@ fn read_profile(field: &Field<'_>, read: &ReadFile<'_>) -> Result<Profile> {
     Trace::parse(&recording).map(Profile::Trace).map_err(|error| field.error(format!("{file}: {error}")))
 }
 
-/// The horizon; `natural` is the profile's own length, which counts where no other is given.
+/// Reads the horizon; without one, `natural`, the length of the profile, is the duration.
 fn horizon(section: &Section<'_>, count_key: &'static str, natural: Option<Nanos>) -> Result<Horizon> {
     let duration = section.get("duration").map(|duration| duration.length()).transpose()?;
     let requests = section.get(count_key).map(|count| count.whole(1..=u64::MAX, COUNT)).transpose()?;

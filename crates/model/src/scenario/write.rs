@@ -1,5 +1,4 @@
-//! [`Scenario`] → TOML, and the same tree of keys for serde, so that a scenario can stand in `run.json` and be read
-//! back from there.
+//! Writes a [`Scenario`] as TOML, and as the same tree of keys for serde, so that `run.json` can hold a scenario.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +14,7 @@ use crate::service::{Fault, Route, Service, StreamDescription, Variation};
 use crate::workload::{LoadModel, Workload};
 
 impl Scenario {
-    /// The scenario as a file. [`Scenario::parse`] reads it back to the same value; a recording is written out as
+    /// Returns the scenario as a file. [`Scenario::parse`] reads back the same value. A recording is written as
     /// `trace-ns`, so that no second file is needed.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
@@ -118,7 +117,7 @@ fn service_keys(service: &Service) -> Keys {
     keys
 }
 
-/// The tree as serde writes it: the keys of the file, in its order.
+/// The tree that serde writes: the keys of the file, in its order.
 #[derive(Serialize)]
 struct Written {
     #[serde(flatten)]
@@ -163,7 +162,7 @@ impl Serialize for Scenario {
     }
 }
 
-/// The tree as serde reads it: any keys, since [`Scenario::parse`] judges them.
+/// The tree that serde reads: any keys, since [`Scenario::parse`] checks them.
 #[derive(Deserialize)]
 struct Read {
     workload: BTreeMap<String, Value>,
@@ -218,7 +217,7 @@ impl Read {
 impl<'de> Deserialize<'de> for Scenario {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Scenario, D::Error> {
         let tree = Read::deserialize(deserializer)?;
-        // The lines of the text made here mean nothing to the reader of the original.
+        // Lines of this generated text mean nothing to the reader of the original.
         Scenario::parse(&tree.to_toml(), "scenario").map_err(|error| D::Error::custom(error.message))
     }
 }

@@ -1,4 +1,4 @@
-//! Continuous batching in operation. It is the same for the server in real time and the simulator in virtual time.
+//! Continuous batching in operation, for the server in real time and the simulator in virtual time.
 
 use std::collections::VecDeque;
 
@@ -7,37 +7,37 @@ use super::fault::{Fault, FaultKind, FaultSet};
 use super::stream::Batch;
 use crate::time::Timestamp;
 
-/// What happens to a stream in a batch: an event with content.
+/// Event with content of a stream in a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BatchEvent<K> {
-    /// Whose it is.
+    /// Key of the stream.
     pub key: K,
-    /// When.
+    /// Instant of the event.
     pub at: Timestamp,
-    /// It is the last one, and the stream leaves the batch.
+    /// True if it is the last event: the stream leaves the batch.
     pub is_last: bool,
-    /// The faults that it met.
+    /// Faults that the event met.
     pub faults: FaultSet,
 }
 
-/// A batch in operation. It works in steps, each of which gives every stream in it one event when it ends. The next step
-/// begins at once, with the streams that are ready by then, as far as the cap has room.
+/// Batch in operation. It works in steps. At the end of a step, every stream in it gets one event. The next step begins
+/// at once, with the streams that are ready by then, up to the cap.
 ///
-/// A gate for arrivals that is shut lets no stream into the steps that begin meanwhile. One for events ends no step: a step
-/// that would end meanwhile ends when the gate opens.
+/// While a gate for arrivals is shut, no stream enters a new step. While a gate for events is shut, no step ends.
 ///
-/// What happens depends on who is ready at the beginning of each step, and not on how often [`BatchState::advance`] is called.
+/// Events depend on the streams that are ready at the beginning of each step, not on the calls of
+/// [`BatchState::advance`].
 #[derive(Clone, Debug)]
 pub struct BatchState<K> {
     batch: Batch,
     stalls: Vec<(StallSchedule, FaultKind)>,
-    /// Streams that wait, in the order in which they are ready.
+    /// Waiting streams, in the order of their `ready`.
     queue: VecDeque<Waiting<K>>,
-    /// Streams in the step that ended last, and not with it.
+    /// Streams of the last step that did not end with it.
     active: Vec<Active<K>>,
-    /// When that was.
+    /// End of the last step.
     free_from: Timestamp,
-    /// The step that ends next, as far as is known.
+    /// Step that ends next, as far as is known.
     step: Option<Step>,
 }
 
@@ -52,7 +52,7 @@ struct Waiting<K> {
 struct Active<K> {
     key: K,
     left: u64,
-    /// What its next event met on the way.
+    /// Faults that its next event has met so far.
     faults: FaultSet,
 }
 
@@ -64,32 +64,31 @@ struct Step {
 }
 
 impl<K: Copy> BatchState<K> {
-    /// An empty batch, at the start of the fault clock.
+    /// Creates an empty batch at the start of the fault clock.
     pub fn new(batch: Batch, faults: &[Fault]) -> BatchState<K> {
         let stalls =
             faults.iter().filter_map(|fault| fault.stall_schedule().map(|stall| (stall, fault.kind()))).collect();
         BatchState { batch, stalls, queue: VecDeque::new(), active: Vec::new(), free_from: Timestamp::ZERO, step: None }
     }
 
-    /// Nobody is in it, and nobody waits.
+    /// Returns true if no stream is in the batch or waits for it.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.active.is_empty()
     }
 
-    /// A stream of `events` events, at least one, is ready at `ready`, which is not earlier than what
-    /// [`BatchState::advance`] was called with.
+    /// Adds a stream of `events` events, at least one. `ready` must not be before the last [`BatchState::advance`].
     pub fn join(&mut self, key: K, ready: Timestamp, events: u64) {
         let place = self.queue.partition_point(|waiting| waiting.ready <= ready);
         self.queue.insert(place, Waiting { key, ready, events: events.max(1) });
         self.step = self.next_step();
     }
 
-    /// When the next event comes; [`Timestamp::NEVER`] if none does.
+    /// Returns the time of the next event; [`Timestamp::NEVER`] if none comes.
     pub fn next(&self) -> Timestamp {
         self.step.map_or(Timestamp::NEVER, |step| step.ends)
     }
 
-    /// Hands over all events up to `now`, in the order of their instants; those of one step in the order in which their
+    /// Hands over all events up to `now`, in the order of time; events of one step come in the order in which their
     /// streams began.
     pub fn advance(&mut self, now: Timestamp, on_event: &mut impl FnMut(BatchEvent<K>)) {
         while let Some(step) = self.step.filter(|step| step.ends <= now && step.ends != Timestamp::NEVER) {
@@ -115,7 +114,7 @@ impl<K: Copy> BatchState<K> {
         });
     }
 
-    /// The step that follows the last one, with those who are ready when it begins.
+    /// Returns the step after the last one, with the streams that are ready when it begins.
     fn next_step(&self) -> Option<Step> {
         let mut begins = self.free_from;
         if self.active.is_empty() {
@@ -136,7 +135,7 @@ impl<K: Copy> BatchState<K> {
         (self.batch.cap.max(1) as usize).saturating_sub(self.active.len())
     }
 
-    /// When something that is at a gate at `instant` is through, and what held it.
+    /// Returns when something that reaches a gate at `instant` passes it, and the faults that held it.
     fn through(&self, gate: Gate, instant: Timestamp) -> (Timestamp, FaultSet) {
         let mut met = FaultSet::NONE;
         let passed = pass_gates(instant, |at| {
@@ -148,7 +147,7 @@ impl<K: Copy> BatchState<K> {
     }
 }
 
-/// When the first of the stalls that hold `gate` shut at `instant` ends.
+/// Returns the end of the first stall in the list that holds `gate` shut at `instant`.
 fn shut(stalls: &[(StallSchedule, FaultKind)], gate: Gate, instant: Timestamp) -> Option<(Timestamp, FaultKind)> {
     stalls.iter().find_map(|(stall, kind)| stall.opens_at(gate, instant).map(|opens| (opens, *kind)))
 }

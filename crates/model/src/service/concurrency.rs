@@ -5,28 +5,27 @@ use std::collections::BinaryHeap;
 
 use crate::time::Timestamp;
 
-/// Slots for which memory is reserved beforehand, so that a cap of usual size never allocates in a run.
+/// Memory is reserved for this many slots, so that a cap of usual size never allocates in a run.
 const RESERVED_SLOTS: u32 = 1 << 10;
 
-/// The slots of a service, with the instants at which they are free again. Memory grows with the slots in use, not with
-/// the cap.
+/// Slots of a service, with the times when they become free. Memory grows with the slots in use, not with the cap.
 #[derive(Clone, Debug)]
 pub(super) struct ConcurrencyLimit {
     /// Slots that no request has needed so far.
     unused: u32,
-    /// When each of the other slots is free again.
+    /// Times when the other slots become free.
     free_at: BinaryHeap<Reverse<Timestamp>>,
 }
 
 impl ConcurrencyLimit {
-    /// `cap` slots, at least one.
+    /// Creates `cap` slots, at least one.
     pub(super) fn new(cap: u32) -> ConcurrencyLimit {
         ConcurrencyLimit { unused: cap.max(1), free_at: BinaryHeap::with_capacity(cap.min(RESERVED_SLOTS) as usize) }
     }
 
-    /// Takes a slot for a request that could begin at `ready`, and returns when it begins. A call of
-    /// [`ConcurrencyLimit::release_at`] must follow. Requests come in the order of `ready`, so they are served first in,
-    /// first out.
+    /// Takes a slot for a request that could begin at `ready`, and returns when it begins. Call
+    /// [`ConcurrencyLimit::release_at`] next. Requests come in the order of `ready`, so they are served first in, first
+    /// out.
     pub(super) fn acquire(&mut self, ready: Timestamp) -> Timestamp {
         let next_free = self.free_at.peek().map_or(Timestamp::NEVER, |Reverse(free_at)| *free_at);
         if next_free > ready && self.unused > 0 {

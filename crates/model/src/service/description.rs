@@ -8,47 +8,47 @@ use super::route::Route;
 use super::stream::StreamDescription;
 use crate::time::{Nanos, Timestamp};
 
-/// How the processing time varies from request to request.
+/// Variation of the processing time between requests.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variation {
     /// Every request takes exactly the baseline.
     #[default]
     Constant,
-    /// Exponential with the baseline as its mean, from the service's seed.
+    /// Exponential with the baseline as its mean, from the seed of the service.
     Exponential,
 }
 
-/// Paths that a server answers by itself: a request for one never comes to the service.
+/// Paths that every server answers itself, without the service.
 pub const CONTROL_PATHS: [&str; 2] = ["/clock", "/healthy"];
-/// The same where answers are streams: what clients of language models ask besides.
+/// Further paths that a server of streams answers itself, for clients of language models.
 pub const ABOUT_MODEL_PATHS: [&str; 4] = ["/health", "/metrics", "/v1/models", SGLANG_PATH];
-/// What only sglang's server knows: no other has it.
+/// Path that only sglang's server has.
 pub const SGLANG_PATH: &str = "/get_server_info";
 
-/// The description of a service.
+/// Description of a service.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Service {
-    /// The time to process one request when nothing is wrong.
+    /// Time to process one request when nothing is wrong.
     pub baseline: Nanos,
-    /// How this time varies.
+    /// Variation of the processing time.
     pub variation: Variation,
-    /// How many requests are processed at once; the others wait in one queue, first in, first out. `None`: no limit.
+    /// Maximum number of requests processed at once; others wait in one first-in-first-out queue. `None`: no limit.
     pub concurrency: Option<u32>,
     /// Size of a response body in bytes.
     pub body_bytes: u32,
-    /// What it answers with in place of that body; `None`: it streams only where it is asked to.
+    /// Stream in place of that body; `None`: it streams only on request.
     pub stream: Option<StreamDescription>,
-    /// Seed of everything random in the service, but for the gaps of streams.
+    /// Seed of everything random in the service, except the gaps of streams.
     pub seed: u64,
-    /// What goes wrong. If two faults would change the same answer, the first in the list does.
+    /// Faults of all paths. If two faults would change the same answer, the first one in the list does.
     pub faults: Vec<Fault>,
-    /// Paths that are served in a way of their own. Of two that meet a path, the first in the list does.
+    /// Paths with their own work and faults. If two match a path, the first one in the list applies.
     pub routes: Vec<Route>,
 }
 
 impl Service {
-    /// A service that answers after `baseline` and never fails.
+    /// Creates a service that answers after `baseline` and never fails.
     pub fn healthy(baseline: Nanos) -> Service {
         Service {
             baseline,
@@ -62,22 +62,22 @@ impl Service {
         }
     }
 
-    /// True if its server answers requests for `path` by itself; a query is no matter.
+    /// Returns true if the server answers requests for `path` itself. A query is ignored.
     pub fn is_aside(&self, path: &str) -> bool {
         let path = path.split(['?', '#']).next().unwrap_or(path);
         CONTROL_PATHS.contains(&path) || (self.stream.is_some() && ABOUT_MODEL_PATHS.contains(&path))
     }
 
-    /// True if its streams share a batch.
+    /// Returns true if its streams share a batch.
     pub fn is_batched(&self) -> bool {
         self.stream.is_some_and(|stream| stream.batch().is_some())
     }
 
-    /// True if the stalls of a gate leave no gap between them, so that from some instant on nothing gets through.
+    /// Returns true if the stalls of a gate leave no gap, so that nothing passes after some instant.
     pub fn never_reopens(&self) -> bool {
         self.route_ids().any(|route| {
             let schedules = self.faults_at(route).filter_map(Fault::stall_schedule);
-            // A stall that happens a limited number of times has an end.
+            // A stall with a limited number of times has an end.
             let endless: Vec<StallSchedule> = schedules.filter(|stall| stall.times.is_none()).collect();
             Gate::ALL.into_iter().any(|side| {
                 let last = endless.iter().filter(|stall| stall.gate == side).max_by_key(|stall| stall.first);

@@ -1,81 +1,81 @@
-//! What faults do. Faults of different names act through the same few effects, so that most new faults need no new one.
+//! Effects of faults. Faults of different kinds share a few effects, so most new faults need no new effect.
 
 use super::selector::Selector;
 use crate::time::{Nanos, Timestamp};
 
-/// What a fault does.
+/// Effect of a fault.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FaultEffect {
     /// Holds requests at a gate.
     Stall(StallSchedule),
     /// Moves the baseline in a straight line from `from` to `to`, and keeps it at `target` afterwards.
     Ramp {
-        /// Where the line begins.
+        /// Start of the line.
         from: Timestamp,
-        /// Where it ends.
+        /// End of the line.
         to: Timestamp,
-        /// The baseline from then on.
+        /// Baseline after the line.
         target: Nanos,
     },
     /// Replaces the work of every n-th request.
     Pause {
         /// n: requests n, 2n, 3n …, counted from 1.
         every: u64,
-        /// The work of these requests.
+        /// Work of these requests.
         pause: Nanos,
     },
     /// Changes the answer to the selected requests.
     Answer {
-        /// Which requests.
+        /// Affected requests.
         select: Selector,
-        /// How their answer differs.
+        /// Change of their answer.
         change: AnswerChange,
     },
 }
 
-/// How the answer to a request differs from a whole answer with status 200 once its work is done.
+/// Difference from a whole answer with status 200 that comes once the work is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AnswerChange {
-    /// This happens once the work is done.
+    /// The action happens once the work is done.
     WhenDone(Action),
-    /// The second half of the body leaves this much after the first.
+    /// The second half of the body leaves this long after the first.
     SlowBody(Nanos),
-    /// This happens on arrival: without gates, queue and work.
+    /// The action happens on arrival: without gates, queue and work.
     AtOnce(Action),
-    /// Nothing ever happens, and nothing is worked on.
+    /// Nothing ever happens, and no work is done.
     Never,
 }
 
-/// What the service does when a request's time has come.
+/// Action of the service when a request is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// A whole answer with this status.
     Answer {
-        /// 200, or what an error-status fault says.
+        /// 200, or the status of an error-status fault.
         status: u16,
     },
-    /// Head and half of the body now, the rest at this instant.
+    /// Head and half of the body now, the rest at `until`.
     SlowBody {
-        /// When the last byte leaves.
+        /// Instant when the last byte leaves.
         until: Timestamp,
     },
-    /// The head promises more than comes, then the connection is closed.
+    /// A head that promises more than comes; then the connection is closed.
     ShortBody,
     /// Bytes that are not HTTP, then the connection is closed.
     Garbage,
     /// A TCP reset.
     Reset,
-    /// Nothing, ever.
+    /// No answer, ever.
     BlackHole,
 }
 
 impl Action {
-    /// True for a whole answer with status 200: where the service streams, its body is a stream.
+    /// Returns true for a whole answer with status 200. If the service streams, its body is a stream.
     pub const fn is_good(self) -> bool {
         matches!(self, Action::Answer { status: 200 } | Action::SlowBody { .. })
     }
 
-    /// The status in the head that is sent; `None` if none is.
+    /// Returns the status in the head that is sent; `None` without a head.
     pub const fn status(self) -> Option<u16> {
         match self {
             Action::Answer { status } => Some(status),
@@ -85,16 +85,16 @@ impl Action {
     }
 }
 
-/// Where a stall holds requests.
+/// Place where a stall holds requests.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Gate {
-    /// At the way out: a request takes its work, and if the gate is shut when it is done it leaves when the gate opens.
+    /// At the exit: a request that finishes its work while the gate is shut leaves when the gate opens.
     #[default]
     Answers,
-    /// At the way in: a request that arrives while the gate is shut begins its work when the gate opens. In a batch nobody
-    /// begins meanwhile.
+    /// At the entry: a request that arrives while the gate is shut begins its work when the gate opens. In a batch, no
+    /// stream begins meanwhile.
     Arrivals,
-    /// Inside the answers: no event of any stream leaves, and what follows it is as much later.
+    /// Inside the answers: no event of any stream leaves, and later events are delayed as much.
     Events,
 }
 
@@ -102,7 +102,7 @@ impl Gate {
     /// Every gate.
     pub const ALL: [Gate; 3] = [Gate::Answers, Gate::Arrivals, Gate::Events];
 
-    /// Its name in scenario files.
+    /// Returns the name in scenario files.
     pub const fn name(self) -> &'static str {
         match self {
             Gate::Answers => "answers",
@@ -112,23 +112,23 @@ impl Gate {
     }
 }
 
-/// When a gate is shut: `times` times for `length` each, the first time at `first`, then every `every`.
+/// Times when a gate is shut: first at `first`, then every `every`, for `length` each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StallSchedule {
-    /// Where requests are held.
+    /// Gate that is shut.
     pub gate: Gate,
-    /// When the gate shuts first.
+    /// Start of the first stall.
     pub first: Timestamp,
-    /// From one shutting to the next, above zero.
+    /// Time from the start of one stall to the next, above zero.
     pub every: Nanos,
-    /// For how long it is shut each time.
+    /// Duration of each stall.
     pub length: Nanos,
-    /// How many times it shuts; `None`: forever.
+    /// Number of stalls; `None`: no end.
     pub times: Option<u64>,
 }
 
 impl StallSchedule {
-    /// When the gate on side `side` opens again, if this stall holds it shut at `instant`.
+    /// Returns when gate `side` opens again, if this stall holds it shut at `instant`.
     pub(super) fn opens_at(&self, side: Gate, instant: Timestamp) -> Option<Timestamp> {
         if self.gate != side || instant < self.first {
             return None;
@@ -139,16 +139,16 @@ impl StallSchedule {
     }
 }
 
-/// After so many openings that each led to another shut gate, there is no way through.
+/// After this many openings that each lead to another shut gate, nothing passes.
 const MAX_GATES: usize = 100_000;
 
-/// When a request that reaches gates at `instant` is through all of them, where `opens_at` says when one that is shut at
-/// an instant opens; [`Timestamp::NEVER`] where recurring stalls take turns and leave no gap.
+/// Returns when a request that reaches the gates at `instant` has passed all of them; [`Timestamp::NEVER`] if recurring
+/// stalls leave no gap. `opens_at` returns when a gate that is shut at an instant opens.
 pub(super) fn pass_gates(
     mut instant: Timestamp,
     mut opens_at: impl FnMut(Timestamp) -> Option<Timestamp>,
 ) -> Timestamp {
-    // A gate that opens may lead to another that is shut by then, so look again until none is.
+    // When a gate opens, another one may be shut, so look again until none is.
     for _ in 0..MAX_GATES {
         let Some(opens) = opens_at(instant) else { return instant };
         instant = opens;

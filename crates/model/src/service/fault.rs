@@ -1,49 +1,49 @@
-//! What can go wrong with a service. Instants are on the fault clock, which starts at the first request that is not a
-//! health check, or at `POST /clock`.
+//! Faults of a service. Instants are on the fault clock, which starts at the first request that is not a health check,
+//! or at `POST /clock`.
 
 use super::effect::{Action, AnswerChange, FaultEffect, Gate, StallSchedule};
 use super::selector::Selector;
 use crate::time::{Nanos, Timestamp};
 
-/// One thing that goes wrong.
+/// Fault of a service.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Fault {
-    /// The gate is shut once; everything that waited passes together when it opens.
+    /// The gate is shut once; all waiting requests pass together when it opens.
     Stall {
-        /// When it shuts.
+        /// Start of the stall.
         at: Timestamp,
-        /// For how long.
+        /// Duration of the stall.
         length: Nanos,
-        /// Which gate.
+        /// Gate that is shut.
         gate: Gate,
     },
     /// The gate is shut repeatedly.
     RecurringStall {
-        /// When it shuts first.
+        /// Start of the first stall.
         first: Timestamp,
-        /// From the start of one stall to the start of the next; longer than `length`.
+        /// Time from the start of one stall to the next; longer than `length`.
         every: Nanos,
-        /// For how long each time.
+        /// Duration of each stall.
         length: Nanos,
-        /// How many times; `None`: forever.
+        /// Number of stalls; `None`: no end.
         times: Option<u64>,
-        /// Which gate.
+        /// Gate that is shut.
         gate: Gate,
     },
     /// The baseline moves in a straight line to `target` and stays there.
     Ramp {
-        /// When the ramp begins.
+        /// Start of the ramp.
         from: Timestamp,
-        /// When it ends; later than `from`.
+        /// End of the ramp; later than `from`.
         to: Timestamp,
-        /// The baseline from then on.
+        /// Baseline after the ramp.
         target: Nanos,
     },
     /// Every n-th request takes `pause` instead of the baseline.
     EveryNth {
         /// n: requests n, 2n, 3n …, counted from 1.
         every: u64,
-        /// The processing time of these requests.
+        /// Processing time of these requests.
         pause: Nanos,
     },
     /// The answer has this status.
@@ -52,39 +52,39 @@ pub enum Fault {
         status: u16,
         /// The answer comes at once, without processing or queueing: a fast refusal.
         immediately: bool,
-        /// Which requests.
+        /// Affected requests.
         select: Selector,
     },
     /// The connection is reset instead of an answer.
     Reset {
-        /// Which requests.
+        /// Affected requests.
         select: Selector,
     },
     /// No answer ever comes, the connection stays open, and the request is not processed.
     BlackHole {
-        /// Which requests.
+        /// Affected requests.
         select: Selector,
     },
-    /// Head and half of the body come when the request is processed, the other half after `over`.
+    /// Head and half of the body leave when the request is processed, the other half after `over`.
     SlowBody {
-        /// From the first half of the body to its end.
+        /// Time from the first half of the body to its end.
         over: Nanos,
-        /// Which requests.
+        /// Affected requests.
         select: Selector,
     },
     /// The connection closes before the promised body is complete.
     ShortBody {
-        /// Which requests.
+        /// Affected requests.
         select: Selector,
     },
     /// The answer is not HTTP.
     Garbage {
-        /// Which requests.
+        /// Affected requests.
         select: Selector,
     },
 }
 
-/// The kinds of fault, as a truth log names them.
+/// Kind of fault, as truth logs name it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum FaultKind {
@@ -118,7 +118,7 @@ impl FaultKind {
         FaultKind::Queue,
     ];
 
-    /// Its name in scenario files and truth logs.
+    /// Returns the name in scenario files and truth logs.
     pub const fn name(self) -> &'static str {
         match self {
             FaultKind::Stall => "stall",
@@ -137,7 +137,7 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// Its kind.
+    /// Returns the kind of the fault.
     pub const fn kind(&self) -> FaultKind {
         match self {
             Fault::Stall { .. } => FaultKind::Stall,
@@ -153,7 +153,7 @@ impl Fault {
         }
     }
 
-    /// What it does.
+    /// Returns the effect of the fault.
     #[inline]
     pub const fn effect(&self) -> FaultEffect {
         match *self {
@@ -182,8 +182,8 @@ impl Fault {
         }
     }
 
-    /// Moves everything that lies on the time axis of the run: instants by `instant`, lengths by `length`. Times of the
-    /// service itself, such as the pause of [`Fault::EveryNth`], stay as they are.
+    /// Maps all times on the axis of the run: instants by `instant`, lengths by `length`. Times of the service itself,
+    /// such as the pause of [`Fault::EveryNth`], stay as they are.
     pub fn map_times(&mut self, instant: impl Fn(Timestamp) -> Timestamp, length: impl Fn(Nanos) -> Nanos) {
         match self {
             Fault::Stall { at, length: lasts, .. } => {
@@ -209,7 +209,7 @@ impl Fault {
         }
     }
 
-    /// When this fault stalls requests; `None` for a fault that is no stall.
+    /// Returns the schedule of a stall; `None` for other faults.
     pub const fn stall_schedule(&self) -> Option<StallSchedule> {
         match self.effect() {
             FaultEffect::Stall(schedule) => Some(schedule),
@@ -217,7 +217,7 @@ impl Fault {
         }
     }
 
-    /// The status that it answers with; `None` if it answers with none of its own.
+    /// Returns the status in the changed answer; `None` if the fault sets no status.
     pub const fn status(&self) -> Option<u16> {
         match self.effect() {
             FaultEffect::Answer { change: AnswerChange::WhenDone(action) | AnswerChange::AtOnce(action), .. } => {
@@ -230,7 +230,7 @@ impl Fault {
         }
     }
 
-    /// Which requests it meets, where it decides the kind of answer; `None` for a fault that only moves answers in time.
+    /// Returns the selected requests of a fault that changes answers; `None` for a fault that only delays them.
     pub const fn selector(&self) -> Option<Selector> {
         match self.effect() {
             FaultEffect::Answer { select, .. } => Some(select),
@@ -239,12 +239,12 @@ impl Fault {
     }
 }
 
-/// Which faults a request met.
+/// Set of the faults that a request met.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FaultSet(u16);
 
 impl FaultSet {
-    /// None.
+    /// The empty set.
     pub const NONE: FaultSet = FaultSet(0);
 
     /// Adds a kind.
@@ -252,23 +252,23 @@ impl FaultSet {
         self.0 |= 1 << kind as u16;
     }
 
-    /// What was met in either.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn and(self, other: FaultSet) -> FaultSet {
         FaultSet(self.0 | other.0)
     }
 
-    /// Was this kind met?
+    /// Returns true if this kind is in the set.
     pub const fn contains(self, kind: FaultKind) -> bool {
         self.0 & (1 << kind as u16) != 0
     }
 
-    /// Nothing was met.
+    /// Returns true if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The kinds that were met.
+    /// Returns the kinds in the set.
     pub fn iter(self) -> impl Iterator<Item = FaultKind> {
         FaultKind::ALL.into_iter().filter(move |kind| self.contains(*kind))
     }

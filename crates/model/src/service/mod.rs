@@ -1,6 +1,5 @@
-//! How a system under test behaves. The server follows the description in real time and the simulator in virtual time.
-//! Both use the same [`ServiceState`] to decide what happens to each request, and the same [`BatchState`] for streams that are
-//! worked on together.
+//! Behaviour of a system under test: in real time for the server, in virtual time for the simulator. Both use the same
+//! [`ServiceState`] to decide about each request, and the same [`BatchState`] for streams that share a batch.
 
 mod batch;
 mod concurrency;

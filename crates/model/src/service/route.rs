@@ -1,26 +1,25 @@
-//! Paths that a service treats in a way of their own.
+//! Paths with their own work and faults.
 
 use super::fault::Fault;
 use crate::time::Nanos;
 
-/// A path that is served in a way of its own. Work and faults are its own; the queue, the seed and the faults of the service are
-/// those of all paths.
+/// Path with its own work and faults. The queue, the seed and the faults of the service apply to all paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Route {
-    /// The whole path, without a query; or what it begins with, before a `*`.
+    /// The whole path, without a query; or its beginning, followed by a `*`.
     pub path: String,
-    /// The time to process one request of it when nothing is wrong.
+    /// Time to process one request of this path when nothing is wrong.
     pub baseline: Nanos,
-    /// What goes wrong here, before the faults of the service. Where a fault counts requests, it counts those of this path.
+    /// Faults of this path, which come before the faults of the service. They count only requests of this path.
     pub faults: Vec<Fault>,
 }
 
-/// The route of a request; the default is that of no route.
+/// Route of a request; the default means no route.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RouteId(pub(super) usize);
 
 impl Route {
-    /// Is a request for `path` treated so?
+    /// Returns true if the route serves requests for `path`.
     pub fn meets(&self, path: &str) -> bool {
         match self.path.strip_suffix('*') {
             Some(beginning) => path.starts_with(beginning),
@@ -28,7 +27,7 @@ impl Route {
         }
     }
 
-    /// The same of a path of which only its beginning is known; `None` if that does not say.
+    /// Returns [`Route::meets`] for any path that begins with `known`; `None` if the rest decides.
     pub(super) fn meets_beginning(&self, known: &str) -> Option<bool> {
         let own = self.path.strip_suffix('*').unwrap_or(&self.path);
         match (known.starts_with(own), own.starts_with(known)) {

@@ -1,4 +1,4 @@
-//! Which route a request has, and what it meets there.
+//! Routes of requests, and the faults on each route.
 
 use super::description::Service;
 use super::fault::Fault;
@@ -6,14 +6,13 @@ use super::route::RouteId;
 use crate::time::Nanos;
 
 impl Service {
-    /// The route of a request for `path`, which may come with a query: the first in the list that meets it.
+    /// Returns the route of a request for `path`, with or without a query: the first one in the list that serves it.
     pub fn route_of(&self, path: &str) -> RouteId {
         let path = path.split(['?', '#']).next().unwrap_or_default();
         RouteId(self.routes.iter().position(|route| route.meets(path)).map_or(0, |nth| nth + 1))
     }
 
-    /// The route of all requests whose path begins with `known`, and goes on in one way or another; `None` where it depends on
-    /// how.
+    /// Returns the route of all requests whose path begins with `known`; `None` if the rest of the path decides.
     pub fn route_of_beginning(&self, known: &str) -> Option<RouteId> {
         for (nth, route) in self.routes.iter().enumerate() {
             if route.meets_beginning(known)? {
@@ -23,32 +22,30 @@ impl Service {
         Some(RouteId::default())
     }
 
-    /// Every route, that of no route first.
+    /// Returns all routes, beginning with no route.
     pub(super) fn route_ids(&self) -> impl Iterator<Item = RouteId> + use<> {
         (0..=self.routes.len()).map(RouteId)
     }
 
-    /// The faults that requests of `route` may meet: its own, then those of the service.
+    /// Returns the faults of requests of `route`: its own, then the faults of the service.
     pub fn faults_at(&self, route: RouteId) -> impl Iterator<Item = &Fault> {
         self.own_faults(route).iter().chain(&self.faults)
     }
 
-    /// Its own faults; none for the requests of no route.
+    /// Returns the faults of only this route.
     pub(super) fn own_faults(&self, route: RouteId) -> &[Fault] {
         route.0.checked_sub(1).map_or(&[], |nth| &self.routes[nth].faults)
     }
 
-    /// The baseline of `route`.
     pub(super) fn baseline_at(&self, route: RouteId) -> Nanos {
         route.0.checked_sub(1).map_or(self.baseline, |nth| self.routes[nth].baseline)
     }
 
-    /// The faults of the service and of all its routes.
+    /// Returns the faults of the service and of all its routes.
     pub fn all_faults(&self) -> impl Iterator<Item = &Fault> {
         self.faults.iter().chain(self.routes.iter().flat_map(|route| &route.faults))
     }
 
-    /// The same, to be changed.
     pub(crate) fn all_faults_mut(&mut self) -> impl Iterator<Item = &mut Fault> {
         self.faults.iter_mut().chain(self.routes.iter_mut().flat_map(|route| &mut route.faults))
     }

@@ -1,5 +1,4 @@
-//! A service in operation. What becomes of a request is decided on its arrival: everything that the service does is
-//! determined by then.
+//! A service in operation. It decides about a request on arrival, since everything that happens is determined by then.
 
 use super::concurrency::ConcurrencyLimit;
 use super::description::{Service, Variation};
@@ -10,28 +9,28 @@ use super::stream::{StreamOutline, StreamTiming, StreamWrite};
 use crate::random::Random;
 use crate::time::{Nanos, Timestamp};
 
-/// The stream of [`Random`] that the work's variation draws from.
+/// Purpose of the random numbers for the variation of work.
 const WORK_STREAM: u64 = 0x574f_524b;
 
-/// What the service does about one request, and when.
+/// Plan of the service for one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ResponsePlan {
-    /// Its number on the fault clock, from 1.
+    /// Number on the fault clock, from 1.
     pub number: u64,
-    /// When it arrived.
+    /// Instant of arrival.
     pub arrived: Timestamp,
-    /// When its work began.
+    /// Start of its work.
     pub began: Timestamp,
-    /// When `action` happens; [`Timestamp::NEVER`] for a black hole.
+    /// Instant of `action`; [`Timestamp::NEVER`] for a black hole.
     pub due: Timestamp,
-    /// What happens then.
+    /// Action at `due`.
     pub action: Action,
-    /// The faults it met on its way.
+    /// Faults that the request met.
     pub faults: FaultSet,
 }
 
 impl ResponsePlan {
-    /// When the last byte of the answer leaves; [`Timestamp::NEVER`] where none does.
+    /// Returns when the last byte of the answer leaves; [`Timestamp::NEVER`] without an answer.
     pub fn completed(&self) -> Timestamp {
         match self.action {
             Action::SlowBody { until } => until,
@@ -40,36 +39,33 @@ impl ResponsePlan {
     }
 }
 
-/// A service in operation. Requests are admitted in the order of their arrival.
-///
-/// A client that gives up does not take its request back: the work is still done and still holds its slot, as in most
-/// servers.
+/// Service in operation. Requests are admitted in the order of their arrival. A client that gives up does not cancel
+/// its request: the work is still done and still holds its slot, as in most servers.
 #[derive(Clone, Debug)]
 pub struct ServiceState {
     service: Service,
     admitted: u64,
     work: Random,
-    /// The slots of the concurrency cap, if there is one.
+    /// Slots of the concurrency cap, if there is a cap.
     slots: Option<ConcurrencyLimit>,
-    /// By [`RouteId`]: how the requests of each route are treated.
+    /// Treatment of the requests of each route, by [`RouteId`].
     lanes: Vec<Lane>,
-    /// Streams pass the gate for arrivals when they get into the batch.
+    /// If true, streams pass the gate for arrivals when they enter the batch.
     is_batched: bool,
-    /// True without faults, routes, queue and random numbers, and with a baseline that ends: all requests are treated alike.
+    /// True without faults, routes, queue and random numbers, and with a finite baseline: all requests are alike.
     is_plain: bool,
 }
 
-/// How the requests of one route are treated.
 #[derive(Clone, Debug)]
 struct Lane {
     baseline: Nanos,
-    /// Its own faults, then those of the service. Without any, every search for them is skipped.
+    /// Its own faults, then the faults of the service. If empty, every search for faults is skipped.
     faults: Vec<Fault>,
-    /// How many of them are its own.
+    /// Number of its own faults.
     own_faults: usize,
-    /// Requests of this route so far: its own faults count these.
+    /// Number of requests of this route so far. Its own faults count these.
     admitted: u64,
-    /// By [`Gate`]: the earliest instant from which the gate is known to stay shut forever.
+    /// By [`Gate`]: earliest instant from which the gate is known to stay shut forever.
     shut_from: [Timestamp; Gate::ALL.len()],
 }
 
@@ -84,7 +80,7 @@ impl Lane {
         }
     }
 
-    /// Its faults, and the number that a request has for each: among those of the route, or among all.
+    /// Returns each fault with the number of the request for it: among the requests of the route, or among all.
     fn numbered(&self, number: u64) -> impl Iterator<Item = (&Fault, u64)> {
         let number_of = move |nth| if nth < self.own_faults { self.admitted } else { number };
         self.faults.iter().enumerate().map(move |(nth, fault)| (fault, number_of(nth)))
@@ -92,7 +88,7 @@ impl Lane {
 }
 
 impl ServiceState {
-    /// The service at the start of its fault clock, with nothing admitted.
+    /// Creates the service at the start of its fault clock, with nothing admitted.
     pub fn new(service: Service) -> ServiceState {
         ServiceState {
             admitted: 0,
@@ -109,24 +105,24 @@ impl ServiceState {
         }
     }
 
-    /// The description of the service.
+    /// Returns the description of the service.
     pub fn service(&self) -> &Service {
         &self.service
     }
 
-    /// How many requests were admitted.
+    /// Returns the number of admitted requests.
     pub fn admitted(&self) -> u64 {
         self.admitted
     }
 
-    /// Admits a request of no route that arrives at `arrived`, not earlier than the one before it, and returns what the service
-    /// does about it.
+    /// Admits a request without a route that arrives at `arrived`, and returns its plan. Requests come in order of
+    /// arrival.
     #[inline]
     pub fn admit(&mut self, arrived: Timestamp) -> ResponsePlan {
         self.admit_on(RouteId::default(), arrived)
     }
 
-    /// The same for a request of `route`.
+    /// Admits a request of `route` that arrives at `arrived`, and returns its plan. Requests come in order of arrival.
     #[inline]
     pub fn admit_on(&mut self, route: RouteId, arrived: Timestamp) -> ResponsePlan {
         self.admitted += 1;
@@ -155,8 +151,8 @@ impl ServiceState {
         plan
     }
 
-    /// The writes of a stream at its own pace, which answers the request that was admitted as `plan`. Faults that it meets are
-    /// added to the plan.
+    /// Returns the writes of a stream at its own pace that answers the request of `plan`. Faults that the stream meets
+    /// are added to the plan.
     pub fn stream_writes(
         &mut self,
         plan: &mut ResponsePlan,
@@ -171,7 +167,7 @@ impl ServiceState {
         writes
     }
 
-    /// What [`ServiceState::admit`] computes for a plain service, without the detours.
+    /// Returns the plan of a plain service, without the searches of [`ServiceState::admit`].
     fn plain_plan(&self, arrived: Timestamp) -> ResponsePlan {
         ResponsePlan {
             number: self.admitted,
@@ -183,8 +179,8 @@ impl ServiceState {
         }
     }
 
-    /// Passes a request through the entry gate, the queue, the work and the exit gate. `action_at` says what happens at
-    /// the instant at which it is through.
+    /// Passes a request through the entry gate, the queue, the work and the exit gate. `action_at` gets the instant
+    /// when the request is through, and returns the action.
     fn work_on(&mut self, route: RouteId, plan: &mut ResponsePlan, action_at: impl FnOnce(Timestamp) -> Action) {
         let admitted_at = match self.is_batched {
             true => plan.arrived,
@@ -208,7 +204,7 @@ impl ServiceState {
         }
     }
 
-    /// What the first fault in the list that changes the answer to the request being admitted makes of it.
+    /// Returns the change by the first fault in the list that changes the answer to the admitted request.
     fn answer_change(&self, route: RouteId, arrived: Timestamp, met: &mut FaultSet) -> AnswerChange {
         let healthy = AnswerChange::WhenDone(Action::Answer { status: 200 });
         let lane = &self.lanes[route.0];
@@ -227,7 +223,7 @@ impl ServiceState {
         })
     }
 
-    /// When a request of `route` that reaches the gates of `side` at `instant` is through all of them.
+    /// Returns when a request of `route` that reaches the gates of `side` at `instant` has passed all of them.
     fn pass_gate(&mut self, route: RouteId, side: Gate, instant: Timestamp, met: &mut FaultSet) -> Timestamp {
         let Lane { faults, shut_from, .. } = &mut self.lanes[route.0];
         if faults.is_empty() {
@@ -249,7 +245,7 @@ impl ServiceState {
         opens
     }
 
-    /// How long the work of request `number` takes when it begins at `began`.
+    /// Returns the duration of the work of request `number` that begins at `began`.
     fn work_at(&mut self, route: RouteId, number: u64, began: Timestamp, met: &mut FaultSet) -> Nanos {
         let lane = &self.lanes[route.0];
         let baseline = lane.ramped_baseline(began, met);
@@ -262,7 +258,7 @@ impl ServiceState {
 }
 
 impl Lane {
-    /// The baseline as ramps have moved it by `began`.
+    /// Returns the baseline at `began`, after all ramps.
     fn ramped_baseline(&self, began: Timestamp, met: &mut FaultSet) -> Nanos {
         let mut baseline = self.baseline;
         for fault in &self.faults {
@@ -280,7 +276,7 @@ impl Lane {
         baseline
     }
 
-    /// The work of request `number`, which is `work` unless a fault replaces it.
+    /// Returns the work of request `number`: `work`, unless a fault replaces it.
     fn paused_work(&self, number: u64, mut work: Nanos, met: &mut FaultSet) -> Nanos {
         for (fault, number) in self.numbered(number) {
             match fault.effect() {
@@ -298,13 +294,13 @@ impl Lane {
     }
 }
 
-/// The point after `passed` of `whole` on the line from `start` to `end`, to the nearest nanosecond; `end` thereafter.
+/// Returns the point after `passed` of `whole` on the line from `start` to `end`, to the nearest nanosecond.
 fn along(start: Nanos, end: Nanos, passed: Nanos, whole: Nanos) -> Nanos {
     if passed >= whole {
         return end;
     }
     let (passed, whole) = (u128::from(passed.0), u128::from(whole.0));
-    // passed < whole, so that the moved distance is at most the whole one.
+    // passed < whole, so the moved distance is at most the whole distance.
     let moved = |distance: u64| ((u128::from(distance) * passed + whole / 2) / whole) as u64;
     if end >= start { Nanos(start.0 + moved(end.0 - start.0)) } else { Nanos(start.0 - moved(start.0 - end.0)) }
 }

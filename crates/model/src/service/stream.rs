@@ -1,26 +1,26 @@
-//! A service whose answers are streams of server-sent events: what is in one, and when its events leave.
+//! Services whose answers are streams of server-sent events: content of a stream, and times of its events.
 
 use crate::random::Random;
 use crate::time::{Nanos, Timestamp};
 
-/// Most events of a stream, tokens of an event, and bytes of the data of one.
+/// Maximum number of events of a stream, of tokens of an event, and of data bytes of an event.
 pub const MAX_EVENTS: u64 = 100_000;
-/// Most bytes of data in all events of a stream.
+/// Maximum number of data bytes in all events of a stream.
 const MAX_STREAM_BYTES: u64 = 16 << 20;
-/// What keeps the gaps of streams apart from other random numbers.
+/// Purpose of the random numbers for gaps of streams.
 const PURPOSE: u64 = 0x0073_7472_6561_6d73;
 
-/// What a service answers with in place of a body of one piece.
+/// Stream with which a service answers in place of a body of one piece.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StreamDescription {
-    /// What is in a stream.
+    /// Content of the stream.
     pub content: StreamContent,
-    /// When it leaves.
+    /// Pace of the stream.
     pub pace: StreamPace,
 }
 
 impl StreamDescription {
-    /// The batch that its streams share; `None` where each goes at its own pace.
+    /// Returns the batch that all streams share; `None` if each stream has its own pace.
     pub const fn batch(&self) -> Option<Batch> {
         match self.pace {
             StreamPace::Batched(batch) => Some(batch),
@@ -28,7 +28,7 @@ impl StreamDescription {
         }
     }
 
-    /// Its pace where it does not depend on other streams.
+    /// Returns the pace of each stream; `None` if they share a batch.
     pub const fn timing(&self) -> Option<StreamTiming> {
         match self.pace {
             StreamPace::Alone(timing) => Some(timing),
@@ -37,12 +37,12 @@ impl StreamDescription {
     }
 }
 
-/// What decides when events leave.
+/// Pace at which events leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamPace {
-    /// Nothing but the stream itself.
+    /// Each stream has its own pace.
     Alone(StreamTiming),
-    /// The batch in which all streams are worked on together.
+    /// All streams share a batch.
     Batched(Batch),
 }
 
@@ -52,20 +52,20 @@ impl Default for StreamPace {
     }
 }
 
-/// What is in a stream.
+/// Content of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamContent {
-    /// Events with content, unless the request says how many tokens it wants; at most [`MAX_EVENTS`].
+    /// Number of events with content, unless the request asks for a number of tokens; at most [`MAX_EVENTS`].
     pub events: u64,
-    /// Tokens in each of them, from 1; the last may have fewer.
+    /// Tokens in each event with content, from 1; the last event may have fewer.
     pub tokens: u64,
-    /// Bytes of content in each of them, at least.
+    /// Minimum bytes of content in each event.
     pub bytes: u64,
-    /// The connection is closed before this one of them, from 0.
+    /// Event with content, from 0, before which the connection is closed.
     pub cut: Option<u64>,
-    /// How it ends; `None`: as its format wants it.
+    /// End of the stream; `None`: the end of its format.
     pub end: Option<StreamEnd>,
-    /// What it says of its tokens, where the request asks for that.
+    /// Report of its tokens, if the request asks for it.
     pub usage: UsageReport,
 }
 
@@ -75,7 +75,7 @@ impl Default for StreamContent {
     }
 }
 
-/// How a stream ends.
+/// End of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamEnd {
     /// After its last event, without a mark.
@@ -86,32 +86,32 @@ pub enum StreamEnd {
     Unfinished,
 }
 
-/// What a stream says of how many tokens it has.
+/// Report of the number of tokens in a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum UsageReport {
-    /// How many there are.
+    /// The true number.
     #[default]
     Right,
-    /// Nothing, though it was asked.
+    /// No report, although the request asked for it.
     Missing,
-    /// Twice as many and one.
+    /// Twice the number plus one.
     Wrong,
 }
 
-/// In which form events are sent.
+/// Format of events.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum StreamFormat {
     /// The data is a number.
     #[default]
     Plain,
-    /// As `/v1/chat/completions` of OpenAI does it.
+    /// The format of OpenAI's `/v1/chat/completions`.
     Chat,
-    /// As `/v1/completions` of OpenAI does it.
+    /// The format of OpenAI's `/v1/completions`.
     Completions,
 }
 
 impl StreamFormat {
-    /// The form in which a path is answered; a query does not matter.
+    /// Returns the format of answers for a path; a query is ignored.
     pub fn of_path(path: &str) -> StreamFormat {
         match path.split(['?', '#']).next() {
             Some("/v1/chat/completions") => StreamFormat::Chat,
@@ -121,37 +121,37 @@ impl StreamFormat {
     }
 }
 
-/// What a request asks of its stream.
+/// Options of a request for its stream.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StreamRequest {
-    /// In which form.
+    /// Format of events.
     pub format: StreamFormat,
-    /// How many tokens; `None`: as many as the service likes.
+    /// Number of tokens; `None`: the service decides.
     pub tokens: Option<u64>,
-    /// It wants to be told how many tokens there are.
+    /// True if the answer should report its number of tokens.
     pub wants_usage: bool,
 }
 
-/// The events of one stream, without their instants.
+/// Events of one stream, without their times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamOutline {
-    /// Events with content that leave.
+    /// Number of events with content that leave.
     pub content: u64,
-    /// Tokens in all events that it would have.
+    /// Number of tokens in all events, before a cut.
     pub tokens: u64,
-    /// Events that leave with the first of them, before it.
+    /// Number of events before the first event with content, which leave together with it.
     pub before: u64,
-    /// Events that leave with the last of them, after it.
+    /// Number of events after the last event with content, which leave together with it.
     pub after: u64,
-    /// How it ends.
+    /// End of the stream.
     pub end: StreamEnd,
-    /// The connection is closed before the end.
+    /// True if the connection is closed before the end.
     pub is_cut: bool,
 }
 
 impl StreamOutline {
-    /// Events of all kinds in a write with so much content. The first write of a stream has those that stand before it, and
-    /// the one that `ends` a stream those behind it.
+    /// Returns the number of events of all kinds in a write. The first write of a stream includes the events before its
+    /// content, and the write that `ends` a stream the events after it.
     pub const fn events_of(&self, write: StreamWrite) -> u64 {
         let before = if write.first == 0 { self.before } else { 0 };
         before + write.content + if write.ends { self.after } else { 0 }
@@ -159,13 +159,13 @@ impl StreamOutline {
 }
 
 impl StreamContent {
-    /// Most events that a stream may have: an answer is kept whole, and a token takes up to eight bytes.
+    /// Returns the maximum number of events of a stream: an answer is kept whole, and a token takes up to eight bytes.
     pub fn most_events(&self) -> u64 {
         let bytes_each = self.bytes.max(self.tokens.saturating_mul(8));
         MAX_STREAM_BYTES.checked_div(bytes_each).unwrap_or(MAX_EVENTS).min(MAX_EVENTS)
     }
 
-    /// The events of a stream that answers `request`.
+    /// Returns the events of a stream that answers `request`.
     pub fn outline(&self, request: StreamRequest) -> StreamOutline {
         let tokens_each = self.tokens.max(1);
         let all = request.tokens.map_or(self.events, |tokens| tokens.div_ceil(tokens_each)).min(self.most_events());
@@ -192,20 +192,20 @@ impl StreamContent {
     }
 }
 
-/// When the events of a stream leave that depends on no other.
+/// Times of a stream that does not depend on other streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamTiming {
-    /// From the head to the first write.
+    /// Time from the head to the first write.
     pub first: Nanos,
-    /// Between two writes.
+    /// Time between two writes.
     pub gap: Nanos,
-    /// Gaps are exponential, with this seed and the mean `gap`.
+    /// Seed of exponential gaps with the mean `gap`; `None`: constant gaps.
     pub seed: Option<u64>,
-    /// Events with content in one write, from 1.
+    /// Number of events with content in one write, from 1.
     pub burst: u64,
-    /// So long before a write is complete its first bytes leave, where the write before it has left by then.
+    /// Time from the first to the last byte of a write; the first byte never leaves before the previous write.
     pub trickle: Nanos,
-    /// Before this event (from 0) the stream stalls for so long, on top of the gap.
+    /// Event (from 0) before which the stream stalls, and duration of the stall in addition to the gap.
     pub stall: Option<(u64, Nanos)>,
 }
 
@@ -222,23 +222,23 @@ impl Default for StreamTiming {
     }
 }
 
-/// What leaves at once.
+/// Part of a stream that leaves at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamWrite {
-    /// When.
+    /// Instant of the write.
     pub at: Timestamp,
-    /// The number of its first event with content, from 0.
+    /// Number of its first event with content, from 0.
     pub first: u64,
-    /// How many events with content it has.
+    /// Number of its events with content.
     pub content: u64,
-    /// The stream ends with it, as it should.
+    /// True if the stream ends with this write, uncut.
     pub ends: bool,
-    /// The stream's own stall delays it.
+    /// True if the stream's own stall delays this write.
     pub is_stalled: bool,
 }
 
 impl StreamTiming {
-    /// The writes of stream `number`, whose head leaves at `due`. `pass` says when a write leaves that is ready at an instant.
+    /// Returns the writes of stream `number`, whose head leaves at `due`. `pass` delays writes that are ready.
     pub fn writes(
         &self,
         number: u64,
@@ -271,21 +271,21 @@ fn scaled(length: Nanos, factor: f64) -> Nanos {
     Nanos((length.0 as f64 * factor) as u64)
 }
 
-/// Continuous batching: what a model server does that works on many streams at once, one step after the other.
+/// Continuous batching: a model server works on many streams at once, one step after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batch {
-    /// Most streams in a step, from 1. Others wait in one queue, first in, first out.
+    /// Maximum number of streams in a step, from 1. Other streams wait in one queue, first in, first out.
     pub cap: u32,
-    /// How much longer a step is for each stream that begins with it.
+    /// Additional time of a step for each stream that begins with it.
     pub prefill: Nanos,
-    /// How long a step is, above zero.
+    /// Duration of a step, above zero.
     pub step: Nanos,
-    /// How much longer it is for each stream in it.
+    /// Additional time of a step for each stream in it.
     pub step_per_stream: Nanos,
 }
 
 impl Batch {
-    /// How long a step of so many streams is, of which `beginning` begin with it.
+    /// Returns the duration of a step with `streams` streams, `beginning` of them new.
     pub const fn step_of(&self, streams: u64, beginning: u64) -> Nanos {
         let for_each = self.step_per_stream.0.saturating_mul(streams);
         let for_new = self.prefill.0.saturating_mul(beginning);

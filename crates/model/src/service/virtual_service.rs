@@ -1,4 +1,4 @@
-//! A service with its streams in virtual time, for requests that ask for nothing in particular.
+//! A service with its streams in virtual time, for requests without options.
 
 use super::batch::{BatchEvent, BatchState};
 use super::description::Service;
@@ -7,25 +7,25 @@ use super::state::{ResponsePlan, ServiceState};
 use super::stream::{StreamFormat, StreamOutline, StreamRequest, StreamTiming, StreamWrite};
 use crate::time::Timestamp;
 
-/// What becomes of a request in virtual time.
+/// Answer to a request in virtual time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VirtualAnswer {
-    /// What the service does about it.
+    /// Plan of the service for the request.
     pub plan: ResponsePlan,
-    /// When the answer ends, or the connection where it is cut; [`Timestamp::NEVER`] where neither happens. `None` where the
-    /// batch decides that, by an event that [`VirtualService::advance`] hands over.
+    /// End of the answer, or of the connection if it is cut; [`Timestamp::NEVER`] if neither ends. `None` if the batch
+    /// decides the end, by an event that [`VirtualService::advance`] hands over.
     pub completed: Option<Timestamp>,
-    /// The writes of a stream, as far as the batch does not decide them.
+    /// Writes of a stream that the batch does not decide.
     pub writes: Vec<StreamWrite>,
-    /// It is the answer that the service would stream, if it streams.
+    /// True if the answer is a stream.
     pub is_stream: bool,
 }
 
-/// A service in virtual time. Streams of a batch are found again by a key.
+/// Service in virtual time. A key identifies each stream of a batch.
 #[derive(Clone, Debug)]
 pub struct VirtualService<K> {
     state: ServiceState,
-    /// That of the requests that are not said to be for another one.
+    /// Route of requests that name no other route.
     route: RouteId,
     streams: Option<VirtualStreams<K>>,
 }
@@ -38,7 +38,7 @@ struct VirtualStreams<K> {
 }
 
 impl<K: Copy> VirtualService<K> {
-    /// The service at the start of its fault clock. Requests are for `path`, and streams in the form in which it is answered.
+    /// Creates the service at the start of its fault clock. Requests are for `path`, which sets the format of streams.
     pub fn new(service: &Service, path: &str) -> VirtualService<K> {
         let streams = service.stream.map(|stream| VirtualStreams {
             outline: stream
@@ -50,33 +50,33 @@ impl<K: Copy> VirtualService<K> {
         VirtualService { state: ServiceState::new(service.clone()), route: service.route_of(path), streams }
     }
 
-    /// The route of the requests that are not said to be for another one.
+    /// Returns the route of requests that name no other route.
     pub fn route(&self) -> RouteId {
         self.route
     }
 
-    /// The description of the service.
+    /// Returns the description of the service.
     pub fn service(&self) -> &Service {
         self.state.service()
     }
 
-    /// The events of each stream; `None` where the service does not stream.
+    /// Returns the events of each stream; `None` if the service does not stream.
     pub fn outline(&self) -> Option<StreamOutline> {
         self.streams.as_ref().map(|streams| streams.outline)
     }
 
-    /// Ends of answers may depend on later requests.
+    /// Returns true if the end of an answer may depend on later requests.
     pub fn is_batched(&self) -> bool {
         self.streams.as_ref().is_some_and(|streams| streams.batch.is_some())
     }
 
-    /// Admits a request, as [`ServiceState::admit`] does.
+    /// Admits a request of the default route, like [`ServiceState::admit`].
     #[inline]
     pub fn admit(&mut self, arrived: Timestamp, key: K) -> VirtualAnswer {
         self.admit_on(self.route, arrived, key)
     }
 
-    /// The same for a request of `route`.
+    /// Admits a request of `route`, like [`ServiceState::admit_on`].
     #[inline]
     pub fn admit_on(&mut self, route: RouteId, arrived: Timestamp, key: K) -> VirtualAnswer {
         let plan = self.state.admit_on(route, arrived);
@@ -88,7 +88,7 @@ impl<K: Copy> VirtualService<K> {
         }
     }
 
-    /// When the next event of the batch comes; [`Timestamp::NEVER`] if none does.
+    /// Returns the time of the next event of the batch; [`Timestamp::NEVER`] if none comes.
     #[inline]
     pub fn next_event(&self) -> Timestamp {
         let batch = self.streams.as_ref().and_then(|streams| streams.batch.as_ref());
