@@ -1,5 +1,4 @@
-//! Requests a second that a driver starts and ends, with nobody to be waited for:
-//! `cargo bench -p truetail-model --bench driver`.
+//! Throughput of a driver in requests started and ended per second: `cargo bench -p truetail-model --bench driver`.
 
 use std::collections::VecDeque;
 
@@ -10,7 +9,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
 const REQUESTS: u64 = 100_000;
-/// How long each request takes.
+/// Service time of each request.
 const SERVICE: Nanos = Nanos::from_micros(200);
 
 fn schedule(spacing: Spacing, requests: u64) -> Schedule {
@@ -22,7 +21,7 @@ fn workload(model: LoadModel, connections: Option<u32>) -> Workload {
     Workload { model, limits: Limits { connections, ..Limits::default() }, warmup: Nanos::ZERO }
 }
 
-/// Plays the whole workload; says how many requests there were.
+/// Plays the whole workload and returns the number of requests.
 fn play(workload: &Workload) -> u64 {
     let mut driver = Driver::new(workload, WorkerShare::WHOLE);
     let (mut now, mut count) = (Timestamp::ZERO, 0);

@@ -1,4 +1,4 @@
-//! Records a second that a recorder takes: `cargo bench -p truetail-model --bench recorder`.
+//! Throughput of a recorder in records per second: `cargo bench -p truetail-model --bench recorder`.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use truetail_model::arrival::Arrival;
@@ -9,7 +9,7 @@ use truetail_model::time::{Nanos, Timestamp};
 const REQUESTS: u64 = 100_000;
 const GAP_NS: u64 = 20_000;
 
-/// Requests at 50 000/s that take 200 us and more.
+/// Requests at 50,000/s that take 200 µs and more.
 fn records(outcome: impl Fn(u64) -> Outcome) -> Vec<RequestRecord> {
     let mut random = Random::new(1, 0);
     let record = |index: u64| {

@@ -1,4 +1,4 @@
-//! Arrivals a second that a schedule gives: `cargo bench -p truetail-model --bench schedule`.
+//! Throughput of a schedule in arrivals per second: `cargo bench -p truetail-model --bench schedule`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use truetail_model::arrival::{Horizon, Schedule, Spacing};

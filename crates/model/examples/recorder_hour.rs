@@ -1,5 +1,5 @@
-//! What a recorder holds, minute by minute of a run in virtual time, and how much work it is: for `valgrind
-//! --tool=callgrind` with a length of some seconds.
+//! Memory of a recorder, minute by minute of a run in virtual time. A run of some seconds shows its work in `valgrind
+//! --tool=callgrind`.
 //!
 //!     cargo run --release -p truetail-model --example recorder_hour -- SECONDS REQUESTS_A_SECOND
 
@@ -27,7 +27,7 @@ fn main() {
     println!("{} arrivals planned", recorder.finish(ScheduleHash::default()).tally.planned);
 }
 
-/// Response times of about 200 us, lognormal in shape: a 25 000th part of them is twenty times as long.
+/// Records a response time of about 200 µs, from a distribution whose 25,000th part is 30 times as long.
 fn one(recorder: &mut Recorder, random: &mut Random, index: u64, per_second: u64) {
     let mut time = |middle: f64| Nanos((middle * (0.7 + random.exponential() * 0.5).powi(2)) as u64);
     let (generator_lag, service, read_lag) = (time(5e3), time(2e5), time(1e4));

@@ -1,4 +1,4 @@
-//! However long a run is, what a recorder holds stays bounded: counted in the bytes that are really allocated.
+//! A recorder holds bounded memory in a run of any length, counted in bytes really allocated.
 
 use allocation_counter::measure;
 use truetail_model::arrival::{Arrival, Horizon, Profile, Schedule, ScheduleHash, Spacing};
@@ -10,12 +10,11 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 
 const S: u64 = 1_000_000_000;
 const MIB: i64 = 1 << 20;
-/// What one worker's recorder may hold, samples included.
+/// Limit for one worker's recorder, samples included.
 const MOST: i64 = 64 * MIB;
-/// What all intervals may take together: 16 MiB of distributions, and what comes while they are folded, is hot, or is in
-/// the books.
+/// Limit for all intervals together: 16 MiB of distributions, plus folding, dense rows and books.
 const OVER_TIME: i64 = 20 * MIB;
-/// What every second may add, for its counts.
+/// Limit for the counts of each second.
 const A_SECOND: i64 = 100;
 
 /// A recorder that is fed in virtual time.
@@ -32,8 +31,7 @@ impl Fed {
         Fed { recorder: Recorder::new(options), random: Random::new(1, 1), per_second, index: 0 }
     }
 
-    /// Arrivals until `second`. In an interval of eight seconds every one of the times is in some 5 000 buckets, as it is in
-    /// a second of a run at 25 000/s.
+    /// Feeds arrivals until `second`. In eight seconds, each time fills some 5,000 buckets, as in a second at 25,000/s.
     fn until(&mut self, second: u64) {
         while self.index < second * self.per_second {
             let record = self.next();
@@ -47,7 +45,7 @@ impl Fed {
         let (generator_lag, service, read_lag) = (time(2e3), time(2e5), time(5e3));
         let intended_start = Timestamp(self.index * (S / self.per_second));
         let actual_start = intended_start + generator_lag;
-        // One in a thousand waits long, so that it is recorded when its second is long over.
+        // One in a thousand waits, and is recorded long after its second is over.
         let stall = if self.index.is_multiple_of(1000) { 30 * S } else { 0 };
         let arrival = Arrival { index: self.index, intended_start };
         let outcome = Outcome::Response { status: if self.index.is_multiple_of(7) { 503 } else { 200 } };
@@ -93,7 +91,7 @@ fn an_hour_is_recorded_in_flat_memory() {
     assert!((8..=32).contains(&width_s), "{width_s} s");
 }
 
-/// An answer that was sent so many microseconds after the origin; its times grow with their square.
+/// Returns an answer that was sent `index` µs after the origin. Its times grow with the square of `index`.
 fn answer(index: u64, status: u16) -> RequestRecord {
     let sent = Timestamp(index * 1_000);
     let (arrival, end) = (Arrival { index, intended_start: sent }, sent + Nanos(1_000 + index * index * 10));
@@ -109,7 +107,7 @@ fn recorder(per_second: bool) -> Recorder {
     Recorder::new(RecorderOptions { expected_seconds: 200, per_second, ..RecorderOptions::default() })
 }
 
-/// Times that grow from a microsecond to 100 s, within one interval and after the first record of each kind.
+/// Times grow from a microsecond to 100 s, within one interval and after the first record of each kind.
 #[test]
 fn recording_within_an_interval_allocates_nothing() {
     for (per_second, status) in [(true, 200), (false, 200), (false, 503)] {
@@ -120,7 +118,7 @@ fn recording_within_an_interval_allocates_nothing() {
     }
 }
 
-/// Error statuses in an interval that is written to, and whatever comes late in one that is over.
+/// Error statuses in the current interval, and late records in an interval that is over.
 #[test]
 fn what_is_new_in_an_interval_is_allocated_once() {
     for (status, is_over) in [(503, false), (200, true), (503, true)] {
@@ -136,18 +134,17 @@ fn what_is_new_in_an_interval_is_allocated_once() {
     }
 }
 
-/// Days with an arrival a second: intervals get longer by their number alone.
+/// Days with an arrival a second, in which only the number of intervals makes them longer.
 #[test]
 fn days_are_recorded_in_flat_memory() {
     let mut fed = Fed::new(1);
     fed.until(1 << 16);
     let later = measure(|| fed.until(1 << 17));
-    // A second's counts are allocated ahead: at most as many again.
+    // The counts of seconds are allocated ahead: at most twice as many.
     assert!((later.bytes_max as i64) < ((A_SECOND * 2) << 16) + 8 * MIB, "{later:?}");
     assert!(fed.finish().intervals.rows().len() <= 512);
 }
 
-/// A million arrivals a second for a second.
 fn a_million(spacing: Spacing) -> Workload {
     let schedule = Schedule {
         profile: Profile::constant(Rate::per_second(1e6).unwrap()),
@@ -159,7 +156,7 @@ fn a_million(spacing: Spacing) -> Workload {
     Workload { model: LoadModel::Open(schedule), limits, warmup: Nanos::ZERO }
 }
 
-/// What is started at `now`, in order.
+/// Starts all requests that are due at `now`, in order.
 fn started(driver: &mut Driver, now: Timestamp) -> Vec<DueRequest> {
     std::iter::from_fn(|| match driver.poll(now) {
         Directive::Start(start) => Some(start),
@@ -168,15 +165,15 @@ fn started(driver: &mut Driver, now: Timestamp) -> Vec<DueRequest> {
     .collect()
 }
 
-/// The server stands still until a million arrivals wait for one of 64 places. They are not in a queue: the schedule knows
-/// them, so that they take no memory, and what has no length cannot slow a turn.
+/// The server freezes until a million arrivals wait for one of 64 places. Only the schedule knows them, so they take no
+/// memory and cannot slow a turn.
 #[test]
 fn a_million_arrivals_that_wait_are_nowhere() {
     for spacing in [Spacing::Even, Spacing::Poisson] {
         let mut driver = Driver::new(&a_million(spacing), WorkerShare::WHOLE);
         assert_eq!(started(&mut driver, Timestamp(S / 1000)).len(), 64);
         let waited = measure(|| {
-            // The turns of ten seconds in which nothing is answered.
+            // Ten seconds of turns without an answer.
             for turn in 1..=10_000 {
                 assert!(matches!(driver.poll(Timestamp(turn * S / 1000)), Directive::Wait { .. }));
             }

@@ -1,10 +1,9 @@
 //! Simulated requests per second on one core: `cargo bench -p truetail-sim`.
 //!
-//! The goal is 20 million a second for `open, constant service`. What that includes: the schedule (even spacing at a
-//! constant rate, each instant computed from its index), the driver, the schedule's hash, the service's decision, the
-//! books, and the distributions of response time, service time, start delay, generator lag and connection wait of the
-//! whole run with the counts of each second. What it leaves out ([`SimOptions::LEAN`]): distributions of each second
-//! and single requests; `everything a real run keeps` is the same with them.
+//! The goal is 20 million a second for `open, constant service`. It includes the schedule (even spacing at a constant
+//! rate, each instant computed from its index), the driver, the hash, the service, the books, the counts of each second
+//! and the distributions of the whole run. It leaves out distributions of each second and single requests
+//! ([`SimOptions::LEAN`]); `everything a real run keeps` includes them.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
@@ -14,7 +13,7 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_sim::{SimOptions, simulate};
 
-/// Requests in one iteration: enough that a run's beginning and end do not count.
+/// Number of requests in one iteration, large enough that the beginning and end of a run do not count.
 const REQUESTS: u64 = 2_000_000;
 
 const HORIZON: Horizon = Horizon { duration: None, requests: Some(REQUESTS) };

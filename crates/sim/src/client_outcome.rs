@@ -1,14 +1,13 @@
-//! What a client sees of an action of the service.
+//! Outcomes of requests for their client.
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::service::Action;
 use truetail_model::time::Timestamp;
 
-/// The end and the outcome of a request for a client that gives up at `gives_up`, if the service completes `action` at
-/// `completed`. Either is [`Timestamp::NEVER`] if there is no such instant. An answer at the instant of giving up still
-/// counts.
-///
-/// The outcomes are those of real sockets: a reset is a reset by the peer, a short body is truncated, and garbage has no
+/// Returns the end and the outcome of a request for a client that gives up at `gives_up`, if the service completes
+/// `action` at `completed`; either may be [`Timestamp::NEVER`]. An answer at the instant of giving up still counts. The
+/// outcomes equal those over real sockets: a reset is a reset by the peer, a short body is truncated, and garbage has
+/// no valid head.
 /// valid head.
 pub(crate) fn client_outcome(action: Action, completed: Timestamp, gives_up: Timestamp) -> (Timestamp, Outcome) {
     if completed > gives_up {

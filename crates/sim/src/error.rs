@@ -1,24 +1,24 @@
-//! Why a workload cannot be simulated.
+//! Errors of a simulation.
 
 use truetail_model::time::Timestamp;
 
-/// Why a workload cannot be simulated.
+/// Error of a workload that cannot be simulated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SimError {
     /// The workload has no horizon, and virtual time has no Ctrl-C: the simulation would never end.
     #[error("the workload has no end: give it a duration or a number of requests")]
     NoEnd,
-    /// The workload is larger than any that is simulated.
+    /// The workload is larger than the maximum.
     #[error(
         "{requests} requests{} are more than can be simulated, which is {most}: lower the rate or shorten the duration",
         if *events > 0 { format!(" of {events} events each") } else { String::new() }
     )]
     TooLarge {
-        /// How many requests it has.
+        /// Number of requests.
         requests: u64,
-        /// How many events each of their streams has.
+        /// Number of events of each stream.
         events: u64,
-        /// The most of both that are simulated.
+        /// Maximum number of requests and events together.
         most: u64,
     },
     /// Requests and think time of closed users take no time, so virtual time never advances.
@@ -27,9 +27,9 @@ pub enum SimError {
          service a baseline, the users a think time, or the workload a number of requests"
     )]
     NoProgress {
-        /// The instant at which time stood still.
+        /// Instant of the standstill.
         at: Timestamp,
-        /// Requests that were started at that instant.
+        /// Number of requests that were started at that instant.
         starts: u64,
     },
 }

@@ -1,25 +1,25 @@
-//! A generator that is late, so that what analysis makes of it can be compared with the truth.
+//! A late generator, so that the analysis of its run can be compared with the truth.
 
 use truetail_model::random::Random;
 use truetail_model::time::{Nanos, Timestamp};
 
-/// How late a generator is: each time that something falls due it wakes late, and now and then it stands still.
+/// Lateness of a generator: it wakes late when something falls due, and sometimes pauses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GeneratorFlaws {
-    /// All of it is drawn from this seed.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// How late it wakes, on average. Exponential.
+    /// Mean lag of a wake-up; exponential.
     pub mean_lag: Nanos,
-    /// How long it runs between two standstills, on average. Exponential; zero: it never stands still.
+    /// Mean time between two pauses; exponential. Zero: no pauses.
     pub mean_between_pauses: Nanos,
-    /// How long a standstill is.
+    /// Length of a pause.
     pub pause: Nanos,
 }
 
-/// The randomness of the generator is nobody else's.
+/// Purpose of the random numbers of the generator.
 const PURPOSE: u64 = 0x666c_6177;
 
-/// A generator with these flaws, in virtual time.
+/// Late generator in virtual time.
 #[derive(Clone, Debug)]
 pub(crate) struct FlawedGenerator {
     flaws: GeneratorFlaws,
@@ -45,7 +45,7 @@ impl FlawedGenerator {
         Nanos((self.random.exponential() * mean.0 as f64) as u64)
     }
 
-    /// When it wakes that was to wake at `due`. Never earlier; calls are in order of time.
+    /// Returns when the generator wakes for `due`: never earlier. Calls must be in the order of time.
     pub(crate) fn wakes(&mut self, due: Timestamp) -> Timestamp {
         let lag = self.draw(self.flaws.mean_lag);
         let mut wakes = due + lag;

@@ -1,15 +1,15 @@
-//! The generators of a simulation: one, or those of several machines that share a load.
+//! The generators of a simulation: one, or several machines that share a load.
 
 use truetail_model::arrival::ScheduleHash;
 use truetail_model::driver::{Directive, Driver};
 use truetail_model::time::Timestamp;
 
-/// The drivers of all machines, which act in the order of the undivided load.
+/// Drivers of all machines, which act in the order of the undivided load.
 #[derive(Clone, Debug)]
 pub(crate) struct Generators(Vec<Driver>);
 
 impl Generators {
-    /// At least one.
+    /// Takes at least one driver.
     pub(crate) fn new(drivers: Vec<Driver>) -> Generators {
         Generators(drivers)
     }
@@ -18,13 +18,13 @@ impl Generators {
         self.0.len()
     }
 
-    /// The driver of machine `number`, from 0.
+    /// Returns the driver of machine `number`, from 0.
     #[inline]
     pub(crate) fn of(&mut self, number: u32) -> &mut Driver {
         &mut self.0[number as usize]
     }
 
-    /// What is to be done now, and who is to do it.
+    /// Returns the next directive, and its machine.
     #[inline]
     pub(crate) fn poll(&mut self, now: Timestamp) -> (u32, Directive) {
         match &mut self.0[..] {
@@ -33,26 +33,25 @@ impl Generators {
         }
     }
 
-    /// True when one of them may start something now.
+    /// Returns true if a driver may start something now.
     #[inline]
     pub(crate) fn can_start(&self, now: Timestamp) -> bool {
         self.0.iter().any(|driver| driver.can_start(now))
     }
 
-    /// Until when what is in flight now is waited for, by those who wait longest.
+    /// Returns the latest deadline.
     #[inline]
     pub(crate) fn deadline(&self) -> Timestamp {
         self.0.iter().map(Driver::deadline).max().unwrap_or(Timestamp::ZERO)
     }
 
-    /// The hashes of what each of them planned.
+    /// Returns the schedule hash of each driver.
     pub(crate) fn hashes(&self) -> impl Iterator<Item = ScheduleHash> {
         self.0.iter().map(Driver::schedule_hash)
     }
 }
 
-/// The first in the order of the undivided load that may start something starts it. Where none may, all wait for the first
-/// of them.
+/// Starts the first due request in the order of the undivided load whose driver may start it. Otherwise all wait.
 fn poll_in_order(drivers: &mut [Driver], now: Timestamp) -> (u32, Directive) {
     let due = |driver: &Driver| driver.next_place().filter(|place| place.at <= now);
     let mut in_order: Vec<_> = drivers.iter().map(due).zip(0u32..).filter(|(place, _)| place.is_some()).collect();
@@ -67,7 +66,7 @@ fn poll_in_order(drivers: &mut [Driver], now: Timestamp) -> (u32, Directive) {
     (0, together.unwrap_or(Directive::Finished))
 }
 
-/// What two do of whom none starts anything: they go on as long as one of them does.
+/// Combines the directives of two drivers that start nothing: they continue as long as one of them does.
 fn later(a: Directive, b: Directive) -> Directive {
     match (a, b) {
         (Directive::Wait { until: a }, Directive::Wait { until: b }) => Directive::Wait { until: a.min(b) },

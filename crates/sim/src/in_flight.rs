@@ -1,4 +1,4 @@
-//! The requests in flight, in the order in which they will end.
+//! Requests in flight, in the order of their ends.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,10 +8,9 @@ use truetail_model::time::Timestamp;
 
 use crate::stream_ticket::StreamTicket;
 
-/// The requests in flight, by their end; those that end together come out in the order in which they were pushed.
-///
-/// Most services answer in the order of arrival. A request that ends no earlier than the last one in the FIFO is appended
-/// to it; only the others go through a heap. Memory grows with the most requests ever in flight, and is reused.
+/// Requests in flight, by their end; requests that end together come out in the order of their pushes. Most services
+/// answer in the order of arrival, so a request that ends no earlier than the last one in the FIFO is appended to it,
+/// and only other requests go through a heap. Memory grows with the maximum of requests in flight, and is reused.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct InFlightQueue {
     fifo: VecDeque<OrderKey>,
@@ -21,18 +20,17 @@ pub(crate) struct InFlightQueue {
     pushed: u64,
 }
 
-/// A request in flight, with the record it will have unless it is cut off.
+/// Request in flight, with the record it will have unless it is cut off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlightRequest {
-    /// Whose it is, of the machines that share the load.
+    /// Machine that sent the request.
     pub(crate) machine: u32,
     pub(crate) user: u32,
     pub(crate) record: RequestRecord,
-    /// Its answer, of a service that streams.
+    /// Its answer, if the service streams.
     pub(crate) stream: Option<StreamTicket>,
 }
 
-/// The place of a request in the order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct OrderKey {
     end: Timestamp,
@@ -69,7 +67,7 @@ impl InFlightQueue {
         in_fifo.into_iter().chain(in_heap).min()
     }
 
-    /// When the next request ends; [`Timestamp::NEVER`] when none does.
+    /// Returns the end of the next request; [`Timestamp::NEVER`] if none ends.
     pub(crate) fn next_end(&self) -> Timestamp {
         self.first().map_or(Timestamp::NEVER, |key| key.end)
     }
@@ -86,7 +84,7 @@ impl InFlightQueue {
         Some(self.flights[first.slot as usize])
     }
 
-    /// All that are still in flight, in the order in which they were started.
+    /// Returns all requests still in flight, in the order of their starts.
     pub(crate) fn into_started_order(self) -> Vec<InFlightRequest> {
         let mut keys: Vec<OrderKey> =
             self.fifo.into_iter().chain(self.heap.into_iter().map(|Reverse(key)| key)).collect();
@@ -108,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn they_come_out_by_end_and_then_in_the_order_they_went_in() {
+    fn requests_come_out_by_end_and_then_in_order_of_push() {
         let mut queue = InFlightQueue::default();
         for (index, end) in [5, 9, 9, 3, 5, 9, u64::MAX, 12].into_iter().enumerate() {
             queue.push(flight(index as u64, end));

@@ -1,12 +1,12 @@
 //! The simulator runs the same scenarios with the same driver as the engine, but in virtual time.
 //!
-//! Network and generator take no time here: a request reaches the service when it starts, and it starts at its intended
-//! start unless the user's limit on connections holds it back, or [`GeneratorFlaws`] were asked for. The result is what an
-//! ideal client would measure, exact to the nanosecond: the truth for other measurements.
+//! Network and generator take no time. A request starts at its intended start, unless the user's limit on connections
+//! or [`GeneratorFlaws`] hold it back, and reaches the service at once. The result is what an ideal client would
+//! measure, exact to the nanosecond: the truth for other measurements.
 //!
-//! [`simulate`] returns a [`Run`], [`simulate_on`] one for each of several machines, [`simulate_stripe`] that of one of them, and
-//! [`loops`] three. [`simulate_sessions`] has users who do one thing after another. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains small named
-//! experiments.
+//! [`simulate`] returns a [`Run`], [`simulate_on`] a run for each of several machines, [`simulate_stripe`] the run of
+//! one of them, and [`loops`] three runs. [`simulate_sessions`] has users whose requests follow each other.
+//! [`Simulation`] passes each request to the caller's [`Sink`]. [`labs`] contains small named experiments.
 //!
 //! The simulator is deterministic: the same scenario always gives the same records in the same order.
 //!

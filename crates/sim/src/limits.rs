@@ -1,14 +1,14 @@
-//! What is not simulated, because it would take hours or all of the memory.
+//! Limits on simulations, which might take hours or all of the memory.
 
 use truetail_model::service::Service;
 use truetail_model::workload::{LoadModel, Workload};
 
 use crate::SimError;
 
-/// The most requests of a simulation, with the events of their streams: some minutes and a few GiB at worst.
+/// Maximum number of requests and events of streams together: some minutes and a few GiB at worst.
 const MAX_STEPS: u64 = 100_000_000;
 
-/// Refuses a workload of more steps, as far as they are known in advance, and of as many users.
+/// Refuses a workload with more steps or users, as far as they are known in advance.
 ///
 /// # Errors
 /// [`SimError::TooLarge`].

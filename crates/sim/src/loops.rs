@@ -1,4 +1,4 @@
-//! One service, measured in three ways: by an open loop, by a closed loop, and by the closed loop with HdrHistogram's
+//! One service measured in three ways: by an open loop, by a closed loop, and by the closed loop with HdrHistogram's
 //! correction.
 
 use std::thread;
@@ -12,22 +12,21 @@ use crate::labs::CorrectedRecorder;
 use crate::run::facts;
 use crate::{SimError, SimOptions, Simulation, simulate};
 
-/// What each way of measuring saw.
+/// Runs of the three loops.
 #[derive(Clone, Debug)]
 pub struct Loops {
-    /// On the schedule of the scenario.
+    /// Run on the schedule of the scenario.
     pub open: Run,
-    /// Users who wait for their answers.
+    /// Run of users who wait for their answers.
     pub closed: Run,
-    /// The closed loop with HdrHistogram's correction.
+    /// Run of the closed loop with HdrHistogram's correction.
     pub corrected: Run,
-    /// How many requests of `corrected` are reconstructed.
+    /// Number of requests in `corrected` that are reconstructed.
     pub reconstructed: u64,
 }
 
-/// Simulates `scenario` with its own workload and with `closed`, at the same time. `expected_interval` is what the
-/// correction assumes to be the time between two requests of a user. The fault clock starts at the first request of each
-/// loop.
+/// Simulates `scenario` with its own workload and with `closed`, at the same time. The correction assumes
+/// `expected_interval` between two requests of a user. The fault clock starts at the first request of each loop.
 ///
 /// # Errors
 /// [`SimError`] if a workload has no end, or virtual time cannot advance.

@@ -1,4 +1,4 @@
-//! From a scenario to a run.
+//! Runs of scenarios in virtual time.
 
 use truetail_model::driver::Stripe;
 use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions};
@@ -9,24 +9,24 @@ use truetail_run::{Facts, OfferedLoad, Run, RunSource, StripeFacts};
 
 use crate::{FaultClockStart, GeneratorFlaws, Sessions, SimError, Simulation, SimulationEnd, StreamBooks};
 
-/// The most seconds that are allocated before a run: a day.
+/// Maximum number of seconds that are allocated before a run: a day.
 const MAX_ALLOCATED_SECONDS: u64 = 86_400;
 
-/// What a simulated run keeps.
+/// Options of a simulated run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimOptions {
-    /// Keep the distributions of each second in addition to those of the whole run.
+    /// If true, the distributions of each second are kept too.
     pub per_second: bool,
-    /// How many single requests to keep.
+    /// Number of single requests to keep.
     pub samples: SamplesOptions,
-    /// When the fault clock starts.
+    /// Start of the fault clock.
     pub fault_clock: FaultClockStart,
-    /// How late the generator is; `None`: never.
+    /// Flaws of the generator; `None`: it is never late.
     pub flaws: Option<GeneratorFlaws>,
 }
 
 impl Default for SimOptions {
-    /// The same as a real run.
+    /// The defaults of a real run.
     fn default() -> SimOptions {
         let recorder = RecorderOptions::default();
         SimOptions {
@@ -39,7 +39,7 @@ impl Default for SimOptions {
 }
 
 impl SimOptions {
-    /// The fastest: distributions of the whole run and counts of each second, nothing else.
+    /// The fastest options: only distributions of the whole run and counts of each second.
     pub const LEAN: SimOptions = SimOptions {
         per_second: false,
         samples: SamplesOptions::NONE,
@@ -47,7 +47,7 @@ impl SimOptions {
         flaws: None,
     };
 
-    /// A recorder with these options for a run of `workload`.
+    /// Creates a recorder with these options for a run of `workload`.
     pub fn recorder(&self, workload: &Workload) -> Recorder {
         let horizon = workload.model.horizon().duration.unwrap_or(Nanos::ZERO);
         let seconds = (Timestamp::ZERO + horizon + workload.limits.drain).second() as u64 + 1;
@@ -60,8 +60,8 @@ impl SimOptions {
     }
 }
 
-/// Runs `scenario` in virtual time: what an ideal client measures, without a network and, unless
-/// [`SimOptions::flaws`] say otherwise, with a generator that is never late. The same scenario always gives the same run.
+/// Runs `scenario` in virtual time and returns what an ideal client measures: without a network, and with a generator
+/// that is late only by [`SimOptions::flaws`]. The same scenario always gives the same run.
 ///
 /// Answers have no size in virtual time, so `bytes_in` is 0. No connection is opened, so there is no connect time.
 ///
@@ -80,11 +80,11 @@ pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimErro
     Ok(Run { facts, snapshot: recorder.finish(end.schedule_hash) })
 }
 
-/// The same for a partly open load whose sessions do what `sessions` says. The requests of a session are for the routes that
-/// it says, and not for the path of the scenario.
+/// Runs a partly open load like [`simulate`], but `sessions` decides about its sessions. It also chooses the route of
+/// each request, instead of the path of the scenario.
 ///
 /// # Errors
-/// As [`simulate`].
+/// Fails like [`simulate`].
 pub fn simulate_sessions(
     scenario: &Scenario,
     options: SimOptions,
@@ -96,18 +96,18 @@ pub fn simulate_sessions(
     Ok(Run { facts: facts(&scenario.name, workload, end), snapshot: recorder.finish(end.schedule_hash) })
 }
 
-/// The books of the streams of `scenario`; `None` where its service does not stream.
+/// Returns books for the streams of `scenario`; `None` if its service does not stream.
 fn books(scenario: &Scenario) -> Option<StreamBooks> {
     let measure_from = Timestamp(scenario.workload.warmup.0);
     scenario.service.stream.map(|_| StreamBooks::new(&scenario.path, measure_from))
 }
 
-/// Deals the load of `scenario` out over `machines`, at least one, whose requests meet one service, and returns the run of
-/// each. Where there is no cap on connections, and no number of requests in the closed model, the runs merge into what
-/// [`simulate`] returns: a cap and such a number are dealt out too.
+/// Deals the load of `scenario` out over `machines`, at least one, whose requests meet one service, and returns the run
+/// of each. The runs merge into the run of [`simulate`], unless a cap on connections, or a number of requests in the
+/// closed model, is dealt out too.
 ///
 /// # Errors
-/// As [`simulate`].
+/// Fails like [`simulate`].
 pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> Result<Vec<Run>, SimError> {
     let Scenario { service, workload, path, .. } = scenario;
     let mut sinks: Vec<Kept> = (0..machines).map(|_| (options.recorder(workload), books(scenario))).collect();
@@ -117,11 +117,11 @@ pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> R
     Ok(parts.map(|((stripe, kept), end)| run_of(stripe, kept, end, scenario)).collect())
 }
 
-/// The run of the machine that has `stripe`, as [`simulate_on`] returns it for as many machines as there are stripes. Only its
-/// own requests are kept.
+/// Returns the run of the machine that has `stripe`, like [`simulate_on`] for all stripes. Only its own requests are
+/// kept.
 ///
 /// # Errors
-/// As [`simulate`].
+/// Fails like [`simulate`].
 pub fn simulate_stripe(stripe: Stripe, scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
     let Scenario { service, workload, path, .. } = scenario;
     let sink = |each| (each == stripe).then(|| (options.recorder(workload), books(scenario)));
@@ -133,17 +133,16 @@ pub fn simulate_stripe(stripe: Stripe, scenario: &Scenario, options: SimOptions)
     Ok(run_of(stripe, kept, ends[own], scenario))
 }
 
-/// What is kept of one of several machines: its requests, and their streams where there are some.
+/// Sinks of one of several machines: its requests, and its streams if the service streams.
 type Kept = (Recorder, Option<StreamBooks>);
 
-/// The run of one of several machines.
 fn run_of(stripe: Stripe, (recorder, books): Kept, end: SimulationEnd, scenario: &Scenario) -> Run {
     let (stripe, stream) = (Some(StripeFacts::of(stripe, &scenario.workload)), books.map(StreamBooks::finish));
     let facts = Facts { stripe, stream, ..facts(&scenario.name, &scenario.workload, end) };
     Run { facts, snapshot: recorder.finish(end.schedule_hash) }
 }
 
-/// The facts of a run in virtual time.
+/// Returns the facts of a run in virtual time.
 pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Facts {
     Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),

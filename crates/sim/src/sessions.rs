@@ -5,39 +5,39 @@ use truetail_model::record::RequestRecord;
 use truetail_model::service::RouteId;
 use truetail_model::time::{Nanos, Timestamp};
 
-/// A request of a session.
+/// Request of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionRequest {
-    /// How the service treats it.
+    /// Route of the request.
     pub route: RouteId,
-    /// It is given up this long after its intended start; `None`: only by the timeout of the load.
+    /// Time after its intended start when it is given up; `None`: only the timeout of the load applies.
     pub max_time: Option<Nanos>,
 }
 
-/// Decides what sessions ask for in virtual time, as `SessionScript` of the engine does over sockets. A user stands for one
-/// session from its first request to its end, and for another one after that.
+/// Decides about sessions in virtual time, like `SessionScript` of the engine over sockets. A user number belongs to
+/// one session from its first request to its end, and then to another one.
 pub trait Sessions {
-    /// False where requests have nothing to do with each other.
+    /// False if requests are independent of each other.
     const FOLLOW_EACH_OTHER: bool = true;
 
-    /// A request of the session of `user` begins. Where the last session of this user has ended, this is the first request of
-    /// session `number`.
+    /// Returns the next request of the session of `user`: the first of session `number` if the user's last session has
+    /// ended.
     fn next_request(&mut self, user: u32, number: u64, arrival: Arrival) -> SessionRequest;
 
-    /// The request of this user has ended: how long the user thinks before the next one; `None`: the session has ended.
+    /// Reports the end of the user's request. Returns the think time before the next one; `None` ends the session.
     fn ended(&mut self, user: u32, record: &RequestRecord) -> Option<Nanos>;
 
-    /// The run ended at `now` before this arrival was issued. `user`: whose session it belongs to; `None` where there was no
-    /// time for any. `number`: that of its session.
+    /// Reports an arrival of session `number` that was not issued before the run ended at `now`. `user` is `None` if
+    /// the arrival was due before the run began.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp);
 
-    /// The run has ended at `now`: nothing comes after this.
+    /// Reports the end of the run at `now`. No call follows.
     fn run_ended(&mut self, now: Timestamp) {
         let _ = now;
     }
 }
 
-/// Each request for itself.
+/// Independent requests on one route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoSessions(pub(crate) RouteId);
 

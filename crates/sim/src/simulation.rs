@@ -17,27 +17,26 @@ use crate::stream_ticket::StreamTicket;
 use crate::streams::OpenStreams;
 use crate::{SimError, Sink, limits};
 
-/// When the fault clock of the service starts, in a simulation.
+/// Start of the fault clock of the service, in a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum FaultClockStart {
-    /// At the first request, as the server's does by default.
+    /// At the first request, like the default of the server.
     #[default]
     FirstRequest,
-    /// At the origin of the run, as the server's does on `POST /clock`.
+    /// At the origin of the run, like the server after `POST /clock`.
     Origin,
 }
 
 /// A workload and a service in virtual time.
 ///
-/// At one instant things happen in this order: requests that end, in the order in which they were started; then, one
-/// by one, the starts that the driver asks for. A request that takes no time ends at the instant of its start, after
-/// every start that was due with it. An answer at the instant of the timeout counts as an answer, and an end at the
-/// instant of the drain limit as an end.
+/// At one instant, first requests end, in the order of their starts. Then requests start, one by one. A request that
+/// takes no time ends at the instant of its start, after every start that was due with it. An answer at the instant of
+/// the timeout counts as an answer, and an end at the instant of the drain limit as an end.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     generators: Generators,
     service: VirtualService<StreamTicket>,
-    /// The answers of a service that streams.
+    /// Open answers, if the service streams.
     streams: Option<OpenStreams>,
     timeout: Option<Nanos>,
     fault_clock: Option<Timestamp>,
@@ -50,7 +49,6 @@ pub struct Simulation {
     generator: Option<LateGenerator>,
 }
 
-/// A generator with flaws, and what it knows of its own lateness.
 #[derive(Clone, Debug)]
 struct LateGenerator {
     flawed: FlawedGenerator,
@@ -59,31 +57,31 @@ struct LateGenerator {
     wakes: Timestamp,
 }
 
-/// How a simulation ended.
+/// End of a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimulationEnd {
-    /// When the last request had ended or was cut off.
+    /// Instant when the last request had ended or was cut off.
     pub at: Timestamp,
-    /// The hash of all planned arrivals.
+    /// Hash of all planned arrivals.
     pub schedule_hash: ScheduleHash,
-    /// Requests were in flight that would never end, without a timeout or a drain limit: a real run would have waited for
-    /// ever.
+    /// True if requests in flight would never end, without a timeout or a drain limit: a real run would wait forever.
     pub stuck: bool,
 }
 
 impl Simulation {
-    /// A simulation of `workload` on `service`, before its first event.
+    /// Creates a simulation of `workload` on `service`.
     ///
     /// # Errors
-    /// [`SimError::NoEnd`] if the workload has neither a duration nor a number of requests, [`SimError::TooLarge`] if it is absurd.
+    /// [`SimError::NoEnd`] if the workload has neither a duration nor a number of requests, [`SimError::TooLarge`] if
+    /// it is absurd.
     pub fn new(service: &Service, workload: &Workload, fault_clock: FaultClockStart) -> Result<Simulation, SimError> {
         Simulation::of_machines(service, workload, fault_clock, 1)
     }
 
-    /// The same with `machines` generators, at least one, that share the load and meet one service. Each has its stripe.
+    /// Creates a simulation with `machines` generators, at least one, that share the load and meet one service.
     ///
     /// # Errors
-    /// As [`Simulation::new`].
+    /// Fails like [`Simulation::new`].
     pub fn of_machines(
         service: &Service,
         workload: &Workload,
@@ -96,7 +94,7 @@ impl Simulation {
         limits::check(service, workload)?;
         let driver = |stripe| Driver::new(&workload.of_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
         let generators = Generators::new(Stripe::all(machines).map(driver).collect());
-        // With an endless drain the end of the run is not known while requests start.
+        // With an endless drain, the end of the run is not known while requests start.
         let service = VirtualService::new(service, "");
         let knows_its_end = generators.deadline() != Timestamp::NEVER;
         let no_feedback = matches!(workload.model, LoadModel::Open(_)) && workload.limits.connections.is_none();
@@ -118,26 +116,24 @@ impl Simulation {
         })
     }
 
-    /// The same with requests for `path`, which decides the form of streams.
+    /// Sets the path of all requests, which determines the format of streams.
     #[must_use]
     pub fn at_path(self, path: &str) -> Simulation {
         let service = VirtualService::new(self.service.service(), path);
         Simulation { streams: service.outline().map(OpenStreams::new), service, ..self }
     }
 
-    /// The same with a generator that is late.
+    /// Makes the generator late.
     #[must_use]
     pub fn with_flaws(self, flaws: GeneratorFlaws) -> Simulation {
         let generator =
             LateGenerator { flawed: FlawedGenerator::new(flaws), knock_on: KnockOn::default(), wakes: Timestamp::ZERO };
-        // What is in flight is known only where requests end one by one.
+        // The requests in flight are known only if requests end one by one.
         Simulation { generator: Some(generator), settles_at_start: false, ..self }
     }
 
-    /// Runs to the end and hands every arrival to `sink`.
-    ///
-    /// Records come in the order of their ends. With an open model, no cap on connections and a drain limit, where nothing
-    /// depends on an end, they come in the order of their starts.
+    /// Runs to the end and hands every arrival to `sink`, in the order of ends. If no start depends on an end (an open
+    /// model without a cap on connections, but with a drain limit), records come in the order of starts.
     ///
     /// # Errors
     /// [`SimError::NoProgress`] if virtual time does not advance.
@@ -145,22 +141,22 @@ impl Simulation {
         Ok(self.run_apart(std::slice::from_mut(sink))?[0])
     }
 
-    /// Runs to the end and hands the arrivals of each machine to its own sink. All end together.
+    /// Runs to the end and hands the arrivals of each machine to its own sink. All machines end together.
     ///
     /// # Errors
-    /// As [`Simulation::run`].
+    /// Fails like [`Simulation::run`].
     ///
     /// # Panics
-    /// If there is not one sink for each machine.
+    /// If the number of sinks is not the number of machines.
     pub fn run_apart<S: Sink>(self, sinks: &mut [S]) -> Result<Vec<SimulationEnd>, SimError> {
         let route = self.service.route();
         self.run_with(sinks, &mut NoSessions(route))
     }
 
-    /// The same as [`Simulation::run`] of a partly open load whose sessions do what `sessions` says.
+    /// Runs a partly open load like [`Simulation::run`], but `sessions` decides about its sessions.
     ///
     /// # Errors
-    /// As [`Simulation::run`].
+    /// Fails like [`Simulation::run`].
     pub fn run_sessions(
         mut self,
         sink: &mut impl Sink,
@@ -197,13 +193,13 @@ impl Simulation {
         Ok(self.close(stuck, sinks, sessions))
     }
 
-    /// Until when a late generator does nothing, though something is due.
+    /// Returns when a late generator wakes, if it sleeps though something is due.
     #[inline]
     fn sleeps_until(&self) -> Option<Timestamp> {
         self.generator.as_ref().map(|generator| generator.wakes).filter(|wakes| *wakes > self.now)
     }
 
-    /// Something may have fallen due just now: a late generator wakes for it later.
+    /// Puts a late generator to sleep if something has just fallen due.
     #[inline]
     fn fall_due(&mut self) {
         if let Some(generator) = &mut self.generator
@@ -245,8 +241,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// The record of a request that starts now and gets `answer`, by a fault clock that started at `clock`. Where only the
-    /// batch knows its end, it is that of a client that gives up.
+    /// Returns the record of a request that starts now and gets `answer`. The fault clock started at `clock`. If only
+    /// the batch knows the end, the record ends when the client gives up.
     #[inline]
     fn submit(
         &mut self,
@@ -256,7 +252,7 @@ impl Simulation {
         clock: Timestamp,
         answer: &VirtualAnswer,
     ) -> RequestRecord {
-        // NEVER saturates: it is the same on both clocks.
+        // NEVER saturates, so it is the same on both clocks.
         let completed = clock + answer.completed.unwrap_or(Timestamp::NEVER).since_origin();
         let limit = asked.max_time.map_or(Timestamp::NEVER, |time| start.arrival.intended_start + time);
         let gives_up = self.timeout.map_or(limit, |timeout| limit.min(self.now + timeout)).max(self.now);
@@ -265,20 +261,20 @@ impl Simulation {
         let record = RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None);
         let Some(generator) = &mut self.generator else { return record };
         let lag = record.delay.generator_lag;
-        // What waited for a permit was behind another one, whether or not that has ended by now.
+        // A request that waited for a permit was behind another one, even if that has ended by now.
         let is_idle = self.generators.of(machine).in_flight() == 1 && connection_wait.is_zero();
         let passed_on = generator.knock_on.start(self.now, lag, is_idle);
         RequestRecord { knock_on: passed_on.saturating_sub(lag), ..record }
     }
 
-    /// What a client meets: a stream that is cut is a body that is short.
+    /// Returns the action that a client meets: a cut stream is a short body.
     #[inline]
     fn action(&self, answer: &VirtualAnswer) -> Action {
         let is_cut = answer.is_stream && self.service.outline().is_some_and(|outline| outline.is_cut);
         if is_cut { Action::ShortBody } else { answer.plan.action }
     }
 
-    /// Hands over a request that has ended, with what there was of its stream.
+    /// Hands over a request that has ended, with its stream as far as it came.
     #[inline]
     fn hand_over(&mut self, request: &InFlightRequest, sink: &mut impl Sink) {
         if let (Some(streams), Some(ticket)) = (&mut self.streams, request.stream) {
@@ -287,7 +283,7 @@ impl Simulation {
         sink.ended(&request.record);
     }
 
-    /// Settles a request that was just started with the end it will have.
+    /// Settles a request that was just started, with the end it will have.
     #[inline]
     fn settle(&mut self, machine: u32, user: u32, record: &mut RequestRecord) {
         let driver = self.generators.of(machine);
@@ -299,8 +295,8 @@ impl Simulation {
         self.last_end = self.last_end.max(record.end);
     }
 
-    /// Advances to the next event, at the latest to `until`, and ends the requests that end there. False if there is no
-    /// further event.
+    /// Advances to the next event, at the latest to `until`, and ends the requests that end then. Returns false without
+    /// one.
     #[inline]
     fn advance<S: Sink, F: Sessions>(&mut self, until: Timestamp, sinks: &mut [S], sessions: &mut F) -> bool {
         let next = self.in_flight.next_end().min(until).min(self.next_of_streams());
@@ -324,7 +320,7 @@ impl Simulation {
         true
     }
 
-    /// When something next happens in the batch, or to a stream in it.
+    /// Returns the time of the next event of the batch, or of the next client that gives up on it.
     #[inline]
     fn next_of_streams(&mut self) -> Timestamp {
         let Some(streams) = &mut self.streams else { return Timestamp::NEVER };
@@ -332,7 +328,7 @@ impl Simulation {
         (clock + self.service.next_event().since_origin()).min(streams.next_deadline())
     }
 
-    /// Ends the streams of the batch that end at `now`: an event at the instant of the timeout still comes.
+    /// Ends the streams of the batch that end at `now`. An event at the instant of the timeout still comes.
     fn advance_streams(&mut self, now: Timestamp) {
         let clock = self.fault_clock.unwrap_or(Timestamp::ZERO);
         let Some(streams) = &mut self.streams else { return };
@@ -351,7 +347,7 @@ impl Simulation {
         }
     }
 
-    /// Cuts off what is still in flight, and records what was never issued.
+    /// Cuts off the requests still in flight, and records the arrivals that were never issued.
     fn close<S: Sink, F: Sessions>(mut self, stuck: bool, sinks: &mut [S], sessions: &mut F) -> Vec<SimulationEnd> {
         let at = self.now.max(self.last_end);
         let mut open = std::mem::take(&mut self.in_flight).into_started_order();
@@ -362,7 +358,6 @@ impl Simulation {
         for mut request in open {
             cut_off(&mut request.record, at);
             if F::FOLLOW_EACH_OTHER {
-                // Nothing follows.
                 let _ = sessions.ended(request.user, &request.record);
                 self.generators.of(request.machine).complete_step(request.user, at, None);
             }
@@ -383,7 +378,6 @@ impl Simulation {
     }
 }
 
-/// Turns `record` into that of a request in flight when the run ends at `at`.
 fn cut_off(record: &mut RequestRecord, at: Timestamp) {
     record.end = at;
     record.outcome = Outcome::InFlightAtEnd;

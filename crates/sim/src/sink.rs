@@ -4,28 +4,28 @@ use truetail_model::record::{Recorder, RequestRecord};
 use truetail_model::service::StreamEnd;
 use truetail_model::time::Timestamp;
 
-/// The answer to a request of a service that streams, as it would have come had its client waited.
+/// Answer of a service that streams, as it would have come if its client had waited.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SimulatedStream {
-    /// When its head comes; [`Timestamp::NEVER`] if none does.
+    /// Instant of the head; [`Timestamp::NEVER`] without a head.
     pub head: Timestamp,
-    /// It is the head of a stream.
+    /// True if it is the head of a stream.
     pub is_stream: bool,
-    /// When events come, and how many at once, ascending.
+    /// Instants of events, ascending, each with the number of events.
     pub events: Vec<(Timestamp, u64)>,
-    /// How it ends, where its connection is not closed before.
+    /// End of the stream, unless its connection is closed before.
     pub end: StreamEnd,
 }
 
 /// Receives the arrivals of a simulation.
 pub trait Sink {
-    /// An arrival was taken from the schedule. [`Sink::ended`] follows for each one, at once or later.
+    /// Receives an arrival that was taken from the schedule. [`Sink::ended`] follows for each, at once or later.
     fn planned(&mut self, intended_start: Timestamp);
 
-    /// The outcome of an arrival.
+    /// Receives the record of an arrival.
     fn ended(&mut self, record: &RequestRecord);
 
-    /// The same arrival, which [`Sink::ended`] follows for, was issued to a service that streams.
+    /// Receives the stream of an arrival just before [`Sink::ended`], if the service streams.
     fn streamed(&mut self, _record: &RequestRecord, _answer: &SimulatedStream) {}
 }
 
@@ -41,7 +41,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Hands everything to both, in order.
+/// Hands everything to both sinks, in order.
 impl<A: Sink, B: Sink> Sink for (A, B) {
     fn planned(&mut self, intended_start: Timestamp) {
         self.0.planned(intended_start);
@@ -59,7 +59,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 }
 
-/// Hands everything to it, if there is one.
+/// Hands everything to the sink, if it exists.
 impl<S: Sink> Sink for Option<S> {
     fn planned(&mut self, intended_start: Timestamp) {
         self.iter_mut().for_each(|sink| sink.planned(intended_start));
@@ -88,7 +88,6 @@ impl<S: Sink> Sink for &mut S {
     }
 }
 
-/// Keeps nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DiscardSink;
 

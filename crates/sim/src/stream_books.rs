@@ -1,4 +1,4 @@
-//! The books of streams in virtual time: the same that `--stream sse` keeps of sockets.
+//! Books of streams in virtual time, like the books of `--stream sse` over sockets.
 
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::service::{StreamEnd, StreamFormat};
@@ -10,10 +10,10 @@ use truetail_run::{
 
 use crate::{SimulatedStream, Sink};
 
-/// What language models end a stream with.
+/// End mark of streams of language models.
 const END_MARK: &str = "[DONE]";
 
-/// Counts streams and records the times of their events. Events that come at one instant came together.
+/// Counts streams and records the times of their events. Events at one instant came together.
 #[derive(Clone, Debug)]
 pub struct StreamBooks {
     facts: StreamFacts,
@@ -22,8 +22,8 @@ pub struct StreamBooks {
 }
 
 impl StreamBooks {
-    /// Empty books of requests for `path`. Arrivals before `measure_from` are in none of it. Streams of language models are
-    /// complete with their end mark.
+    /// Creates empty books of requests for `path`, which ignore arrivals before `measure_from`. Streams of language
+    /// models are complete with their end mark.
     pub fn new(path: &str, measure_from: Timestamp) -> StreamBooks {
         let is_model = StreamFormat::of_path(path) != StreamFormat::Plain;
         let facts = StreamFacts {
@@ -43,7 +43,7 @@ impl StreamBooks {
         StreamBooks { facts, detail: StreamDetail::default(), measure_from }
     }
 
-    /// The books.
+    /// Returns the books.
     pub fn finish(self) -> StreamFacts {
         StreamFacts { detail: Some(self.detail), ..self.facts }
     }
@@ -52,13 +52,13 @@ impl StreamBooks {
         self.facts.times.of_mut(time).record_n(value, 1);
     }
 
-    /// The time without a first event: it might have come later, or never would.
+    /// Records the time without a first event, which might have come later or never.
     fn without_event(&mut self, record: &RequestRecord, may_come: bool) {
         let time = if may_come { StreamTime::FirstEventCensored } else { StreamTime::FirstEventFailed };
         self.record(time, record.response_time());
     }
 
-    /// The events that came, and the longest gap between two of them.
+    /// Records the events that came, and returns the longest gap between two of them.
     fn events(&mut self, intended_start: Timestamp, events: &[(Timestamp, u64)]) -> Option<Nanos> {
         let count: u64 = events.iter().map(|(_, together)| together).sum();
         self.facts.events += count;
@@ -77,7 +77,7 @@ impl StreamBooks {
         longest
     }
 
-    /// Keeps a stream where it is one of those that are shown in full.
+    /// Keeps a stream if it is among the sampled ones.
     fn sample(&mut self, record: &RequestRecord, ending: StreamEnding, events: &[(Timestamp, u64)]) {
         let (intended, end) = (record.intended_start, record.end.max(record.intended_start));
         self.detail.sampled.offer_sent(intended.0, record.actual_start.0, end.0, || {
@@ -143,7 +143,7 @@ impl Sink for StreamBooks {
     }
 }
 
-/// How a stream ended whose head was that of a stream, of something else, or did not come.
+/// Returns the ending of a stream. `head` tells whether its head was the head of a stream; `None` without a head.
 fn ending(head: Option<bool>, outcome: Outcome, is_complete: bool) -> StreamEnding {
     match (head, outcome) {
         (Some(false), _) => StreamEnding::NotAStream,

@@ -1,6 +1,6 @@
-//! How a stream is found again.
+//! Tickets of streams.
 
-/// Finds a stream again, and none that has its place later.
+/// Identifies a stream, and no later stream in the same place.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct StreamTicket {
     pub(crate) place: u32,

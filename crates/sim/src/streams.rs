@@ -1,4 +1,4 @@
-//! The streams that are open in virtual time.
+//! Open streams in virtual time.
 
 use std::collections::VecDeque;
 
@@ -9,13 +9,13 @@ use crate::in_flight::InFlightRequest;
 use crate::sink::SimulatedStream;
 use crate::stream_ticket::StreamTicket;
 
-/// The answers of a service that streams, each in a place that is used again.
+/// Answers of a service that streams, each in a place that is used again.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenStreams {
     outline: StreamOutline,
     places: Vec<Place>,
     free: Vec<u32>,
-    /// When clients give up streams of the batch, in this order.
+    /// Times when clients give up streams of the batch, ascending.
     deadlines: VecDeque<(Timestamp, StreamTicket)>,
     begun: u64,
 }
@@ -24,23 +24,21 @@ pub(crate) struct OpenStreams {
 struct Place {
     seen: SimulatedStream,
     ticket: StreamTicket,
-    /// Its request, as long as only the batch knows its end.
+    /// Its request, while only the batch knows its end.
     in_batch: Option<InFlightRequest>,
 }
 
 impl OpenStreams {
-    /// None, of a service whose streams are like this.
     pub(crate) fn new(outline: StreamOutline) -> OpenStreams {
         OpenStreams { outline, places: Vec::new(), free: Vec::new(), deadlines: VecDeque::new(), begun: 0 }
     }
 
-    /// The ticket of the next answer.
     pub(crate) fn next_ticket(&self) -> StreamTicket {
         let place = self.free.last().copied().unwrap_or(self.places.len() as u32);
         StreamTicket { place, number: self.begun }
     }
 
-    /// An answer begins, by a fault clock that started at `origin`.
+    /// Begins an answer. The fault clock started at `origin`.
     pub(crate) fn begin(&mut self, answer: &VirtualAnswer, origin: Timestamp) {
         let ticket = self.next_ticket();
         let real = |instant: Timestamp| origin + instant.since_origin();
@@ -60,7 +58,7 @@ impl OpenStreams {
         }
     }
 
-    /// The batch decides when a stream ends, unless its client gives up, which it does at the end of `request` as it is now.
+    /// Lets the batch decide when a stream ends, unless its client gives up, at the current end of `request`.
     pub(crate) fn wait(&mut self, ticket: StreamTicket, request: InFlightRequest) {
         self.places[ticket.place as usize].in_batch = Some(request);
         if request.record.end != Timestamp::NEVER {
@@ -68,7 +66,7 @@ impl OpenStreams {
         }
     }
 
-    /// An event of the batch. Returns the request if it ends with it.
+    /// Adds an event of the batch. Returns the request if the event ends it.
     pub(crate) fn step(&mut self, ticket: StreamTicket, at: Timestamp, is_last: bool) -> Option<InFlightRequest> {
         let stream = &mut self.places[ticket.place as usize];
         if stream.ticket != ticket || stream.in_batch.is_none() {
@@ -80,7 +78,7 @@ impl OpenStreams {
         if is_last { stream.in_batch.take() } else { None }
     }
 
-    /// When the next client gives up a stream of the batch.
+    /// Returns when the next client gives up a stream of the batch.
     pub(crate) fn next_deadline(&mut self) -> Timestamp {
         while let Some((at, ticket)) = self.deadlines.front() {
             let stream = &self.places[ticket.place as usize];
@@ -92,7 +90,7 @@ impl OpenStreams {
         Timestamp::NEVER
     }
 
-    /// A request that its client gives up at `now`.
+    /// Returns a request that its client gives up at `now`.
     pub(crate) fn given_up(&mut self, now: Timestamp) -> Option<InFlightRequest> {
         if self.next_deadline() > now {
             return None;
@@ -101,13 +99,13 @@ impl OpenStreams {
         self.places[ticket.place as usize].in_batch.take()
     }
 
-    /// What there is of an answer that has ended.
+    /// Frees the place of an answer that has ended, and returns the answer as far as it came.
     pub(crate) fn take(&mut self, ticket: StreamTicket) -> &SimulatedStream {
         self.free.push(ticket.place);
         &self.places[ticket.place as usize].seen
     }
 
-    /// Requests whose end only the batch knows.
+    /// Takes the requests whose end only the batch knows.
     pub(crate) fn take_waiting(&mut self) -> impl Iterator<Item = InFlightRequest> + '_ {
         self.places.iter_mut().filter_map(|place| place.in_batch.take())
     }

@@ -1,5 +1,4 @@
-//! In the steady state a simulated request allocates nothing: ten times as many requests cost not one allocation more
-//! than what the most requests under way at once, and the seconds of the run, ask for.
+//! In the steady state a simulated request allocates nothing: ten times as many requests need no allocation more.
 
 #[path = "suite/common/mod.rs"]
 mod common;

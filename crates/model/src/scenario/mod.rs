@@ -2,7 +2,8 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `parse` | TOML text → [`Scenario`]; `workload`, `service`, `stream`, `faults` and `routes` read their sections; `stream`, `faults` and `routes` write their own |
+//! | `parse` | TOML text → [`Scenario`] |
+//! | `workload`, `service`, `stream`, `faults`, `routes` | the sections; the last three also write theirs |
 //! | `fields` | keys and values with their place in the text |
 //! | `keys` | keys and values to write |
 //! | `error` | [`ScenarioError`]: one line with file, line, column, key and help |

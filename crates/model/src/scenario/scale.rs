@@ -25,7 +25,8 @@ impl Scenario {
     /// | scaled | kept |
     /// |---|---|
     /// | duration, count of requests, warm-up, steps, ramps and periods of the profile | rates, users, think time |
-    /// | start and length of stalls and ramps; `at` and `for` of other faults | the service's baseline, ramp targets, `pause`, `over` |
+    /// | start and length of stalls and ramps | the service's baseline, ramp targets |
+    /// | `at` and `for` of other faults | `pause`, `over` |
     ///
     /// A shorter stall holds requests for less time: a stall of 1 s in 60 s gives p99 = 410 ms, and the scaled stall of
     /// 0.1 s in 6 s gives p99 = 50 ms. Times of the service itself stay, because they have a meaning of their own. A

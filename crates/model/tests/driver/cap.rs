@@ -8,7 +8,6 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 
 use crate::MS;
 
-/// A driver of `rate` evenly spaced arrivals a second, with a cap.
 fn capped(rate: f64, cap: u32) -> Driver {
     let schedule = Schedule {
         profile: Profile::constant(Rate::per_second(rate).unwrap()),
@@ -21,7 +20,7 @@ fn capped(rate: f64, cap: u32) -> Driver {
     Driver::new(&workload, WorkerShare::WHOLE)
 }
 
-/// Everything that can start at `now`: how long each waited for the cap, in milliseconds.
+/// Starts everything that can start at `now`, and returns the waits for the cap in milliseconds.
 fn start_all(driver: &mut Driver, now: Timestamp) -> Vec<u64> {
     let turns = std::iter::from_fn(|| match driver.poll(now) {
         Directive::Start(start) => Some(start.connection_wait.0 / MS),
@@ -31,7 +30,7 @@ fn start_all(driver: &mut Driver, now: Timestamp) -> Vec<u64> {
 }
 
 #[test]
-fn a_cap_that_is_raised_ends_the_wait_and_one_that_is_lowered_takes_back_what_is_given_back() {
+fn a_raised_cap_ends_the_wait_and_a_lowered_cap_withdraws_permits() {
     let mut driver = capped(1000.0, 1);
     let at = |ms: u64| Timestamp(ms * MS);
     assert_eq!(start_all(&mut driver, at(4)), [0], "one place, and the others wait");
@@ -65,14 +64,14 @@ fn a_cap_that_is_lifted_was_what_arrivals_waited_for() {
     let waited = start_all(&mut driver, at(9));
     assert_eq!(waited[..4], [4, 3, 2, 1], "each until there was no cap, not until it was started: {waited:?}");
     assert!(waited[4..].iter().all(|wait| *wait == 0), "whoever was due later waited for nothing: {waited:?}");
-    // Where a place was free nobody waited for the end of the cap.
+    // An arrival that finds a free place does not wait for the end of the cap.
     let mut driver = capped(1000.0, 9);
     driver.set_cap(None, at(5));
     assert!(start_all(&mut driver, at(9)).iter().all(|wait| *wait == 0));
 }
 
 proptest! {
-    /// Whatever the cap is changed to and when: never are there more starts than it allows, and none is held back.
+    /// For any changes of the cap, no more requests start than it allows, and none is held back without reason.
     #[test]
     fn a_cap_in_force_is_the_cap(steps in prop::collection::vec((0u8..4, 0u64..8, 1u64..5), 1..120)) {
         let mut driver = capped(1000.0, 2);

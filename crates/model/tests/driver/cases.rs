@@ -1,4 +1,4 @@
-//! Cases of any kind: load models, caps, stops, and how the service and the generator behave.
+//! Arbitrary cases: load models, caps, stops, and the behaviour of service and generator.
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
@@ -7,24 +7,22 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 
 use super::MS;
 
-/// When and how a run is stopped before its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
     pub at: Timestamp,
     pub at_once: bool,
 }
 
-/// One case.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub workload: Workload,
     pub workers: u32,
     pub stop: Option<Stop>,
-    /// Mean service time; single ones are up to five times as long.
+    /// Mean service time; a single one is at most five times as long.
     pub service: Nanos,
-    /// Some requests never end.
+    /// True if some requests never end.
     pub black_holes: bool,
-    /// The caller wakes up late and hears of ends in any order; else at the very instant of each event.
+    /// True if the caller wakes up late and hears of ends in any order, instead of at the instant of each event.
     pub late: bool,
     pub seed: u64,
 }
@@ -33,7 +31,6 @@ fn millis(low: u64, high: u64) -> impl Strategy<Value = Nanos> {
     (low * MS..=high * MS).prop_map(Nanos)
 }
 
-/// Up to two seconds, up to 200 requests, or both.
 fn horizon() -> impl Strategy<Value = Horizon> {
     prop_oneof![
         millis(1, 2_000).prop_map(|duration| Horizon { duration: Some(duration), requests: None }),
@@ -84,7 +81,7 @@ prop_compose! {
         late in any::<bool>(),
         seed in any::<u64>(),
     ) -> Case {
-        // A request that never ends may hold a count for ever, but not a duration.
+        // A request that never ends may hold up a count forever, but not a duration.
         let black_holes = black_holes && model.horizon().duration.is_some();
         let stop = stop.map(|(at, at_once)| Stop { at: Timestamp(at), at_once });
         let limits = Limits { connections, connection_per_session, timeout: None, drain };

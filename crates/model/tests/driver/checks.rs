@@ -1,4 +1,4 @@
-//! What must hold of a case that was played: the books, and the order of events of each load model.
+//! Checks of a played case: the books, and the order of events of each load model.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,6 @@ use truetail_model::workload::{Limits, LoadModel};
 use super::cases::Case;
 use super::player::{Played, play};
 
-/// What holds for every load model.
 fn check_books(played: &[Played]) {
     let mut merged = Snapshot::default();
     let mut seen = HashSet::new();
@@ -42,8 +41,7 @@ fn assert_ascending(intended: &[Timestamp]) {
     assert!(intended.is_sorted(), "not first in, first out: {intended:?}");
 }
 
-/// The workers together handed out the whole schedule, each arrival at its instant; after a stop, what was intended by
-/// then.
+/// Checks that the workers together handed out the whole schedule, or after a stop the arrivals intended by then.
 fn check_open(schedule: &Schedule, limits: &Limits, played: &[Played]) {
     let workers = played.len() as u64;
     let mut handed_out: Vec<Arrival> = played.iter().flat_map(Played::arrivals).collect();
@@ -77,7 +75,7 @@ fn check_open(schedule: &Schedule, limits: &Limits, played: &[Played]) {
     }
 }
 
-/// Each user asks again when it has its answer and has thought, and never before.
+/// Checks that each user asks again when it has its answer and has thought, and never before.
 fn check_closed(users: u32, think_time: Nanos, horizon: Horizon, case: &Case, played: &[Played]) {
     let mut most_users = 0;
     for worker in played {
@@ -107,13 +105,13 @@ fn check_closed(users: u32, think_time: Nanos, horizon: Horizon, case: &Case, pl
     }
 }
 
-/// Sessions come by the schedule, and inside one each request follows the answer to the one before.
+/// Checks that sessions come by the schedule, and that inside a session each request follows the answer before it.
 fn check_partly_open(sessions: &Schedule, requests: u32, think_time: Nanos, case: &Case, played: &[Played]) {
     let mut expected: Vec<Timestamp> = sessions.arrivals().map(|arrival| arrival.intended_start).collect();
     let mut opened = Vec::new();
     for worker in played {
         let opened_before = opened.len();
-        // By slot: when its session asks again, and how many requests it still has.
+        // By slot: the next intended start of its session, and the number of requests left.
         let mut running: HashMap<u32, (Timestamp, u32)> = HashMap::new();
         for started in &worker.started {
             let intended = started.start.arrival.intended_start;
@@ -133,7 +131,7 @@ fn check_partly_open(sessions: &Schedule, requests: u32, think_time: Nanos, case
         assert_ascending(&opened[opened_before..]);
         let due = |intended| running.values().any(|(due, left)| *due == intended && *left > 0);
         opened.extend(worker.unissued.iter().map(|arrival| arrival.intended_start).filter(|intended| !due(*intended)));
-        // Sessions under way go on past those that wait for a place.
+        // Running sessions continue past sessions that wait for a place.
         if !case.late && !case.workload.has_connection_per_session() {
             check_order(worker);
         }

@@ -1,5 +1,5 @@
-//! The driver under random interleavings in virtual time: random service times and orders of completion, a generator
-//! that is late, caps, stops at any instant, all load models, one to five workers.
+//! The driver under random interleavings in virtual time: random service times and orders of completion, a late
+//! generator, caps, stops at any instant, all load models, one to five workers.
 
 mod cap;
 mod cases;

@@ -1,4 +1,4 @@
-//! Plays a case in virtual time, and checks at each step what must hold there.
+//! Plays a case in virtual time, and checks the invariants at each step.
 
 use std::collections::HashSet;
 
@@ -11,16 +11,14 @@ use truetail_model::time::{Nanos, Timestamp};
 use super::MS;
 use super::cases::Case;
 
-/// One request that was started.
 #[derive(Clone, Copy, Debug)]
 pub struct Started {
     pub start: DueRequest,
     pub at: Timestamp,
-    /// [`Timestamp::NEVER`] while, or because, it has not ended.
+    /// [`Timestamp::NEVER`] if it has not ended.
     pub ended: Timestamp,
 }
 
-/// What one worker did.
 pub struct Played {
     pub started: Vec<Started>,
     pub unissued: Vec<Arrival>,
@@ -32,13 +30,12 @@ pub struct Played {
 }
 
 impl Played {
-    /// All arrivals it was responsible for.
+    /// Returns all arrivals that the worker was responsible for.
     pub fn arrivals(&self) -> impl Iterator<Item = Arrival> + '_ {
         self.started.iter().map(|started| started.start.arrival).chain(self.unissued.iter().copied())
     }
 }
 
-/// Drives one worker through its whole run, and checks at each step what must hold there.
 struct Player<'a> {
     case: &'a Case,
     cap: Option<u64>,
@@ -46,13 +43,13 @@ struct Player<'a> {
     random: Random,
     now: Timestamp,
     started: Vec<Started>,
-    /// Requests under way, by their place in `started`, with the instant at which they end.
+    /// Requests in flight: place in `started`, and end.
     under_way: Vec<(usize, Timestamp)>,
-    /// When a permit was given back, ascending: by each request that ended, or by each session.
+    /// Times when permits were given back, by a request or by a session, ascending.
     ends: Vec<Timestamp>,
-    /// How many permits were taken.
+    /// Number of permits taken.
     taken: usize,
-    /// Who stands for a session that has a connection.
+    /// Users whose session holds a connection.
     sessions: HashSet<u32>,
     stopped_at: Option<Timestamp>,
     recorder: Recorder,
@@ -103,7 +100,7 @@ impl<'a> Player<'a> {
         self.end(expired_at)
     }
 
-    /// Where no end is awaited, one that came now would start nothing now.
+    /// Checks that an end that is not awaited would start nothing now.
     fn check_what_is_awaited(&self) {
         if let Some((place, _)) = self.under_way.first()
             && !self.driver.awaits_completion(self.now)
@@ -151,7 +148,7 @@ impl<'a> Player<'a> {
         self.started.push(Started { start, at: self.now, ended: Timestamp::NEVER });
     }
 
-    /// The j-th request or session to start, of those under a cap of c, finds a place when j − c of those before it have ended.
+    /// Returns the wait for a permit: under a cap of c, the j-th start waits for the end number j − c, if there is one.
     fn wait_for_a_place(&self, intended: Timestamp) -> Nanos {
         let Some(needed) = self.cap.and_then(|cap| self.taken.checked_sub(cap as usize)) else {
             return Nanos::ZERO;
@@ -167,7 +164,7 @@ impl<'a> Player<'a> {
         self.now + Nanos(1 + service as u64)
     }
 
-    /// Moves on to the next event, or in a late case some time beyond it, and reports what has ended by then.
+    /// Moves to the next event, or in a late case beyond it, and reports the requests that have ended by then.
     fn advance(&mut self, until: Timestamp) {
         let stop = self.case.stop.filter(|_| self.stopped_at.is_none()).map(|stop| stop.at.max(self.now));
         let ends = self.under_way.iter().map(|(_, end)| *end);

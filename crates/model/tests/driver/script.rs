@@ -1,4 +1,4 @@
-//! Sessions that follow a script: they go on when the caller says so, and end when it says so.
+//! Sessions that follow a script: the caller says when they continue and end.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::driver::{Directive, Driver, Unissued, WorkerShare};
@@ -26,7 +26,7 @@ fn with_limits(limits: Limits) -> Driver {
     driver
 }
 
-/// The user of the request that is due at `ms`, and when it was due.
+/// Returns the user of the request that is due at `ms`, and its intended start in milliseconds.
 fn started(driver: &mut Driver, ms: u64) -> (u32, u64) {
     match driver.poll(Timestamp(ms * MS)) {
         Directive::Start(start) => (start.user, start.arrival.intended_start.0 / MS),
@@ -54,7 +54,7 @@ fn a_session_goes_on_after_the_last_one_has_begun() {
 }
 
 #[test]
-fn what_was_due_at_the_end_is_unissued_and_what_was_not_is_left_out() {
+fn only_requests_due_at_the_end_count_as_unissued() {
     let mut driver = driver();
     let users: Vec<u32> = [0, 100, 200, 300].into_iter().map(|ms| started(&mut driver, ms).0).collect();
     driver.complete_step(users[0], Timestamp(310 * MS), None);
@@ -94,7 +94,7 @@ fn a_script_may_ask_for_more_requests_than_the_workload_says() {
 }
 
 #[test]
-fn a_session_that_has_a_connection_keeps_its_place_while_it_thinks_and_goes_on_past_those_that_wait() {
+fn a_session_with_a_connection_keeps_it_while_it_thinks() {
     let mut driver = with_limits(Limits { connections: Some(1), connection_per_session: true, ..Limits::default() });
     let (user, _) = started(&mut driver, 0);
     assert!(!driver.complete_step(user, Timestamp(50 * MS), Some(Timestamp(150 * MS))));

@@ -1,4 +1,4 @@
-//! Single cases, told in full.
+//! Single cases, in full.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::driver::{Directive, Driver, WorkerShare};
@@ -22,7 +22,7 @@ fn limits(connections: Option<u32>, drain: Nanos) -> Limits {
     Limits { connections, timeout: None, drain, ..Limits::default() }
 }
 
-/// A count that the duration does not reach must not end the run, whatever the spacing.
+/// A count that the duration does not reach must not end the run.
 #[test]
 fn a_count_beyond_the_duration_changes_nothing() {
     for requests in [None, Some(101), Some(1_000_000), Some(u64::MAX)] {
@@ -39,7 +39,7 @@ fn a_count_that_the_profile_never_reaches_ends_with_it() {
     assert!(last > Nanos::from_secs(9) && last < Nanos::from_secs(10), "{last}");
 }
 
-/// All requests of the schedule are handed out even where workers have no place or no user of their own.
+/// All requests of the schedule are handed out, even if some workers have no place or no user.
 #[test]
 fn more_hands_than_places_leave_nothing_undone() {
     let workers = 5;
@@ -63,7 +63,6 @@ fn more_hands_than_places_leave_nothing_undone() {
     assert_eq!(planned_by(&closed), [4, 3, 3, 0, 0]);
 }
 
-/// One place: who waits for it, and how long.
 #[test]
 fn a_wait_for_a_place_has_its_length_and_its_owner() {
     let mut driver = Driver::new(&open("100", None, Some(4), limits(Some(1), SECOND)), WorkerShare::WHOLE);
@@ -71,16 +70,16 @@ fn a_wait_for_a_place_has_its_length_and_its_owner() {
     let started = |turn| if let Directive::Start(start) = turn { start.connection_wait } else { panic!("{turn:?}") };
     assert_eq!(started(driver.poll(at(0))), Nanos::ZERO);
     assert_eq!(driver.poll(at(0)), Directive::Wait { until: at(10) });
-    // Due at 10, and the only place is taken.
+    // Due at 10 ms, while the only place is taken.
     assert!(matches!(driver.poll(at(12)), Directive::Wait { until } if until == driver.deadline()));
     driver.complete(0, at(17));
-    // The generator hears of it at 19: 7 ms are the cap's, 2 ms its own.
+    // The generator hears of it at 19 ms: 7 ms are the cap's, and 2 ms its own.
     assert_eq!(started(driver.poll(at(19))), Nanos(7 * MS));
     driver.complete(0, at(21));
-    // The place was free at 21, and this one is due at 20.
+    // The place was free at 21 ms, and this arrival was due at 20 ms.
     assert_eq!(started(driver.poll(at(40))), Nanos(MS));
     driver.complete(0, at(29));
-    // Free before it was due at 30: all of the delay is the generator's.
+    // The place was free before the arrival was due at 30 ms: all of the delay is the generator's.
     assert_eq!(started(driver.poll(at(41))), Nanos::ZERO);
     driver.complete(0, at(50));
     assert_eq!(driver.poll(at(50)), Directive::Finished);
@@ -109,7 +108,7 @@ fn a_second_stop_ends_the_drain() {
     assert_eq!(driver.unissued(), None);
 }
 
-/// A stop that comes between an arrival and the next look.
+/// The stop comes between an arrival and the next poll.
 #[test]
 fn what_fell_due_just_before_a_stop_is_sent() {
     for (cap, sent) in [(None, 2), (Some(1), 0)] {
@@ -128,7 +127,7 @@ fn what_fell_due_just_before_a_stop_is_sent() {
     }
 }
 
-/// A backlog is not worked off after a stop, nor is more than a moment spent on what fell due last.
+/// A stop ends a backlog, and sends the arrivals that fell due last only for a moment.
 #[test]
 fn a_stop_ends_a_backlog() {
     for (caught_up, polled) in [(None, 500), (Some(495), 601)] {
@@ -144,9 +143,9 @@ fn a_stop_ends_a_backlog() {
     }
 }
 
-/// A user goes on when answered: whether that would have been before the end decides.
+/// A user sends again when answered, so the time of the answer decides.
 #[test]
-fn a_closed_loop_is_cut_short_where_a_user_would_have_asked_again() {
+fn a_closed_loop_is_cut_short_if_a_user_would_ask_again() {
     let horizon = |duration, requests| Horizon { duration, requests };
     let cases = [
         (horizon(Some(SECOND), None), 999, true),
@@ -172,7 +171,7 @@ fn an_end_without_a_start_is_a_bug() {
     Driver::new(&open("100", Some(SECOND), None, limits(None, SECOND)), WorkerShare::WHOLE).complete(0, Timestamp(1));
 }
 
-/// Extremes of every limit meet without overflow.
+/// Extreme limits together do not overflow.
 #[test]
 fn limits_as_long_as_time_itself() {
     let forever = Nanos::MAX;
@@ -200,7 +199,7 @@ fn limits_as_long_as_time_itself() {
 }
 
 #[test]
-fn a_session_under_way_does_not_bring_the_end_of_the_drain_forward() {
+fn a_running_session_does_not_end_the_drain_early() {
     let sessions = Schedule {
         profile: Profile::constant("0.01/s".parse().unwrap()),
         spacing: Spacing::Even,
@@ -211,7 +210,7 @@ fn a_session_under_way_does_not_bring_the_end_of_the_drain_forward() {
     let limits = Limits { drain: Nanos::from_secs(5), ..Limits::default() };
     let mut driver = Driver::new(&Workload { model, limits, warmup: Nanos::ZERO }, WorkerShare::WHOLE);
     assert!(matches!(driver.poll(Timestamp::ZERO), Directive::Start(_)));
-    // The next session would come after the horizon, and a follow-up comes when this one is answered, however late.
+    // The next session would come after the horizon, but a follow-up comes whenever this one is answered.
     let late = Timestamp(20_000 * MS);
     assert_eq!(driver.poll(late), Directive::Wait { until: Timestamp(65_000 * MS) });
     driver.complete(0, late);

@@ -1,4 +1,4 @@
-//! Scenarios of any kind whose faults can happen.
+//! Arbitrary scenarios whose faults can happen.
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
@@ -21,7 +21,7 @@ fn nanos(low: u64, high: u64) -> impl Strategy<Value = Nanos> {
     (low..=high).prop_map(Nanos)
 }
 
-/// At least 1000 s, so that the faults below can happen.
+/// Long enough that the faults below can happen.
 fn horizon() -> impl Strategy<Value = Horizon> {
     (nanos(1000 * S, u64::MAX), proptest::option::of(1_000..=u64::MAX))
         .prop_map(|(duration, requests)| Horizon { duration: Some(duration), requests })
@@ -61,7 +61,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Narrowed at least by a share, so that no fault leaves none for the next.
+    /// Narrowed at least by a share, so that every fault leaves requests for the next.
     fn select()(
         share in 1e-9..=1.0,
         every in proptest::option::of(Just(1)),
@@ -152,7 +152,7 @@ fn any_fault(gates: &'static [Gate]) -> impl Strategy<Value = Fault> {
 }
 
 prop_compose! {
-    /// A route, but for its place, which is in its path so that none hides another.
+    /// A route whose place is later added to its path, so that no route hides another.
     fn route()(
         end in "[a-z/]{0,5}[*]?",
         baseline in nanos(1, u64::MAX),

@@ -7,7 +7,7 @@ use super::parse;
 
 const PAGE: &str = include_str!("../../../../docs/scenarios.md");
 
-/// The examples of the page, each completed by the sections that it leaves out.
+/// Returns the examples of the page, each completed with the sections that it leaves out.
 fn examples() -> Vec<Scenario> {
     let blocks = PAGE.split("```toml\n").skip(1).map(|rest| rest.split_once("```").expect("the end of a block").0);
     blocks

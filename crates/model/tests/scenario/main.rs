@@ -1,4 +1,4 @@
-//! Scenario files: what is read, what is refused and in which words, and that nothing is lost on the way out and back.
+//! Scenario files: reading, refusal with a message, and no loss on writing and reading back.
 
 #[path = "../suite/any/mod.rs"]
 mod any;
@@ -18,12 +18,12 @@ fn parse(text: &str) -> Result<Scenario, String> {
     Scenario::parse(text, "x.toml").map_err(|error| error.to_string())
 }
 
-/// A scenario of one minute at 1000/s with these lines in its sections.
+/// Returns a scenario of one minute at 1000/s with these lines in its sections.
 fn file(workload: &str, service: &str) -> String {
     format!("[workload]\nrate = 1000\nduration = \"60s\"\n{workload}\n[service]\nbaseline = \"10ms\"\n{service}\n")
 }
 
-/// The faults of a file with this one; `lines` are separated by `;`.
+/// Returns the fault of a file with these lines, which are separated by `;`.
 fn fault(lines: &str) -> Result<Fault, String> {
     let lines = lines.replace("; ", "\n");
     parse(&file("", &format!("[[service.fault]]\n{lines}"))).map(|scenario| scenario.service.faults[0].clone())

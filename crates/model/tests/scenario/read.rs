@@ -1,4 +1,4 @@
-//! What is read, and what is assumed where nothing is said.
+//! Values read from scenarios, and defaults of missing keys.
 
 use truetail_model::arrival::{Horizon, RateProfile, Schedule, Spacing};
 use truetail_model::scenario::Scenario;

@@ -1,10 +1,10 @@
-//! What is refused: where, and in which words.
+//! Refused scenarios: line and message of the error.
 
 use truetail_model::scenario::Scenario;
 
 use super::{fault, file, parse};
 
-/// Asserts that a text is refused on this line, in words that contain each of `says`.
+/// Asserts that a text is refused on this line, with a message that contains each of `says`.
 #[track_caller]
 fn refused(text: &str, line: usize, says: &[&str]) {
     let error = Scenario::parse(text, "x.toml").expect_err(text);
@@ -24,7 +24,7 @@ fn unknown_keys_are_named_with_what_was_meant() {
     refused(&format!("nam = 'x'\n{}", file("", "")), 1, &["unknown key 'nam'; did you mean 'name'?"]);
     let with_fault = "[[service.fault]]\nkind = 'stall'\nat = '1s'\nfor = '1s'\ntarget = '1s'";
     refused(&file("", with_fault), 11, &["'target' in [[service.fault]]", "use one of kind, at, for, gate"]);
-    // The first in the file is named, not the first in the alphabet.
+    // The message names the first key in the file, not the first in the alphabet.
     refused(&file("zzz = 1\naaa = 1", ""), 4, &["'zzz'"]);
 }
 

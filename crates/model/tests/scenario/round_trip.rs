@@ -1,4 +1,4 @@
-//! Any scenario, written and read again; and texts that are none.
+//! Scenarios written and read back, and texts that are not scenarios.
 
 use proptest::prelude::*;
 use truetail_model::scenario::Scenario;

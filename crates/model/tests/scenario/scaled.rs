@@ -1,4 +1,4 @@
-//! Scenarios made longer or shorter.
+//! Scenarios scaled to longer or shorter runs.
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Profile, Schedule};
@@ -11,12 +11,12 @@ use super::any_scenario::scenario;
 use super::{S, file, parse};
 
 proptest! {
-    /// What is scaled can still happen, for any scenario and any sensible duration.
+    /// Faults of a scaled scenario can still happen, for any scenario and any sensible duration.
     #[test]
     fn a_scaled_scenario_is_one_that_can_be_read(scenario in scenario(), to in S..1_000_000 * S) {
         let scaled = scenario.scaled_to(Nanos(to)).unwrap();
         prop_assert_eq!(scaled.workload.model.horizon().duration, Some(Nanos(to)));
-        // A recording is cut, so that nothing may be left of it.
+        // A recording is cut, and may become empty.
         if !matches!(&scaled.workload.model, LoadModel::Open(Schedule { profile: Profile::Trace(_), .. })
             | LoadModel::PartlyOpen { sessions: Schedule { profile: Profile::Trace(_), .. }, .. })
         {
@@ -46,7 +46,7 @@ fn scaling_keeps_the_share_of_the_run() {
     assert_eq!(ramp.service.faults, [Fault::Ramp { from: Timestamp(2 * S), to: Timestamp(5 * S), target }]);
 }
 
-/// 59.999999999 s of a minute are a second of a second, rounded; the fault still begins before the end.
+/// 59.999999999 s of a minute round to all of a second, but the fault still begins before the end.
 #[test]
 fn scaling_rounds_nothing_out_of_the_run() {
     let text = file("warmup = '59999999999ns'", "[[service.fault]]\nkind = 'reset'\nat = '59999999999ns'");
@@ -61,7 +61,7 @@ fn scaling_a_count_and_a_profile() {
     let scaled = parse(text).unwrap().scaled_to(Nanos::from_secs(1)).unwrap();
     let LoadModel::Open(schedule) = &scaled.workload.model else { panic!("open") };
     assert_eq!(schedule.horizon, Horizon { duration: Some(Nanos(S)), requests: Some(100) });
-    // L(t) = 10·t², so arrival 999 comes after √99.9 = 9.994998750 s, and that is what becomes 1 s.
+    // L(t) = 10·t², so arrival 999 comes after √99.9 = 9.994998750 s, which becomes 1 s.
     assert_eq!(schedule.profile.to_string(), "ramp:0..200/1000500375ns");
 }
 

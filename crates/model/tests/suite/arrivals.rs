@@ -1,4 +1,4 @@
-//! One suite that every rate profile × spacing passes, and the cases that belong to one of them.
+//! A suite for every rate profile × spacing, and cases of single ones.
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, Horizon, Profile, RateProfile, Schedule, ScheduleHash, Spacing, Trace};
@@ -6,14 +6,14 @@ use truetail_model::time::{Nanos, Timestamp};
 
 const S: u64 = 1_000_000_000;
 
-/// Seeds of the schedules with random gaps. They are fixed, so that no test is a matter of luck.
+/// Seeds of the schedules with random gaps, fixed so that no test depends on chance.
 const SEEDS: [u64; 3] = [1, 42, u64::MAX];
 
 fn profile(text: &str) -> Profile {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// 4 000 arrivals over 40 s that are neither even nor random, none at the same instant.
+/// Returns 4,000 arrivals over 40 s that are neither even nor random, at distinct instants.
 fn recording() -> Profile {
     let instant = |k: u64| Timestamp(k * 10_000_000 + (k * k * 7_919) % 9_000_000);
     Profile::Trace(Trace::new((0..4_000).map(instant).collect()).unwrap())
@@ -39,8 +39,7 @@ fn dealt_and_gathered(schedule: &Schedule, n: u64) -> Vec<Arrival> {
     gathered
 }
 
-/// The suite. `seconds` is a horizon within which the profile has at least 1 000 arrivals and, for a recording, does
-/// not end.
+/// The suite. Within `seconds`, the profile has at least 1,000 arrivals, and a recording does not end.
 mod suite {
     use super::*;
 
@@ -76,7 +75,7 @@ mod suite {
         }
     }
 
-    /// A longer horizon only adds arrivals at the end, and a count cuts them where it says.
+    /// A longer horizon only adds arrivals at the end, and a count only cuts them off.
     pub fn the_horizon_cuts_and_moves_nothing(profile: &Profile, spacing: Spacing, seconds: f64) {
         let duration = Nanos::from_secs_f64(seconds).0;
         let cut = |duration, requests| -> Vec<Arrival> {
@@ -111,7 +110,7 @@ mod suite {
         }
     }
 
-    /// What is taken together up to an instant is what a walk finds there, and the walk goes on behind it.
+    /// A block up to an instant has the arrivals that a walk finds up to it, and the walk continues after it.
     pub fn blocks_are_the_arrivals_in_them(profile: &Profile, spacing: Spacing, seconds: f64) {
         let duration = Nanos::from_secs_f64(seconds).0;
         let schedule = schedule(profile.clone(), spacing, 3, Some(duration), None);
@@ -144,7 +143,7 @@ mod suite {
         assert_ne!(shorter.hash(), of(1).hash());
     }
 
-    /// inverse and cumulative undo each other: L(L⁻¹(k)) = k always, L⁻¹(L(t)) = t where the rate is not near zero.
+    /// inverse and cumulative undo each other: L(L⁻¹(k)) = k always, L⁻¹(L(t)) = t if the rate is not near zero.
     pub fn inverse_and_integral_agree(profile: &Profile, _: Spacing, seconds: f64) {
         let most = profile.cumulative(seconds);
         for i in 0..2_000 {
@@ -166,8 +165,8 @@ mod suite {
         }
     }
 
-    /// After the change of time t → L(t) the gaps of exponential spacing are exponential with mean 1. Kolmogorov and
-    /// Smirnov's statistic D of n gaps is above 1.9495/√n with probability 0.001 when that is so.
+    /// After the change of time t → L(t), the gaps of exponential spacing are exponential with mean 1. Then the
+    /// Kolmogorov–Smirnov statistic D of n gaps is above 1.9495/√n with probability 0.001.
     pub fn gaps_are_exponential_in_the_time_of_the_integral(profile: &Profile, spacing: Spacing, seconds: f64) {
         for seed in SEEDS {
             let duration = Nanos::from_secs_f64(seconds).0;
@@ -227,8 +226,8 @@ every_profile_passes! {
     recorded: recording(), 39.0;
 }
 
-/// Asserts that arrival `k` is within a nanosecond of the solution of L(t) = k: L is below k a nanosecond before it and
-/// not below a nanosecond after it. `scaled` gives L(t) − k times a positive factor, exactly, for t in nanoseconds.
+/// Asserts that arrival `k` is within a nanosecond of the solution of L(t) = k: a nanosecond before it, L is below k,
+/// and a nanosecond after it, L is not. `scaled` gives L(t) − k times a positive factor, exactly, for t in nanoseconds.
 fn within_a_nanosecond(profile: &Profile, k: u64, scaled: impl Fn(i128, i128) -> i128) {
     let schedule = schedule(profile.clone(), Spacing::Even, 0, None, None);
     let t = i128::from(schedule.stripe(k, k + 1).next().unwrap().intended_start.0);
@@ -276,7 +275,7 @@ fn steps_do_not_drift() {
     FAR.into_iter().for_each(|k| within_a_nanosecond(&profile("steps:700/1000s,3000/1h"), k, scaled));
 }
 
-/// With f64: at 1 000/s a nanosecond is 1e-6 arrivals, and L is known to 1e-8 here.
+/// Computed in f64: at 1,000/s a nanosecond is 1e-6 arrivals, and L is known to 1e-8 here.
 #[test]
 fn a_sine_does_not_drift() {
     let (mean, amplitude, period) = (1_000.0, 900.0, 60.0);
@@ -362,7 +361,7 @@ fn a_ramp_to_zero_has_no_arrival_when_it_is_over() {
 #[test]
 fn a_pause_holds_the_arrival_that_falls_on_its_beginning() {
     assert_eq!(instants_of("steps:0/1s,2/1s,0/3s,1/1s", 4), [S, S + S / 2, 5 * S, 6 * S]);
-    // 0.14 × 50 is a little more than 7 in binary, and arrival 7 is on the border all the same.
+    // 0.14 × 50 is a little more than 7 in binary, but arrival 7 still lies on the border.
     assert_eq!(instants_of("steps:0.14/50s,0/5s,1/10s", 9)[7..], [55 * S, 56 * S]);
     assert_eq!(instants_of("steps:3/1s,0/1s", 100).len(), 3);
 }
@@ -372,7 +371,7 @@ fn a_schedule_without_limits_goes_on() {
     let endless = schedule(profile("1000"), Spacing::Even, 0, None, None);
     assert_eq!((endless.count(), endless.last_arrival()), (None, None));
     assert_eq!(endless.arrivals().nth(100_000).unwrap().intended_start.0, 100 * S);
-    // Beyond 292 years there is no schedule.
+    // A schedule ends after 292 years.
     assert!(endless.stripe(u64::MAX - 1, u64::MAX).next().is_none());
     let count = schedule(profile("1000"), Spacing::Even, 0, None, Some(u64::MAX)).count().unwrap();
     let years = count / 1_000 / 86_400 / 365;
@@ -426,7 +425,7 @@ proptest! {
         prop_assert_eq!(dealt_and_gathered(&schedule, n), all);
     }
 
-    /// The hash tells schedules apart that differ in one arrival.
+    /// Schedules that differ in one arrival have different hashes.
     #[test]
     fn one_arrival_moves_the_hash(requests in 1u64..100, index in any::<prop::sample::Index>(), by in 1u64..1_000) {
         let schedule = schedule(profile("1000"), Spacing::Even, 0, None, Some(requests));

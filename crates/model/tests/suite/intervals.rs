@@ -1,5 +1,4 @@
-//! What is kept by interval is what was recorded, however long the intervals have become, and in whatever order parts are
-//! put together.
+//! Data by interval equals the recorded data, for any length of intervals and any order of merging.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +12,10 @@ use truetail_model::record::{
 use truetail_model::time::{Nanos, Timestamp};
 
 const S: u64 = 1_000_000_000;
-/// As many intervals as there are at most.
+/// Maximum number of intervals.
 const MOST: u64 = 512;
 
-/// Arrivals of a run of up to some hours, in no order at all.
+/// Generates arrivals of a run of up to some hours, in no order.
 fn records() -> impl Strategy<Value = Vec<RequestRecord>> {
     let length = prop_oneof![Just(10u64), Just(MOST), Just(MOST + 1), 1u64..20_000];
     let arrival = (record(), 0.0..1.0f64);
@@ -46,7 +45,7 @@ fn recorded<'a>(records: impl Iterator<Item = &'a RequestRecord>) -> Snapshot {
     recorder.finish(ScheduleHash::default())
 }
 
-/// The shortest intervals, of a power of two of seconds, that are not more than there may be.
+/// Returns the shortest length of intervals, a power of two of seconds, that needs at most [`MOST`] intervals.
 fn expected_width_s(records: &[RequestRecord]) -> u64 {
     let last = records.iter().map(|record| record.intended_start.second() as u64).max().unwrap_or(0);
     (last / MOST + 1).next_power_of_two()
@@ -97,7 +96,7 @@ proptest! {
         }
     }
 
-    /// Parts, some of them shorter and so of shorter intervals, put together in any order.
+    /// Parts of different lengths, and so with different intervals, merge in any order.
     #[test]
     fn parts_are_the_whole_in_any_order(records in records(), workers in proptest::collection::vec(0usize..5, 150), order in Just(vec![0usize, 1, 2, 3, 4]).prop_shuffle()) {
         let part = |worker: usize| recorded(records.iter().filter(|record| workers[record.index as usize] == worker));
@@ -130,12 +129,12 @@ proptest! {
     }
 }
 
-/// Distributions of so many buckets that they are folded before there are many intervals.
+/// Distributions with so many buckets that they are folded before the number of intervals is large.
 #[test]
 fn wide_distributions_are_folded_early_and_lose_nothing() {
     let record = |index: u64| {
         let intended_start = Timestamp(index * S / 6_000);
-        // Every power of two is as likely as every other.
+        // All powers of two are equally likely.
         let wide = |salt: u64| Nanos(mix64(index ^ (salt << 60)) >> (24 + index % 24));
         RequestRecord {
             intended_start,
@@ -151,7 +150,7 @@ fn wide_distributions_are_folded_early_and_lose_nothing() {
     let records: Vec<RequestRecord> = (0..6_000 * 300).map(record).collect();
     let snapshot = recorded(records.iter());
     let bytes: usize = snapshot.intervals.rows().iter().map(|row| row.heap_bytes()).sum();
-    // The limit is 16 MiB, and more comes while they are folded.
+    // The limit is 16 MiB, plus more values during folding.
     assert!(bytes < 24 << 20, "{bytes} bytes");
     assert!(snapshot.intervals.width_s() > 1 && snapshot.books.width_s() == snapshot.intervals.width_s());
     for metric in Metric::ALL {

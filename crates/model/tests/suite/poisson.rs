@@ -1,14 +1,14 @@
-//! Random gaps: that they are those of a Poisson process, within a leaf of the schedule and across leaves, near its beginning
-//! and far from it; and that an arrival is the same whoever asks for it.
+//! Random gaps form a Poisson process: within a leaf and across leaves, near the beginning and far from it. Every
+//! stripe sees the same arrivals.
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, Horizon, Schedule, Spacing};
 use truetail_model::time::{Nanos, Timestamp};
 
-/// Points that are drawn together: see `arrival/poisson.rs`.
+/// Number of points that are drawn together: see `arrival/poisson.rs`.
 const IN_LEAF: usize = 64;
-/// At this rate the nanoseconds of an arrival are its place on the axis of the unit process, times 10^6, so that rounding
-/// is a millionth of a gap.
+/// At this rate, the nanoseconds of an arrival are its position on the unit axis times 10^6, so rounding is a millionth
+/// of a gap.
 const RATE: &str = "1k";
 const NANOS_PER_GAP: f64 = 1e6;
 
@@ -17,7 +17,7 @@ fn schedule(seed: u64, requests: Option<u64>) -> Schedule {
     Schedule { profile: RATE.parse().unwrap(), spacing: Spacing::Poisson, seed, horizon }
 }
 
-/// Gaps in the units of their mean, the first from the origin.
+/// Returns gaps in units of their mean, the first from the origin.
 fn gaps(seed: u64, n: u64) -> Vec<f64> {
     let mut before = Timestamp::ZERO;
     let gap = |arrival: Arrival| {
@@ -28,7 +28,7 @@ fn gaps(seed: u64, n: u64) -> Vec<f64> {
     schedule(seed, Some(n)).arrivals().map(gap).collect()
 }
 
-/// Where point `index` lies, without the ones before it.
+/// Returns the position of point `index`, without the points before it.
 fn point(seed: u64, index: u64) -> f64 {
     let arrival = schedule(seed, None).stripe(index, u64::MAX).next().unwrap();
     assert_eq!(arrival.index, index);
@@ -50,8 +50,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     together / (a.len() - 1) as f64 / (variance(a) * variance(b)).sqrt()
 }
 
-/// Asserts that an estimate is within five standard errors of what it estimates. The seeds are fixed, so this is no
-/// matter of luck.
+/// Asserts that an estimate is within five standard errors of the truth. The seeds are fixed.
 fn within_five_errors(what: &str, estimate: f64, truth: f64, standard_error: f64) {
     let off = (estimate - truth) / standard_error;
     assert!(off.abs() < 5.0, "{what}: {estimate} for {truth}, {off:.2} standard errors");
@@ -68,7 +67,7 @@ fn gaps_have_the_mean_and_the_variance_of_exponential_ones() {
         let n = gaps.len() as f64;
         within_five_errors("mean", mean(&gaps), 1.0, n.sqrt().recip());
         within_five_errors("variance", variance(&gaps), 1.0, (8.0 / n).sqrt());
-        // Each place within a leaf has the same gaps, the first and the last one too.
+        // Each place within a leaf has the same gaps, also the first and the last one.
         for place in 0..IN_LEAF {
             let here: Vec<f64> = gaps.iter().skip(place).step_by(IN_LEAF).copied().collect();
             let n = here.len() as f64;
@@ -78,8 +77,8 @@ fn gaps_have_the_mean_and_the_variance_of_exponential_ones() {
     }
 }
 
-/// The shares of gaps among quantiles of the exponential distribution, by chi-squared: with 99 degrees of freedom it is above
-/// 161 once in 10,000.
+/// Counts gaps between quantiles of the exponential distribution. Chi-squared with 99 degrees of freedom is above 161
+/// once in 10,000.
 #[test]
 fn gaps_have_the_distribution_of_exponential_ones() {
     for seed in SEEDS {
@@ -99,7 +98,7 @@ fn gaps_do_not_depend_on_those_before_them() {
             let r = correlation(&gaps[..MANY - lag], &gaps[lag..]);
             within_five_errors(&format!("correlation at lag {lag}"), r, 0.0, ((MANY - lag) as f64).sqrt().recip());
         }
-        // From the last gap of a leaf to the first one of the next, and between whole leaves.
+        // Correlation of the last gap of a leaf with the first gap of the next, and between whole leaves.
         let border =
             |offset: usize| -> Vec<f64> { (1..MANY / IN_LEAF).map(|leaf| gaps[leaf * IN_LEAF + offset - 1]).collect() };
         let leaves: Vec<f64> = gaps.chunks(IN_LEAF).map(|leaf| leaf.iter().sum()).collect();
@@ -110,7 +109,7 @@ fn gaps_do_not_depend_on_those_before_them() {
     }
 }
 
-/// Arrivals in windows of equal length: as variable as a Poisson number, whose variance is its mean, at every scale.
+/// The number of arrivals in a window varies like a Poisson number at every scale: its variance is its mean.
 #[test]
 fn counts_in_windows_are_poisson_numbers() {
     for seed in SEEDS {
@@ -137,8 +136,8 @@ fn counts_in_windows_are_poisson_numbers() {
     }
 }
 
-/// k gaps together are Gamma(k), however far from the beginning, and independent of the k gaps after them. This sees the halvings
-/// that a single schedule has too few of.
+/// The sum of k gaps is Gamma(k) at any distance from the beginning, and independent of the next k gaps. Many seeds
+/// test the halvings, because a single schedule has too few.
 #[test]
 fn sums_of_many_gaps_over_many_seeds_are_gamma() {
     const OF: u64 = 2_000;
@@ -161,7 +160,7 @@ fn sums_of_many_gaps_over_many_seeds_are_gamma() {
     }
 }
 
-/// A replay of a published seed must give the published arrivals: these figures may never change.
+/// Replaying a published seed must give the published arrivals: these numbers may never change.
 #[test]
 fn the_arrivals_of_a_seed_never_change() {
     let of_seed_1 = |index| schedule(1, None).stripe(index, u64::MAX).next().unwrap().intended_start.0;
@@ -179,7 +178,7 @@ fn the_arrivals_of_a_seed_never_change() {
     }
 }
 
-/// The schedule's own clockwork would take years to be walked.
+/// A walk of the schedule would take years.
 #[test]
 fn the_end_of_a_schedule_is_found_without_a_walk() {
     let most = 1 << 60;
@@ -203,7 +202,7 @@ fn the_end_of_a_schedule_is_found_without_a_walk() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// However many machines there are, and whichever way the rate moves.
+    /// For any number of machines and any profile.
     #[test]
     fn stripes_of_random_gaps_are_the_whole(
         profile in crate::any::profile(),
@@ -222,7 +221,7 @@ proptest! {
         prop_assert_eq!(dealt.into_iter().flatten().collect::<Vec<_>>(), all);
     }
 
-    /// Far from the beginning too: a walk from one arrival on finds those that are asked for alone.
+    /// A jump and a walk find the same arrivals, also far from the beginning.
     #[test]
     fn a_jump_finds_what_a_walk_finds(seed in any::<u64>(), first in 0u64..1 << 62, stride in 1u64..5_000) {
         let schedule = Schedule { profile: "1e12".parse().unwrap(), ..schedule(seed, None) };

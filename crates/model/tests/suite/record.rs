@@ -1,4 +1,4 @@
-//! Recorder and snapshot: workers that are merged are one recorder, the tally can fail, and samples are what they say.
+//! Recorder and snapshot: merged workers equal one recorder, the tally can fail, and samples are what they claim.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use truetail_model::time::{Nanos, Timestamp};
 
 const S: u64 = 1_000_000_000;
 
-/// Records with indices 0, 1, 2 …
+/// Generates records with indices 0, 1, 2 …
 fn records(most: usize) -> impl Strategy<Value = Vec<RequestRecord>> {
     proptest::collection::vec(record(), 0..most).prop_map(|mut records| {
         records.iter_mut().enumerate().for_each(|(i, record)| record.index = i as u64);
@@ -28,7 +28,7 @@ fn options(samples: SamplesOptions) -> RecorderOptions {
 
 const FEW: SamplesOptions = SamplesOptions { capacity: 40, slowest: 10 };
 
-/// A hash that stands for what a worker was dealt.
+/// Returns the hash of a worker's arrivals.
 fn hash_of<'a>(records: impl Iterator<Item = &'a RequestRecord>) -> ScheduleHash {
     let mut hash = ScheduleHash::default();
     records.for_each(|r| hash.add(Arrival { index: r.index, intended_start: r.intended_start }));
@@ -44,7 +44,7 @@ fn recorded<'a>(records: impl Iterator<Item = &'a RequestRecord> + Clone, sample
     recorder.finish(hash_of(records))
 }
 
-/// All that a snapshot holds, in a form that can be compared.
+/// Returns the contents of a snapshot in a form that can be compared.
 fn contents(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug + use<> {
     let exact = |h: &Histogram| (h.count(), h.sum_ns(), h.min(), h.max(), h.buckets().collect::<Vec<_>>());
     let indices = |records: &mut dyn Iterator<Item = &RequestRecord>| -> BTreeSet<u64> {
@@ -61,14 +61,14 @@ fn contents(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// Slower is later: by class, then by time; of two that are equal the one planned first counts as slower.
+/// Orders by class, then by time; of two equal records, the one planned first counts as slower.
 fn slowness(record: &RequestRecord) -> (u8, u64, Reverse<u64>) {
     let class = if record.outcome.is_response() { 0 } else { 1 + u8::from(record.outcome.is_failed()) };
     (class, record.response_time().0, Reverse(record.index))
 }
 
 proptest! {
-    // A recorder has room for a great many values, which is slow to make and to compare without optimisation.
+    // A recorder has room for many values, which is slow to make and to compare without optimisation.
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
@@ -81,7 +81,7 @@ proptest! {
         prop_assert_eq!(merged.tally.check(), Ok(()));
     }
 
-    /// The sum of everything is what was recorded, and warm-up is in nothing but its own books.
+    /// All records are counted, and the warm-up is only in its own books.
     #[test]
     fn every_record_is_counted_where_it_belongs(records in records(200)) {
         let snapshot = recorded(records.iter(), SamplesOptions::default());
@@ -120,7 +120,7 @@ proptest! {
 }
 
 proptest! {
-    /// Books from which one record is missing, or in which one is too many, do not balance.
+    /// Books with a missing record, or with one too many, do not balance.
     #[test]
     fn a_dropped_record_is_found(outcomes in proptest::collection::vec(record(), 1..50), index in any::<prop::sample::Index>()) {
         let mut tally = Tally::default();
@@ -164,7 +164,7 @@ fn a_recorder_that_never_hears_of_an_arrival_does_not_balance() {
     );
 }
 
-/// One in `one_in` means what it says: the even part of a million is within five standard deviations of its share.
+/// `one_in` is the true share: the even part of a million is within five standard deviations of it.
 #[test]
 fn the_even_part_is_an_even_part() {
     let mut samples = Samples::new(SamplesOptions { capacity: 10_000, slowest: 0 });
@@ -178,7 +178,7 @@ fn the_even_part_is_an_even_part() {
     assert!((kept - n as f64 * share).abs() < 5.0 * deviation, "{kept} kept");
 }
 
-/// Instants and times at the end of time are recorded without overflow and without a row for each second until then.
+/// Instants and times at the end of time need no overflow, and no row for each second until then.
 #[test]
 fn the_end_of_time_can_be_recorded() {
     let never = Timestamp::NEVER;

@@ -1,4 +1,4 @@
-//! Routes: paths that a service treats in a way of their own.
+//! Routes: paths with their own work and faults.
 
 use truetail_model::service::{Action, Fault, Gate, Route, Selector, Service, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
@@ -9,13 +9,13 @@ fn at(millis: u64) -> Timestamp {
     Timestamp(millis * MS)
 }
 
-/// A service of 10 ms with a route of 30 ms that has faults of its own.
+/// Returns a service of 10 ms with a route of 30 ms and faults of both.
 fn routed(own: Vec<Fault>, all: Vec<Fault>) -> Service {
     let route = Route { path: "/login".to_owned(), baseline: Nanos(30 * MS), faults: own };
     Service { routes: vec![route], faults: all, ..Service::healthy(Nanos(10 * MS)) }
 }
 
-/// When the answers leave to requests for these paths, in milliseconds, and with what.
+/// Returns when the answers to requests for these paths leave, in milliseconds, and their actions.
 fn answers(service: &Service, asked: &[(u64, &str)]) -> Vec<(f64, Action)> {
     let mut state = ServiceState::new(service.clone());
     let admit = |(millis, path): &(u64, &str)| state.admit_on(service.route_of(path), at(*millis));
@@ -23,7 +23,7 @@ fn answers(service: &Service, asked: &[(u64, &str)]) -> Vec<(f64, Action)> {
 }
 
 #[test]
-fn a_route_has_its_own_work_and_faults_and_meets_those_of_the_service() {
+fn a_route_has_its_own_work_and_faults_besides_those_of_the_service() {
     let good = Action::Answer { status: 200 };
     let refuse = |status, every| {
         let select = Selector { every: Some(every), ..Selector::default() };
@@ -34,7 +34,7 @@ fn a_route_has_its_own_work_and_faults_and_meets_those_of_the_service() {
     let service = routed(vec![stall(100, 50)], vec![stall(200, 20)]);
     let leaves: Vec<f64> = answers(&service, &asked).into_iter().map(|(leaves, _)| leaves).collect();
     assert_eq!(leaves, [30.0, 10.0, 150.0, 100.0, 220.0, 220.0]);
-    // The second login is the third request: each fault counts what it is for.
+    // The second login is the third request, and each fault counts its own requests.
     let service = routed(vec![refuse(503, 2)], vec![refuse(500, 4)]);
     let actions: Vec<Action> = answers(&service, &asked).into_iter().map(|(_, action)| action).collect();
     let error = |status| Action::Answer { status };

@@ -1,5 +1,5 @@
-//! The service: gates, queue, faults, and the truth of each scenario of the lab, computed by offering the schedule to
-//! the service as an ideal open-loop client does: every request arrives at its intended start.
+//! The service: gates, queue, faults, and the truth of each scenario for an ideal open-loop client, whose requests all
+//! arrive at their intended start.
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
@@ -23,18 +23,18 @@ fn with(faults: Vec<Fault>) -> Service {
     Service { faults, ..Service::healthy(Nanos(10 * MS)) }
 }
 
-/// What becomes of requests that arrive at these instants.
+/// Returns the plans of requests that arrive at these instants.
 fn plans(service: Service, arrivals: impl IntoIterator<Item = Timestamp>) -> Vec<ResponsePlan> {
     let mut state = ServiceState::new(service);
     arrivals.into_iter().map(|arrived| state.admit(arrived)).collect()
 }
 
-/// When the answers leave, in milliseconds.
+/// Returns when the answers leave, in milliseconds.
 fn leaves(service: Service, arrivals: &[u64]) -> Vec<f64> {
     plans(service, arrivals.iter().map(|millis| at(*millis))).iter().map(|plan| plan.due.0 as f64 / 1e6).collect()
 }
 
-/// Response times of an ideal open-loop client, ascending, nanoseconds.
+/// Returns the response times of an ideal open-loop client, ascending, in nanoseconds.
 fn truth(schedule: &Schedule, service: &Service) -> Vec<u64> {
     let arrivals = schedule.arrivals().map(|arrival| arrival.intended_start);
     let response_time = |plan: ResponsePlan| plan.completed().since(plan.arrived).0;
@@ -61,7 +61,7 @@ fn schedule(rate: &str, duration: Nanos) -> Schedule {
     Schedule { profile: rate.parse().unwrap(), spacing: Spacing::Even, seed: 1, horizon }
 }
 
-/// Asserts quantiles in whole milliseconds, exactly; the largest is quantile 1.
+/// Asserts quantiles in whole milliseconds, exactly; quantile 1 is the largest value.
 #[track_caller]
 fn exactly(name: &str, quantiles: &[(f64, u64)]) {
     let times = truth_of(&builtin::find(name).unwrap());
@@ -83,8 +83,8 @@ fn truth_of_02_single_hiccup() {
     assert!((mean_ms(&times) - 18.342).abs() < 0.0005, "{}", mean_ms(&times));
 }
 
-/// On a ramp quantiles are no whole milliseconds: response time moves by 3 ns a microsecond, so that neighbours differ
-/// by 3 µs; the truth is stated in milliseconds.
+/// Quantiles on a ramp are not whole milliseconds: response time grows by 3 ns a microsecond, so neighbours differ by 3
+/// µs. The truth is stated in milliseconds.
 #[test]
 fn truth_of_03_sustained_slowdown() {
     let times = truth_of(&builtin::find("03").unwrap());
@@ -108,7 +108,7 @@ fn truth_of_05_saturation() {
     exactly("05-saturation-not-binding", &[(0.5, 10), (0.99, 10), (1.0, 10)]);
 }
 
-/// Every 500th request takes 200 ms where 1 ms is usual; one at a time, 450/s for 30 s.
+/// One request at a time, 450/s for 30 s: every 500th takes 200 ms, the others 1 ms.
 #[test]
 fn truth_of_the_every_500th_pause() {
     let pause = Fault::EveryNth { every: 500, pause: Nanos(200 * MS) };
@@ -123,7 +123,7 @@ fn truth_of_the_every_500th_pause() {
     assert_eq!(times.iter().filter(|time| **time > 2 * MS).count(), 4_213);
 }
 
-/// A freeze from 2.5 to 3 s holds requests at the way in, and each takes its 10 ms after it; 100/s for 5 s.
+/// A freeze from 2.5 to 3 s holds requests at the entry, and each takes its 10 ms after it; 100/s for 5 s.
 #[test]
 fn truth_of_the_deterministic_freeze() {
     let freeze = Fault::Stall { at: at(2_500), length: Nanos(500 * MS), gate: Gate::Arrivals };
@@ -134,9 +134,9 @@ fn truth_of_the_deterministic_freeze() {
 }
 
 #[test]
-fn a_gate_at_the_way_out_holds_what_is_done_while_it_is_shut() {
+fn an_exit_gate_holds_answers_while_it_is_shut() {
     let service = with(vec![Fault::Stall { at: at(100), length: Nanos(50 * MS), gate: Gate::Answers }]);
-    // Done at 99, 100, 149 and 150: the instant of shutting is inside, that of opening is not.
+    // Done at 99, 100, 149 and 150 ms: the gate shuts at 100 ms and is open at 150 ms.
     assert_eq!(leaves(service.clone(), &[89, 90, 139, 140]), [99.0, 150.0, 150.0, 150.0]);
     let met: Vec<_> =
         plans(service, [89, 90, 139, 140].map(at)).iter().map(|f| f.faults.contains(FaultKind::Stall)).collect();
@@ -144,7 +144,7 @@ fn a_gate_at_the_way_out_holds_what_is_done_while_it_is_shut() {
 }
 
 #[test]
-fn a_gate_at_the_way_in_holds_what_arrives_while_it_is_shut() {
+fn an_entry_gate_holds_arrivals_while_it_is_shut() {
     let service = with(vec![Fault::Stall { at: at(100), length: Nanos(50 * MS), gate: Gate::Arrivals }]);
     assert_eq!(leaves(service.clone(), &[95, 99, 100, 149, 150]), [105.0, 109.0, 160.0, 160.0, 160.0]);
     let held = plans(service, [at(120)])[0];
@@ -160,7 +160,7 @@ fn a_recurring_gate_shuts_as_often_as_it_says() {
         times,
         gate: Gate::Answers,
     };
-    // Done at 40, 55, 75, 155, 255 and, the third time, at 1055.
+    // Done at 40, 55, 75, 155, 255 and 1055 ms. The third stall begins at 250 ms.
     let arrivals = [30, 45, 65, 145, 245, 1045];
     assert_eq!(leaves(with(vec![stall(Some(2))]), &arrivals), [40.0, 70.0, 75.0, 170.0, 255.0, 1055.0]);
     assert_eq!(leaves(with(vec![stall(None)]), &arrivals), [40.0, 70.0, 75.0, 170.0, 270.0, 1070.0]);
@@ -170,12 +170,12 @@ fn a_recurring_gate_shuts_as_often_as_it_says() {
 fn a_gate_that_opens_on_another_shut_one_waits_for_both() {
     let gate = |from, length| Fault::Stall { at: at(from), length: Nanos(length * MS), gate: Gate::Answers };
     assert_eq!(leaves(with(vec![gate(150, 100), gate(100, 60)]), &[95]), [250.0]);
-    // The gates of the two sides have nothing to do with each other, but for the time that the first one costs.
+    // The gates of the two sides are independent, apart from the time that the first one costs.
     let way_in = Fault::Stall { at: at(90), length: Nanos(15 * MS), gate: Gate::Arrivals };
     assert_eq!(leaves(with(vec![gate(110, 10), way_in]), &[95]), [120.0]);
 }
 
-/// Recurring stalls that take turns never let anything through: that is found, said, and costs no time.
+/// Recurring stalls that take turns never let anything through. This is detected and reported, and costs no time.
 #[test]
 fn gates_that_leave_no_gap_are_a_black_hole() {
     let stall = |first, gate| Fault::RecurringStall {
@@ -194,7 +194,7 @@ fn gates_that_leave_no_gap_are_a_black_hole() {
     }
     assert!(!with(vec![stall(200, Gate::Answers), stall(250, Gate::Arrivals)]).never_reopens());
     assert!(!with(vec![stall(200, Gate::Answers), stall(220, Gate::Answers)]).never_reopens());
-    // A stall of five centuries ends too, though what comes after it may be beyond any clock.
+    // A stall of five centuries ends too, even if its end is beyond any clock.
     let long = Fault::Stall { at: at(0), length: Nanos(u64::MAX - 100 * MS), gate: Gate::Answers };
     assert!(!with(vec![long, stall(0, Gate::Answers)]).never_reopens());
     let text = "[workload]\nrate = 1\nduration = '60s'\n[service]\nbaseline = '1ms'\n\
@@ -212,7 +212,7 @@ fn a_ramp_moves_in_a_straight_line_and_stays() {
     };
     assert_eq!(work(with(vec![ramp(30)])), [10.0, 10.0, 20.0, 25.0, 30.0, 30.0]);
     assert_eq!(work(with(vec![ramp(0)])), [10.0, 10.0, 5.0, 2.5, 0.0, 0.0]);
-    // A second ramp goes on from where the first one is.
+    // A second ramp continues from the value of the first one.
     let back = Fault::Ramp { from: at(150), to: at(175), target: Nanos(10 * MS) };
     assert_eq!(work(with(vec![ramp(30), back])), [10.0, 10.0, 20.0, 10.0, 10.0, 10.0]);
 }
@@ -236,7 +236,6 @@ fn kinds_of_answer_and_what_they_hold_up() {
     assert!(slow.faults.contains(FaultKind::SlowBody) && slow.faults.iter().count() == 1);
 }
 
-/// The first fault in the list that meets a request decides.
 #[test]
 fn the_order_of_the_list_decides() {
     let every = |n| Selector { every: Some(n), ..Selector::default() };
@@ -266,7 +265,7 @@ fn a_selector_narrows_by_time_number_and_share() {
     assert_eq!(met, [12, 15, 18]);
 }
 
-/// The share that is met is within five standard deviations of the share that was asked for.
+/// The affected share is within five standard deviations of the requested share.
 #[test]
 fn a_share_is_met_as_often_as_it_says() {
     let n = 1_000_000u32;
@@ -372,7 +371,7 @@ prop_compose! {
     }
 }
 
-/// Requests that are worked on, as half-open intervals of time.
+/// Returns the times of work of the requests, as half-open intervals.
 fn work(plans: &[ResponsePlan]) -> Vec<(Timestamp, Timestamp)> {
     let refused = |plan: &&ResponsePlan| plan.faults.contains(FaultKind::ErrorStatus) && plan.due == plan.arrived;
     let never = |plan: &&ResponsePlan| plan.action == Action::BlackHole;
@@ -407,8 +406,8 @@ proptest! {
         prop_assert_eq!(plans.clone(), self::plans(service, arrivals.iter().map(|ns| Timestamp(*ns))), "it is determined");
     }
 
-    /// Without a place to wait for and with gates alone, nobody leaves while a gate is shut, and everybody who had to
-    /// wait leaves when one opens.
+    /// With only a gate and no queue, nothing leaves while the gate is shut, and everything that waited leaves when it
+    /// opens.
     #[test]
     fn nobody_passes_a_shut_gate(from in 0..S, length in 1..S, arrivals in proptest::collection::vec(0..3 * S, 1..50)) {
         let gate = Fault::Stall { at: Timestamp(from), length: Nanos(length), gate: Gate::Answers };
@@ -420,7 +419,7 @@ proptest! {
         }
     }
 
-    /// A ramp never turns back, whichever way it goes, and stays between its ends.
+    /// A ramp never turns back, in either direction, and stays between its ends.
     #[test]
     fn a_ramp_is_monotone(start in any::<u64>(), target in any::<u64>(), from in 0..S, over in 1u64.., mut t in proptest::collection::vec(any::<u64>(), 2..50)) {
         let (start, target) = (start / 4, target / 4);

@@ -1,4 +1,4 @@
-//! Streams and the batch: exact figures, and what holds for any of them.
+//! Streams and batches: exact figures, and invariants.
 
 use proptest::prelude::*;
 use truetail_model::service::{
@@ -21,7 +21,7 @@ fn stall(at: u64, length: u64, gate: Gate) -> Fault {
     Fault::Stall { at: at_ms(at), length: ms(length), gate }
 }
 
-/// Key and milliseconds of each event of streams that join at so many milliseconds with so many events.
+/// Returns key and time in milliseconds of each event of `streams`: the times at which they join, and their events.
 fn events(batch: Batch, faults: &[Fault], streams: &[(u64, u64)]) -> Vec<(usize, u64)> {
     let mut state = BatchState::new(batch, faults);
     streams.iter().enumerate().for_each(|(key, (ready, events))| state.join(key, at_ms(*ready), *events));
@@ -34,7 +34,7 @@ fn events(batch: Batch, faults: &[Fault], streams: &[(u64, u64)]) -> Vec<(usize,
 #[test]
 fn a_step_is_as_long_as_what_is_in_it() {
     assert_eq!(events(BATCH, &[], &[(5, 3)]), [(0, 36), (0, 47), (0, 58)]);
-    // The second one comes during a step, and its prefill makes the next one longer for both.
+    // The second stream joins during a step, and its prefill makes the next step longer for both.
     assert_eq!(events(BATCH, &[], &[(0, 3), (7, 2)]), [(0, 31), (0, 63), (1, 63), (0, 75), (1, 75)]);
 }
 
@@ -55,7 +55,7 @@ fn a_stall_of_arrivals_lets_nobody_in_and_stops_nobody() {
     let faults = [stall(20, 100, Gate::Arrivals)];
     let found = events(BATCH, &faults, &[(0, 4), (25, 1)]);
     assert_eq!(found, [(0, 31), (0, 42), (0, 53), (0, 64), (1, 151)]);
-    // The step that begins at 119 is the last one without the second stream.
+    // The step that begins at 119 ms is the last one without the second stream.
     let busy = events(BATCH, &faults, &[(0, 20), (25, 1)]);
     assert_eq!(busy.iter().find(|(key, _)| *key == 1), Some(&(1, 162)), "{busy:?}");
 }
@@ -146,7 +146,7 @@ fn what_is_in_a_stream() {
     assert!(StreamContent { bytes: 100_000, ..content }.most_events() < 200);
 }
 
-/// When the writes of a stream leave that is due at once, in milliseconds.
+/// Returns when the writes of a stream that is due at once leave, in milliseconds.
 fn writes(timing: StreamTiming, events: u64, faults: Vec<Fault>) -> Vec<u64> {
     let mut state = ServiceState::new(Service { faults, ..Service::healthy(Nanos::ZERO) });
     let mut plan: ResponsePlan = state.admit(Timestamp::ZERO);

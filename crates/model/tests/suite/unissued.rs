@@ -1,4 +1,4 @@
-//! A load of which most was never issued, counted out in blocks.
+//! A load that is mostly never issued, counted out in blocks.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::driver::{Driver, WorkerShare};
@@ -6,7 +6,7 @@ use truetail_model::record::{Metric, Recorder, RecorderOptions, RequestRecord, S
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
-/// What of `schedule` is never issued by `ended`, where the first second is warm-up and the worker begins at `begins`.
+/// Counts out what was not issued by `ended`, if the first second is warm-up and the worker begins at `begins`.
 fn counted_out(
     schedule: &Schedule,
     begins: Timestamp,

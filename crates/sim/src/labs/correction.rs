@@ -1,4 +1,4 @@
-//! HdrHistogram's correction for coordinated omission, as a series of its own.
+//! HdrHistogram's correction for coordinated omission, as a separate series.
 
 use truetail_model::arrival::{Arrival, ScheduleHash};
 use truetail_model::record::{Outcome, Recorder, RequestRecord, Snapshot};
@@ -14,8 +14,7 @@ use crate::{SimOptions, Sink};
 /// Records each answer, and the requests that a client with a fixed interval i would have sent while it waited: for a
 /// response time v, requests of v − i, v − 2i … down to i, which all end when the real one does.
 ///
-/// These are the values that `recordValueWithExpectedInterval` of HdrHistogram adds. They are reconstructed, not
-/// measured.
+/// HdrHistogram's `recordValueWithExpectedInterval` adds the same values. They are reconstructed, not measured.
 #[derive(Clone, Debug)]
 pub struct CorrectedRecorder {
     recorder: Recorder,
@@ -26,7 +25,7 @@ pub struct CorrectedRecorder {
 }
 
 impl CorrectedRecorder {
-    /// An empty recorder. `expected_interval` is at least 1 ns.
+    /// Creates an empty recorder. `expected_interval` is at least 1 ns.
     pub fn new(recorder: Recorder, expected_interval: Nanos) -> CorrectedRecorder {
         let expected_interval = expected_interval.max(Nanos(1));
         CorrectedRecorder {
@@ -38,12 +37,12 @@ impl CorrectedRecorder {
         }
     }
 
-    /// Requests reconstructed so far.
+    /// Returns the number of reconstructed requests.
     pub fn reconstructed(&self) -> u64 {
         self.reconstructed
     }
 
-    /// The snapshot of measured and reconstructed requests together.
+    /// Returns the snapshot of measured and reconstructed requests together.
     pub fn finish(self) -> Snapshot {
         self.recorder.finish(self.hash)
     }
@@ -58,7 +57,7 @@ impl CorrectedRecorder {
 }
 
 impl Sink for CorrectedRecorder {
-    /// Arrivals are planned when they end, together with those reconstructed from them.
+    /// Does nothing: arrivals are planned when they end, together with the requests reconstructed from them.
     fn planned(&mut self, _: Timestamp) {}
 
     fn ended(&mut self, record: &RequestRecord) {
@@ -76,7 +75,7 @@ impl Sink for CorrectedRecorder {
     }
 }
 
-/// The names of a lab, of its naive series and of the corrected one.
+/// Names of a lab, of its naive series and of the corrected one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeriesNames {
     pub(super) lab: &'static str,
@@ -115,7 +114,7 @@ mod tests {
         RequestRecord::new(arrival, Timestamp(start), Timestamp(end), Outcome::Response { status: 200 })
     }
 
-    /// The data set of HdrHistogram's own tests, in small: 100 s of answers in 1 ms, then one that takes 100 s.
+    /// A small version of HdrHistogram's own test data: 10,000 short answers, then one as long as all of them and more.
     #[test]
     fn it_adds_what_hdrhistogram_adds() {
         let (short, long, interval) = (1_000, 100_000_000, 10_000);

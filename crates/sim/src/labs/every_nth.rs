@@ -1,8 +1,8 @@
-//! The every-n-th pause: one server with a queue that does 1 ms of work, but pauses for 200 ms at every 500th request,
-//! at 450 requests a second for 30 s. A closed loop asks the same number of requests one after the other.
+//! The every-n-th pause: one server with a queue does 1 ms of work, but pauses for 200 ms at every 500th request, at
+//! 450 requests a second for 30 s. A closed loop sends the same number of requests one after the other.
 //!
-//! A pause delays every request behind it until the server has caught up, some 156 of them; the closed loop sends
-//! nothing meanwhile and sees the one that paused.
+//! A pause delays every request behind it until the server has caught up, some 156 requests. The closed loop sends
+//! nothing meanwhile, and sees only the request that paused.
 
 use truetail_model::arrival::Horizon;
 use truetail_model::record::RequestRecord;
@@ -13,23 +13,23 @@ use super::error::{LabError, above_zero, requests_in};
 use super::series::{LabSeries, closed, measure, open};
 use crate::Sink;
 
-/// The name of this lab.
+/// Name of this lab.
 pub const NAME: &str = "every-nth";
-/// The names of its series.
+/// Names of its series.
 pub const SERIES: [&str; 2] = ["closed-loop", "open-loop"];
 
 /// Options of this lab.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EveryNthOptions {
-    /// Requests a second of the open loop.
+    /// Rate of the open loop.
     pub rate: Rate,
-    /// How long the open loop sends. The closed loop sends rate × duration requests, however long that takes.
+    /// Duration of sending in the open loop. The closed loop sends rate × duration requests in any time.
     pub duration: Nanos,
     /// The server pauses at requests n, 2n, 3n …
     pub pause_every: u64,
-    /// How long such a request takes.
+    /// Time that such a request takes.
     pub pause: Nanos,
-    /// How long every other request takes.
+    /// Time that every other request takes.
     pub work: Nanos,
 }
 
@@ -46,7 +46,7 @@ impl Default for EveryNthOptions {
 }
 
 impl EveryNthOptions {
-    /// The service of this lab.
+    /// Returns the service of this lab.
     pub fn service(&self) -> Service {
         Service {
             concurrency: Some(1),
@@ -55,25 +55,25 @@ impl EveryNthOptions {
         }
     }
 
-    /// The utilisation of the server by the open loop; from 1 on the backlog grows without end.
+    /// Returns the utilisation of the server by the open loop; from 1 on the backlog grows without end.
     pub fn utilisation(&self) -> f64 {
         let (every, work, pause) = (self.pause_every as f64, self.work.as_secs_f64(), self.pause.as_secs_f64());
         self.rate.as_per_second() * ((every - 1.0) * work + pause) / every
     }
 
-    /// How long both loops take in real time together, if nothing else slows them down: seconds. `requests` is the
-    /// length of the closed loop.
+    /// Returns the duration of both loops together in real time, in seconds, if nothing else slows them down.
+    /// `requests` is the length of the closed loop.
     pub fn real_time_seconds(&self, requests: u64) -> f64 {
         let closed = self.utilisation() / self.rate.as_per_second() * requests as f64;
         closed + self.duration.as_secs_f64().max(closed)
     }
 
-    /// A request is slow if it takes longer than this: twice the work.
+    /// Returns the limit of slow requests, which take longer than twice the work.
     pub fn slow_from(&self) -> Nanos {
         self.work + self.work
     }
 
-    /// The number of requests of each series.
+    /// Checks the options, and returns the number of requests of each series.
     fn check(&self) -> Result<u64, LabError> {
         above_zero("duration", self.duration.0)?;
         above_zero("pause-every", self.pause_every)?;
@@ -83,41 +83,41 @@ impl EveryNthOptions {
     }
 }
 
-/// What the two loops saw.
+/// Result of the two loops.
 #[derive(Clone, Debug)]
 pub struct EveryNthResult {
-    /// How it was set up.
+    /// Options of the lab.
     pub options: EveryNthOptions,
-    /// One request after the other.
+    /// Closed loop: one request after the other.
     pub closed: LabSeries,
-    /// On schedule, measured from the intended start.
+    /// Open loop: on schedule, measured from the intended start.
     pub open: LabSeries,
     /// Requests of the closed loop that took longer than [`EveryNthOptions::slow_from`].
     pub closed_slow: u64,
-    /// The same of the open loop.
+    /// Requests of the open loop that took longer than [`EveryNthOptions::slow_from`].
     pub open_slow: u64,
 }
 
-/// A quantile of both loops.
+/// Quantile of both loops.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct QuantileRatio {
-    /// In [0, 1].
+    /// Quantile, in [0, 1].
     pub q: f64,
-    /// The closed loop's response time.
+    /// Response time in the closed loop.
     pub closed: Nanos,
-    /// The open loop's response time.
+    /// Response time in the open loop.
     pub open: Nanos,
 }
 
 impl QuantileRatio {
-    /// open / closed, from the unrounded values.
+    /// Returns open / closed, from the unrounded values.
     pub fn ratio(&self) -> f64 {
         self.open.0 as f64 / self.closed.0 as f64
     }
 }
 
 impl EveryNthResult {
-    /// Both loops, quantile by quantile.
+    /// Returns both loops, quantile by quantile.
     pub fn ratios(&self) -> impl Iterator<Item = QuantileRatio> + '_ {
         let both = self.closed.quantiles.iter().zip(&self.open.quantiles);
         both.map(|(closed, open)| QuantileRatio { q: closed.q, closed: closed.response_time, open: open.response_time })
@@ -127,7 +127,7 @@ impl EveryNthResult {
 /// Runs the lab.
 ///
 /// # Errors
-/// [`LabError`] when an option is out of range.
+/// [`LabError`] if an option is out of range.
 pub fn run(options: &EveryNthOptions) -> Result<EveryNthResult, LabError> {
     let requests = options.check()?;
     let service = options.service();
@@ -142,7 +142,6 @@ pub fn run(options: &EveryNthOptions) -> Result<EveryNthResult, LabError> {
     Ok(EveryNthResult { options: *options, closed, open, closed_slow, open_slow })
 }
 
-/// Counts the requests that take longer than `limit`.
 struct SlowCounter {
     limit: Nanos,
     count: u64,

@@ -1,12 +1,12 @@
-//! Laboratories with names: small experiments in virtual time whose figures follow from their definition.
+//! Labs: small named experiments in virtual time whose figures follow from their definition.
 //!
 //! | lab | shows |
 //! |---|---|
-//! | [`freeze`] | a service that stops for half a second, seen by a closed loop, by its correction, and by an open loop |
+//! | [`freeze`] | a service that stops for half a second: closed loop, corrected closed loop, and open loop |
 //! | [`every_nth`] | a pause at every n-th request, closed loop against open loop |
 //! | [`order_router`] | short pauses of a fast service, naive loop against corrected and open loop |
 //!
-//! [`Lab`] is any of them with its options. A lab returns the [`LabSeries`] it measured and a few figures. It prints and
+//! [`Lab`] is one of them with its options. A lab returns the measured [`LabSeries`] and a few figures. It prints and
 //! writes nothing.
 
 mod correction;
@@ -27,7 +27,7 @@ use order_router::{OrderRouterOptions, OrderRouterResult};
 /// A lab with its options.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Lab {
-    /// One freeze, three series.
+    /// One freeze, in three series.
     Freeze(FreezeOptions),
     /// A pause at every n-th request.
     EveryNth(EveryNthOptions),
@@ -35,22 +35,22 @@ pub enum Lab {
     OrderRouter(OrderRouterOptions),
 }
 
-/// What a lab found.
+/// Result of a lab.
 #[derive(Clone, Debug)]
 pub enum LabResult {
-    /// Of [`Lab::Freeze`].
+    /// Result of [`Lab::Freeze`].
     Freeze(FreezeResult),
-    /// Of [`Lab::EveryNth`].
+    /// Result of [`Lab::EveryNth`].
     EveryNth(EveryNthResult),
-    /// Of [`Lab::OrderRouter`].
+    /// Result of [`Lab::OrderRouter`].
     OrderRouter(OrderRouterResult),
 }
 
 impl Lab {
-    /// The name of every lab, on the command line and in Python.
+    /// Names of all labs, on the command line and in Python.
     pub const NAMES: [&'static str; 3] = [freeze::NAME, every_nth::NAME, order_router::NAME];
 
-    /// The lab called `name` with its default options.
+    /// Returns the lab called `name`, with its default options.
     pub fn by_name(name: &str) -> Option<Lab> {
         match name {
             freeze::NAME => Some(Lab::Freeze(FreezeOptions::default())),
@@ -60,7 +60,7 @@ impl Lab {
         }
     }
 
-    /// Its name, one of [`Lab::NAMES`].
+    /// Returns its name, one of [`Lab::NAMES`].
     pub fn name(&self) -> &'static str {
         match self {
             Lab::Freeze(_) => freeze::NAME,
@@ -69,7 +69,7 @@ impl Lab {
         }
     }
 
-    /// The names of its series, in the order of [`LabResult::into_series`].
+    /// Returns the names of its series, in the order of [`LabResult::into_series`].
     pub fn series_names(&self) -> &'static [&'static str] {
         match self {
             Lab::Freeze(_) => &freeze::SERIES,
@@ -78,10 +78,10 @@ impl Lab {
         }
     }
 
-    /// Runs it in virtual time.
+    /// Runs the lab in virtual time.
     ///
     /// # Errors
-    /// [`LabError`] when an option is out of range, or requests stay unanswered.
+    /// [`LabError`] if an option is out of range, or requests stay unanswered.
     pub fn run(&self) -> Result<LabResult, LabError> {
         match self {
             Lab::Freeze(options) => freeze::run(options).map(LabResult::Freeze),
@@ -92,7 +92,7 @@ impl Lab {
 }
 
 impl LabResult {
-    /// Its series, in the order of [`Lab::series_names`].
+    /// Returns its series, in the order of [`Lab::series_names`].
     pub fn into_series(self) -> Vec<LabSeries> {
         match self {
             LabResult::Freeze(found) => found.series.map(|one| one.series).into(),

@@ -1,9 +1,9 @@
-//! The order router: 50 µs of service, 20 000 requests a second, and the whole router stops for 10 ms now and then, as
-//! a garbage collector makes it. A pause holds up 200 arrivals; the naive loop has one request in flight and sees one.
+//! The order router: 50 µs of service, 20,000 requests a second, and pauses of the whole router for 10 ms, as a garbage
+//! collector makes them. A pause holds up 200 arrivals; the naive loop has one request in flight and sees one.
 //!
-//! Pauses are a gate: what arrives during one begins its 50 µs when it is over, and all that waited leave together. They
-//! come every 800 ms, so that 200 of 16 000 arrivals (1.25 %) meet one, which puts p99 of the truth at 2.05 ms: the
-//! published picture is 2.1 ms.
+//! Pauses are a gate: arrivals during a pause begin their 50 µs when it is over, and leave together. They come every
+//! 800 ms, so 200 of 16,000 arrivals (1.25 %) meet one. This puts p99 of the truth at 2.05 ms; the published picture
+//! shows 2.1 ms.
 
 use truetail_model::arrival::Horizon;
 use truetail_model::service::{Fault, Gate, Service};
@@ -14,23 +14,23 @@ use super::error::{LabError, above_zero, requests_in};
 use super::series::{LabSeries, closed, measure, open};
 use crate::sink::DiscardSink;
 
-/// The name of this lab.
+/// Name of this lab.
 pub const NAME: &str = "order-router";
-/// The names of its series.
+/// Names of its series.
 pub const SERIES: [&str; 3] = ["naive", "corrected", "open-loop"];
 
 /// Options of this lab.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct OrderRouterOptions {
-    /// The rate that the clients intend. The correction assumes an interval of 1/rate.
+    /// Rate that the clients intend. The correction assumes an interval of 1/rate.
     pub rate: Rate,
-    /// How long requests are sent.
+    /// Duration of sending.
     pub duration: Nanos,
-    /// How long a request takes.
+    /// Time that a request takes.
     pub work: Nanos,
-    /// The length of a pause.
+    /// Length of a pause.
     pub pause: Nanos,
-    /// From the start of one pause to the start of the next. The first one begins after half of it.
+    /// Time from the start of one pause to the start of the next. The first pause begins after half of it.
     pub pause_every: Nanos,
 }
 
@@ -47,7 +47,7 @@ impl Default for OrderRouterOptions {
 }
 
 impl OrderRouterOptions {
-    /// The service of this lab.
+    /// Returns the service of this lab.
     pub fn service(&self) -> Service {
         let pauses = Fault::RecurringStall {
             first: Timestamp(self.pause_every.0 / 2),
@@ -59,7 +59,7 @@ impl OrderRouterOptions {
         Service { faults: vec![pauses], ..Service::healthy(self.work) }
     }
 
-    /// How many arrivals of the open loop one pause holds up.
+    /// Returns the number of arrivals of the open loop that one pause holds up.
     pub fn arrivals_per_pause(&self) -> u64 {
         (self.rate.as_per_second() * self.pause.as_secs_f64()) as u64
     }
@@ -77,23 +77,23 @@ impl OrderRouterOptions {
     }
 }
 
-/// What the three ways of measuring saw.
+/// Result of the three ways of measuring.
 #[derive(Clone, Debug)]
 pub struct OrderRouterResult {
-    /// How it was set up.
+    /// Options of the lab.
     pub options: OrderRouterOptions,
-    /// One request after the other.
+    /// Naive loop: one request after the other.
     pub naive: LabSeries,
     /// The naive loop with HdrHistogram's correction.
     pub corrected: LabSeries,
-    /// On schedule, measured from the intended start: the truth.
+    /// Open loop: on schedule, measured from the intended start. This is the truth.
     pub open: LabSeries,
 }
 
 /// Runs the lab.
 ///
 /// # Errors
-/// [`LabError`] when an option is out of range.
+/// [`LabError`] if an option is out of range.
 pub fn run(options: &OrderRouterOptions) -> Result<OrderRouterResult, LabError> {
     options.check()?;
     let service = options.service();

@@ -1,4 +1,4 @@
-//! A series: one way of measuring a service, and what it measured.
+//! Series of a lab: one way of measuring a service, and its result.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::{Metric, rank_of};
@@ -12,30 +12,30 @@ use crate::{FaultClockStart, SimOptions, Simulation, SimulationEnd, Sink};
 
 use super::error::LabError;
 
-/// How long a backlog may drain, in virtual time.
+/// Limit on the drain of a backlog, in virtual time.
 const DRAIN: Nanos = Nanos::from_secs(24 * 60 * 60);
 
-/// The quantiles of a lab's tables, the largest value last.
+/// Quantiles in the tables of a lab; the last one is the largest value.
 pub const QUANTILES: [f64; 7] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
 
-/// One way of measuring.
+/// Measurement of a service in one way.
 #[derive(Clone, Debug)]
 pub struct LabSeries {
-    /// Such as `open-loop`.
+    /// Name, such as `open-loop`.
     pub name: &'static str,
-    /// All that was recorded.
+    /// Everything that was recorded.
     pub run: Run,
-    /// Response time at each of [`QUANTILES`]: exact if the run kept every request (up to 262 144), else to 0.1 %. Empty
-    /// if nothing was answered.
+    /// Response time at each of [`QUANTILES`]: exact if the run kept every request (up to 262,144), else to 0.1 %.
+    /// Empty without answers.
     pub quantiles: Vec<LabQuantile>,
 }
 
-/// A quantile of a series.
+/// Quantile of a series.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LabQuantile {
-    /// In [0, 1].
+    /// Quantile, in [0, 1].
     pub q: f64,
-    /// The response time there.
+    /// Response time at the quantile.
     pub response_time: Nanos,
 }
 
@@ -45,12 +45,12 @@ impl LabSeries {
         LabSeries { name, run, quantiles }
     }
 
-    /// The response time at `q`, one of [`QUANTILES`].
+    /// Returns the response time at `q`, one of [`QUANTILES`].
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         self.quantiles.iter().find(|quantile| quantile.q == q).map(|quantile| quantile.response_time)
     }
 
-    /// Requests that were answered.
+    /// Returns the number of answered requests.
     pub fn count(&self) -> u64 {
         self.run.snapshot.tally.responses
     }
@@ -74,12 +74,12 @@ fn exact(sorted: &[Nanos], q: f64) -> Option<Nanos> {
     sorted.get(rank as usize).copied()
 }
 
-/// The naive loop: `users` without think time until `horizon`.
+/// Returns the naive loop: `users` without think time until `horizon`.
 pub(super) fn closed(users: u32, horizon: Horizon) -> Workload {
     unlimited(LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
 }
 
-/// The open loop: evenly spaced arrivals at `rate` for `duration`.
+/// Returns the open loop: evenly spaced arrivals at `rate` for `duration`.
 pub(super) fn open(rate: Rate, duration: Nanos) -> Workload {
     unlimited(LoadModel::Open(Schedule {
         profile: Profile::constant(rate),
@@ -96,8 +96,7 @@ fn unlimited(model: LoadModel) -> Workload {
 /// Measures `service` under `workload`. `besides` also receives every request.
 ///
 /// # Errors
-/// [`LabError::Unanswered`] if a request is not answered within a day after the last one was sent: quantiles over the
-/// rest would be too low.
+/// [`LabError::Unanswered`] if a request is unanswered a day after the last one was sent: quantiles would be too low.
 pub(super) fn measure(
     lab: &str,
     name: &'static str,
@@ -115,7 +114,6 @@ pub(super) fn measure(
     Ok((LabSeries::new(name, run), end))
 }
 
-/// The facts of a series, under the name `lab/series`.
 pub(super) fn facts_of(lab: &str, name: &str, workload: &Workload, end: SimulationEnd) -> Facts {
     facts(&format!("{lab}/{name}"), workload, end)
 }

@@ -1,6 +1,6 @@
-//! The bracket of a percentile holds what a generator that is never late would have measured: in virtual time, where both
-//! are known to the nanosecond. What is compared is the percentile of the response times with a late generator, the same
-//! percentile of the response times without what that generator added, and the truth, which is the same run without lag.
+//! The bracket of a percentile contains what a generator that is never late would measure. In virtual time, both are
+//! known to the nanosecond. The tests compare the percentile with a late generator, the same percentile without what
+//! that generator added, and the truth: the same run without lag.
 
 use super::common::*;
 use truetail_model::record::RequestRecord;
@@ -9,23 +9,23 @@ use truetail_model::service::{Service, Variation};
 use truetail_model::time::Nanos;
 use truetail_sim::{FaultClockStart, GeneratorFlaws, Simulation};
 
-/// Runs of each service, with other arrivals, other work and other flaws in each.
+/// Number of runs of each service, each with other arrivals, other work and other flaws.
 const RUNS: u64 = 100;
-/// Of these, in so many the truth must be inside at every percentile.
+/// Number of these runs whose brackets must contain the truth at every percentile.
 const HOLD: usize = 99;
-/// Arrivals of a run: p99.9 needs 3 688.
+/// Number of arrivals of a run: p99.9 needs 3,688.
 const ARRIVALS: u64 = 4_000;
-/// The percentiles that are printed for so many, in parts per 10 000.
+/// Percentiles that are printed for this many arrivals, in parts per 10,000.
 const PER_10_000: [usize; 6] = [5_000, 9_000, 9_500, 9_900, 9_990, 10_000];
 
-/// Poisson arrivals at 1 000/s, and a service time of 0.8 ms per server.
+/// Returns Poisson arrivals at 1,000/s, and a service time of 0.8 ms per server.
 fn served(servers: Option<u32>, variation: Variation, seed: u64) -> Scenario {
     let baseline = Nanos::from_micros(800 * u64::from(servers.unwrap_or(1)));
     let service = Service { variation, concurrency: servers, seed: seed + 1, ..Service::healthy(baseline) };
     scenario(service, workload(poisson(1_000.0, seed, for_requests(ARRIVALS)), unlimited(Nanos::from_secs(60))))
 }
 
-/// 0.1 ms late on average, and a standstill of 20 ms about once a second.
+/// Returns a mean lag of 0.1 ms, and a pause of 20 ms about once a second.
 fn flaws(seed: u64) -> GeneratorFlaws {
     GeneratorFlaws {
         seed: seed + 2,
@@ -51,7 +51,7 @@ fn sorted(records: &[RequestRecord], time: impl Fn(&RequestRecord) -> Nanos) -> 
     times
 }
 
-/// Percentiles, in parts per 10 000, of which the truth is outside of the bracket.
+/// Returns the percentiles, in parts per 10,000, whose bracket misses the truth.
 fn missed(scenario: &Scenario, flaws: GeneratorFlaws, lower: impl Fn(&RequestRecord) -> Nanos) -> Vec<usize> {
     let truth = sorted(&records(scenario, None), RequestRecord::response_time);
     let late = records(scenario, Some(flaws));
@@ -70,8 +70,8 @@ fn assert_holds(servers: Option<u32>, variation: Variation) {
     assert!(all.len() <= RUNS as usize - HOLD, "{servers:?} {variation:?}: missed, by seed: {all:?}");
 }
 
-/// Asserts that the bracket is at most 1.5 times as wide as the narrowest that holds the truth as often: with two thirds of
-/// what is taken off, it misses in more runs than it may, at each percentile from `lowest` to p99.9.
+/// Asserts that the bracket is at most 1.5 times as wide as necessary. With two thirds of the added time taken off, it
+/// misses the truth in more runs than allowed, at each percentile from `lowest` to p99.9.
 fn assert_narrow(servers: Option<u32>, variation: Variation, lowest: usize) {
     let two_thirds = |record: &RequestRecord| {
         let added = record.response_time().saturating_sub(record.without_generator());
@@ -104,15 +104,15 @@ fn a_queue_with_one_server() {
     assert_narrow(Some(1), Variation::Exponential, 5_000);
 }
 
-/// Several servers hand on less of a lag than one, and nobody outside knows how many there are: at p50 half of what is taken
-/// off would do.
+/// Several servers pass on less of a lag than one, and their number is not known outside. At p50, half of what is taken
+/// off would suffice.
 #[test]
 fn a_queue_with_four_servers() {
     assert_holds(Some(4), Variation::Exponential);
     assert_narrow(Some(4), Variation::Exponential, 9_000);
 }
 
-/// What earlier requests pass on makes the difference: with its own lag alone the bracket misses the truth of a queue.
+/// The lag of earlier requests makes the difference: with only its own lag, the bracket misses the truth of a queue.
 #[test]
 fn own_lag_alone_would_not_do_for_a_queue() {
     let own = |record: &RequestRecord| record.response_time().saturating_sub(record.delay.generator_lag);

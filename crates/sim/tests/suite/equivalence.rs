@@ -1,5 +1,5 @@
-//! The two ways through the simulator are one: settling a request at its start, where no end can change what starts,
-//! gives what waiting for its end gives. A cap on connections that never binds forces the second way.
+//! The simulator settles a request at its start if no end can change a start. This gives the same result as waiting for
+//! its end, which a cap on connections that never binds forces.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -78,7 +78,7 @@ fn open_scenario() -> impl Strategy<Value = Scenario> {
         .prop_map(|(service, model, limits, warmup)| scenario(service, Workload { model, limits, warmup: ms(warmup) }))
 }
 
-/// Everything that was recorded, in an order of its own.
+/// Returns everything that was recorded, in a fixed order.
 fn all_of(snapshot: &Snapshot) -> String {
     let mut records = snapshot.samples.even().to_vec();
     records.sort_by_key(|record| record.index);
@@ -87,7 +87,7 @@ fn all_of(snapshot: &Snapshot) -> String {
     format!("{tally:?} {warmup:?} {statuses:?} {causes:?} {metrics:?} {seconds:?} {ends:?} {records:#?}")
 }
 
-/// A service with nothing on its way answers as one whose only fault never comes.
+/// A plain service answers like a service whose only fault never comes.
 #[test]
 fn the_short_way_through_a_plain_service_is_the_long_one() {
     let mut plain = ServiceState::new(Service::healthy(ms(10)));

@@ -7,7 +7,7 @@ use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_sim::labs::{LabError, LabSeries, every_nth, freeze, order_router};
 
-/// A golden file as it is on disk now, so that a digit changed there fails without anything being rebuilt.
+/// Reads a golden file from disk, so that a changed digit fails without a rebuild.
 fn golden(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/freeze").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
@@ -77,7 +77,7 @@ fn a_freeze_with_other_options() {
     };
     let lab = freeze::run(&options).unwrap();
     let raw = artifact(&lab, "closed-loop-raw.csv");
-    // Ten users each: 50 requests and the one that waits, then 49 from 1 510 ms on, and 50 in the last half second.
+    // Ten users each: 50 requests and the one that waits, then 49 from 1,510 ms on, and 50 in the last half second.
     let rows = ["1,10.0,10.0,1010.0,1010.0,510.0,510", "2,10.0,10.0,10.0,10.0,490.0,1000"];
     assert_eq!(raw.lines().skip(1).take(2).collect::<Vec<_>>(), rows);
     assert_eq!(raw.lines().last(), Some("2.5,10.0,10.0,10.0,10.0,1000.0,1500"));
@@ -94,7 +94,7 @@ fn an_interval_without_a_request_has_no_quantiles() {
     let lab = freeze::run(&options).unwrap();
     let raw = artifact(&lab, "closed-loop-raw.csv");
     assert_eq!(raw.lines().nth(2), Some("2,,,,,0.0,1"), "{raw}");
-    // Beyond 2 047 ms the histogram has three digits: 3 010 stands in the bucket of 3 010 and 3 011.
+    // Beyond 2,047 ms the histogram has three digits: 3,010 and 3,011 share a bucket.
     assert_eq!(raw.lines().nth(1), Some("1,3011.0,3011.0,3011.0,3011.0,1.0,1"), "{raw}");
 }
 
@@ -168,7 +168,7 @@ fn a_pause_of_the_order_router_holds_up_200_arrivals() {
         assert_eq!(series.quantile(1.0), Some(longest), "{}", series.name);
     }
     assert_eq!(lab.naive.quantile(0.9999), Some(short), "the naive loop hides it");
-    // 160 000 arrivals of which 2 000 wait 10.05, 10 … 0.1 ms, ten each: p99 is the 1 601st from above, p99.9 the 161st.
+    // 2,000 of 160,000 arrivals wait 10.05, 10 … 0.1 ms, ten each: p99 is the 1,601st from above, p99.9 the 161st.
     assert_eq!(lab.open.quantile(0.99), Some(Nanos::from_micros(2_050)));
     assert_eq!(lab.open.quantile(0.999), Some(Nanos::from_micros(9_250)));
 }
@@ -176,7 +176,7 @@ fn a_pause_of_the_order_router_holds_up_200_arrivals() {
 #[test]
 fn the_correction_of_the_order_router_finds_the_truth() {
     let lab = order_router::run(&order_router::OrderRouterOptions::default()).unwrap();
-    // Here the expected interval is what the naive loop really did, so that the correction is exact.
+    // Here the naive loop really sends at the expected interval, so the correction is exact.
     assert_eq!(lab.corrected.count(), lab.open.count());
     let corrected = lab.corrected.run.snapshot.metric(Metric::ResponseTime);
     let open = lab.open.run.snapshot.metric(Metric::ResponseTime);

@@ -1,4 +1,4 @@
-//! What becomes of requests: every outcome, every limit, and the order in which records come.
+//! Outcomes of requests, limits, and the order of records.
 
 use crate::common::*;
 use truetail_model::arrival::Spacing;
@@ -12,14 +12,14 @@ use truetail_sim::{FaultClockStart, SimError, SimOptions, Simulation, simulate};
 
 const EVERY_FIFTH: Selector = Selector { every: Some(5), share: None, at: None, length: None };
 
-/// Every record, by index.
+/// Returns every record, by index.
 fn records(scenario: &Scenario) -> Vec<RequestRecord> {
     let mut records = run(scenario).snapshot.samples.even().to_vec();
     records.sort_by_key(|record| record.index);
     records
 }
 
-/// Twenty requests, one every 100 ms, of which every fifth meets `fault`.
+/// Returns twenty requests, one every 100 ms; every fifth meets `fault`.
 fn twenty(fault: Fault, limits: Limits) -> Scenario {
     let service = Service { faults: vec![fault], ..Service::healthy(ms(10)) };
     scenario(service, workload(even(10.0, for_requests(20)), limits))
@@ -57,7 +57,7 @@ fn a_black_hole_is_the_timeout_or_the_end() {
     let limits = Limits { timeout: Some(ms(300)), ..Limits::default() };
     assert_every_fifth(hole.clone(), limits, Outcome::TimedOut, ms(300));
 
-    // The last is intended at 1.9 s, and the drain counts from there (the horizon is just after it).
+    // The last request is intended at 1.9 s, and the drain counts from just after it.
     let no_timeout = Limits { timeout: None, drain: ms(500), connections: None, ..Limits::default() };
     let held: Vec<_> =
         records(&twenty(hole, no_timeout)).into_iter().filter(|r| r.outcome == Outcome::InFlightAtEnd).collect();
@@ -85,7 +85,7 @@ fn a_cap_makes_arrivals_wait_and_keeps_their_intended_start() {
     }
 }
 
-/// Sessions of two requests of 10 ms with 30 ms between them, which arrive every 20 ms.
+/// Returns sessions of two requests of 10 ms with 30 ms between them, which arrive every 20 ms.
 fn sessions(limits: Limits) -> Vec<RequestRecord> {
     let LoadModel::Open(sessions) = even(50.0, for_requests(4)) else { unreachable!("an open model") };
     let model = LoadModel::PartlyOpen { sessions, requests_per_session: 2, think_time: ms(30) };
@@ -115,7 +115,7 @@ fn a_cap_on_connections_holds_for_sessions_where_each_has_one() {
 
 #[test]
 fn a_backlog_beyond_the_drain_was_never_issued() {
-    // One connection does 100/s of 200/s for 1 s, and the drain of 300 ms does 30 more.
+    // One connection does 100/s of 200/s for 1 s, and 30 more in the drain of 300 ms.
     let limits = Limits { connections: Some(1), timeout: None, drain: ms(300), ..Limits::default() };
     let overload = scenario(Service::healthy(ms(10)), workload(even(200.0, for_secs(1)), limits));
     let tally = run(&overload).snapshot.tally;
@@ -126,12 +126,11 @@ fn a_backlog_beyond_the_drain_was_never_issued() {
 
 #[test]
 fn what_is_still_under_way_at_the_drain_limit_is_in_flight() {
-    // 25 ms each: the place is taken at 0, 25 … 1 300, and the last of them is cut off by the drain at 1 310 ms.
+    // 25 ms each: the place is taken at 0, 25 … 1,300 ms, and the drain cuts off the last request at 1,310 ms.
     let limits = Limits { connections: Some(1), timeout: None, drain: ms(310), ..Limits::default() };
     let overload = scenario(Service::healthy(ms(25)), workload(even(200.0, for_secs(1)), limits));
     let tally = run(&overload).snapshot.tally;
     assert_eq!((tally.responses, tally.in_flight_at_end, tally.never_issued), (52, 1, 147));
-    // An end at the very instant of the limit counts.
     let limits = Limits { drain: ms(300), ..limits };
     let exact = scenario(Service::healthy(ms(25)), workload(even(200.0, for_secs(1)), limits));
     let tally = run(&exact).snapshot.tally;
@@ -191,7 +190,7 @@ fn the_fault_clock_starts_with_the_first_request_or_the_run() {
 
 #[test]
 fn records_come_by_end_and_then_by_start() {
-    // Two of three users are answered together; the order among them is that of their starts.
+    // Two of three users are answered together, in the order of their starts.
     let service = Service { faults: vec![stall(0, 100)], ..Service::healthy(ms(10)) };
     let offered = workload(closed(3, ms(0), for_requests(9)), Limits::default());
     let mut journal = Journal::default();
@@ -240,7 +239,7 @@ fn what_has_no_end_is_refused() {
     let refused = simulate(&idle, SimOptions::LEAN).unwrap_err();
     assert!(matches!(refused, SimError::NoProgress { at: Timestamp::ZERO, .. }), "{refused}");
 
-    // The same with a number of requests does end, at the instant it began.
+    // With a number of requests, the run ends at the instant it began.
     let counted =
         scenario(Service::healthy(Nanos::ZERO), workload(closed(1, ms(0), for_requests(99)), Limits::default()));
     assert_eq!(run(&counted).snapshot.last_end, Timestamp::ZERO);

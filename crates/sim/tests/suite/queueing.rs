@@ -2,12 +2,12 @@
 //!
 //! # Tolerance
 //!
-//! The mean wait over n successive requests of an M/M/1 queue has a variance near σ²/n with
-//! σ² = ρ(2 + 5ρ − 4ρ² + ρ³)/(1 − ρ)⁴ · 1/μ² (Blomqvist 1967), because successive waits depend on each other. What is
-//! measured is the mean response time, so the mean of n services, with deviation 1/μ/√n, comes on top. Allowed are four
-//! deviations: (σ + 1/μ)·4/√n. M/M/c waits move like those of an M/M/1 queue whose server is c times as fast. M/D/1 has
-//! in heavy traffic an eighth of the variance of M/M/1 (the cube of (c²ₐ + c²ₛ)/2 = 1/2), of which twice is allowed for.
-//! The seeds are fixed, so that nothing is left to chance; a failure prints them.
+//! The mean wait over n successive requests of an M/M/1 queue has a variance near σ²/n with σ² = ρ(2 + 5ρ − 4ρ² +
+//! ρ³)/(1 − ρ)⁴ · 1/μ² (Blomqvist 1967), because successive waits depend on each other. The tests measure the mean
+//! response time, which adds the mean of n services, with deviation 1/μ/√n. The tolerance is four deviations: (σ +
+//! 1/μ)·4/√n. M/M/c waits behave like M/M/1 waits with a server that is c times as fast. In heavy traffic, M/D/1 has an
+//! eighth of the variance of M/M/1 (the cube of (c²ₐ + c²ₛ)/2 = 1/2); the tests allow twice that. The seeds are fixed,
+//! and a failure prints them.
 
 use crate::common::*;
 use truetail_model::record::{Metric, RequestRecord};
@@ -26,7 +26,7 @@ fn queue(servers: u32, load: f64, variation: Variation, requests: u64) -> Scenar
     let service = Service { concurrency: Some(servers), variation, seed: SEED + 1, ..Service::healthy(ms(1)) };
     let rate = load * MU * f64::from(servers);
     let measured = requests as f64 / rate;
-    // A tenth of the run, thousands of relaxation times, until the empty beginning is forgotten.
+    // A tenth of the run, thousands of relaxation times, so that the empty beginning is forgotten.
     let warmup = Nanos::from_secs_f64(measured / 10.0);
     let horizon =
         truetail_model::arrival::Horizon { duration: Some(Nanos::from_secs_f64(measured * 1.1)), requests: None };
@@ -34,7 +34,7 @@ fn queue(servers: u32, load: f64, variation: Variation, requests: u64) -> Scenar
     scenario(service, offered)
 }
 
-/// Mean wait in units of 1/μ, and of how many requests.
+/// Returns the mean wait in units of 1/μ, and the number of requests.
 fn mean_wait(scenario: &Scenario) -> (f64, f64) {
     let run = simulate(scenario, SimOptions::LEAN).unwrap();
     run.snapshot.tally.check().unwrap();
@@ -43,12 +43,12 @@ fn mean_wait(scenario: &Scenario) -> (f64, f64) {
     (times.mean_ns().unwrap() * MU / 1e9 - 1.0, times.count() as f64)
 }
 
-/// σ² of an M/M/1 queue with μ = 1.
+/// Returns σ² of an M/M/1 queue with μ = 1.
 fn variance_mm1(rho: f64) -> f64 {
     rho * (2.0 + 5.0 * rho - 4.0 * rho.powi(2) + rho.powi(3)) / (1.0 - rho).powi(4)
 }
 
-/// Erlang's C: the probability of a wait with c servers and offered load a, by the recursion of Erlang's B.
+/// Returns Erlang's C: the probability of a wait with c servers and offered load a, by the recursion of Erlang's B.
 fn erlang_c(servers: u32, a: f64) -> f64 {
     let b = (1..=servers).fold(1.0, |b, k| a * b / (f64::from(k) + a * b));
     let rho = a / f64::from(servers);
@@ -64,7 +64,7 @@ fn assert_wait(name: &str, scenario: &Scenario, expected: f64, deviation: f64) {
     );
 }
 
-/// Loads, and how many requests bring four deviations to about a tenth of the wait or less.
+/// Loads, and the number of requests that brings four deviations to about a tenth of the wait or less.
 const RUNS: [(f64, u64); 3] = [(0.5, 200_000), (0.8, 800_000), (0.95, 2_000_000)];
 
 #[test]
@@ -102,9 +102,9 @@ fn erlang_c_is_that_of_the_tables() {
     assert!((erlang_c(10, 8.0) - 0.409_18).abs() < 1e-5);
 }
 
-/// A queue before c connections and a queue before c servers are the same queue, request by request.
+/// A queue before c connections and a queue before c servers give the same times, request by request.
 #[test]
-fn it_does_not_matter_on_which_side_of_the_wire_the_queue_is() {
+fn a_queue_in_the_client_equals_a_queue_in_the_server() {
     for servers in [1, 3] {
         let behind = queue(servers, 0.9, Variation::Exponential, 20_000);
         let mut before = behind.clone();
@@ -114,7 +114,7 @@ fn it_does_not_matter_on_which_side_of_the_wire_the_queue_is() {
     }
 }
 
-/// The area under the number of requests in the system, from their starts and ends one by one.
+/// Area under the number of requests in the system, from their starts and ends.
 #[derive(Default)]
 struct InSystem {
     since: u64,
@@ -145,8 +145,8 @@ impl InSystem {
     }
 }
 
-/// Little's law, exactly, because the run ends empty: the mean number in the system, times the length of the run, is the
-/// sum of the times spent there; and L = λ·W with the textbook's L = ρ/(1 − ρ).
+/// Little's law holds exactly, because the run ends empty: the mean number in the system, times the length of the run,
+/// is the sum of the times spent in the system. And L = λ·W with the textbook's L = ρ/(1 − ρ).
 #[test]
 fn littles_law() {
     let rho = 0.8;
@@ -172,7 +172,7 @@ fn closed_users_are_all_somewhere() {
     let times = run.snapshot.metric(Metric::ResponseTime);
     let throughput = times.count() as f64 / 100.0;
     let cycle = times.mean_ns().unwrap() / 1e9 + think.as_secs_f64();
-    // What is cut at the end of the run is at most one cycle of each user, of some 3 000.
+    // The end of the run cuts off at most one cycle of each user, out of some 3,000.
     let error = throughput * cycle / f64::from(users) - 1.0;
     assert!(error.abs() < 1e-3, "{error}");
 }

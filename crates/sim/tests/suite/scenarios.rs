@@ -1,5 +1,4 @@
-//! The five scenarios as they are shipped: every figure of the truth, from n = 60 000 requests of which every single one
-//! is known.
+//! The five built-in scenarios: every figure of the truth, from 60,000 requests that are all kept.
 
 use crate::common::*;
 use truetail_model::scenario::{Scenario, builtin};
@@ -10,7 +9,7 @@ fn shipped(name: &str) -> Scenario {
     builtin::find(name).unwrap()
 }
 
-/// Asserts quantiles (parts per 10 000) of a shipped scenario in exact milliseconds.
+/// Asserts quantiles (parts per 10,000) of a built-in scenario in exact milliseconds.
 fn assert_quantiles_ms(name: &str, truth: &[(usize, f64)]) -> Run {
     let run = run(&shipped(name));
     let times = response_times(&run);
@@ -43,7 +42,7 @@ fn single_hiccup() {
 #[test]
 fn sustained_slowdown() {
     let run = assert_quantiles_ms("03-sustained-slowdown", &[(9000, 100.0), (9900, 100.0), (10_000, 100.0)]);
-    // p50 is arrival 30 000 of 60 000, which comes 9.999 s into the climb of 90 ms over 30 s.
+    // p50 is arrival 30,000 of 60,000, which comes 9.999 s into the climb of 90 ms over 30 s.
     let times = response_times(&run);
     assert_eq!(quantile_ns(&times, 5000), 10_000_000 + 90_000_000 * 9_999 / 30_000);
     assert_eq!(format!("{:.0}", quantile_ns(&times, 5000) as f64 / 1e6), "40");
@@ -68,7 +67,7 @@ fn a_cap_that_does_not_bind_changes_nothing() {
 fn a_cap_that_binds_has_no_steady_state() {
     let truth = [(5000, 30_005.0), (9900, 59_405.0), (10_000, 60_005.0)];
     let run = assert_quantiles_ms("05-saturation", &truth);
-    // Request 5b + j is served from 10b + j ms on, so its response time is 10 + 5b ms: 500 a second is the capacity.
+    // Request 5b + j is served from 10b + j ms on, so its response time is 10 + 5b ms: the capacity is 500 a second.
     assert_eq!(run.snapshot.last_end, at_ms(120_004));
     let seconds = &run.snapshot.seconds;
     let (mut planned, mut completed) = (0, 0);
@@ -76,7 +75,7 @@ fn a_cap_that_binds_has_no_steady_state() {
         planned += row.planned;
         completed += row.completed;
         let backlog = planned - completed;
-        // 500 more each second; what ends at the very turn of a second belongs to the next.
+        // 500 more each second; an end at the turn of a second belongs to the next.
         assert_eq!(backlog, 500 * (second as u64 + 1) + 5, "second {second}");
     }
 }
@@ -88,6 +87,6 @@ fn saturation_with_a_timeout_is_the_timeout() {
     scenario.workload.limits = limits;
     let tally = run(&scenario).snapshot.tally;
     assert_eq!(tally.responses + tally.timed_out, 60_000);
-    // 10 + 5b ≤ 1 000 for b = 0 … 198, and five requests each.
+    // 10 + 5b ≤ 1,000 for b = 0 … 198, with five requests each.
     assert_eq!(tally.responses, 199 * 5);
 }

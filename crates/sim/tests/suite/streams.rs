@@ -1,4 +1,4 @@
-//! Streams in virtual time: exact figures, and books that balance whatever happens.
+//! Streams in virtual time: exact figures, and books that always balance.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn books(run: &Run) -> &StreamFacts {
     streams
 }
 
-/// Count, smallest and largest, in milliseconds.
+/// Returns count, smallest and largest, in milliseconds.
 fn times(streams: &StreamFacts, time: StreamTime) -> (u64, f64, f64) {
     let times = streams.times.of(time);
     let in_ms = |time: Option<Nanos>| time.map_or(0.0, Nanos::as_millis_f64);
@@ -60,17 +60,17 @@ fn events_that_come_at_once_are_no_gaps() {
     let content = StreamContent { end: Some(StreamEnd::Done), ..of_events(7) };
     let run = ten(streaming(content, StreamPace::Alone(timing), vec![]), unlimited(ms(10_000)));
     let streams = books(&run);
-    // Writes of 3, 3, 1 and the mark with it.
+    // Writes of 3, 3 and 1 events, and the mark with the last.
     assert_eq!((streams.events, streams.coalesced_gaps), (80, 50));
     assert_eq!(times(streams, StreamTime::EventGap), (20, 10.0, 10.0));
 }
 
 #[test]
-fn a_stall_of_events_is_a_gap_of_each_stream_that_meets_it() {
+fn a_stall_of_events_is_a_gap_of_each_affected_stream() {
     let stall = Fault::Stall { at: at_ms(320), length: ms(500), gate: Gate::Events };
     let run = ten(streaming(of_events(5), alone(0, 10), vec![stall]), unlimited(ms(10_000)));
     let streams = books(&run);
-    // Of request 3 the event at 310 has left. Nothing else of it and of those up to request 8 leaves before 820.
+    // The event of request 3 at 310 ms has left. Its next events, and all events up to request 8, leave from 820 ms on.
     assert_eq!(times(streams, StreamTime::EventGap), (40, 10.0, 510.0));
     assert_eq!(streams.times.of(StreamTime::EventGap).buckets().filter(|(gap, _)| gap.0 > ms(400).0).count(), 1);
     assert_eq!(times(streams, StreamTime::FirstEvent), (10, 10.0, 420.0));
@@ -87,7 +87,7 @@ fn how_streams_end_is_in_the_books() {
     assert_eq!(of(StreamContent { end: Some(StreamEnd::Unfinished), ..of_events(3) }), (0, 10, 0));
     assert_eq!(of(StreamContent { cut: Some(2), ..of_events(3) }), (0, 0, 10));
     assert_eq!(of(StreamContent { cut: Some(0), ..of_events(3) }), (0, 0, 10));
-    // A language model marks its end.
+    // A language model marks the end of its stream.
     let model = |end| {
         let service = streaming(StreamContent { end, ..of_events(3) }, alone(0, 10), vec![]);
         let mut scenario = scenario(service, workload(even(10.0, for_requests(10)), unlimited(ms(10_000))));
@@ -100,7 +100,7 @@ fn how_streams_end_is_in_the_books() {
 }
 
 #[test]
-fn an_error_is_no_stream_and_who_gives_up_waits_at_least_so_long() {
+fn an_error_is_no_stream_and_a_timeout_is_censored() {
     let error = Fault::ErrorStatus {
         status: 503,
         immediately: true,
@@ -110,7 +110,7 @@ fn an_error_is_no_stream_and_who_gives_up_waits_at_least_so_long() {
     let run = ten(streaming(of_events(5), alone(0, 10), vec![error]), limits);
     let streams = books(&run);
     assert_eq!((streams.tally.not_a_stream, streams.tally.timed_out), (5, 5));
-    // At 10, 20 and 30 ms of 35.
+    // Events at 10, 20 and 30 ms of 35 ms.
     assert_eq!(streams.events, 15);
     assert_eq!(times(streams, StreamTime::EventGapCensored), (5, 5.0, 5.0));
     assert_eq!(times(streams, StreamTime::LongestGapCensored), (5, 10.0, 10.0));
@@ -124,7 +124,7 @@ fn in_a_batch_a_stream_depends_on_the_others() {
     let one = run(&scenario(service.clone(), workload(even(1.0, for_requests(5)), unlimited(ms(10_000)))));
     assert_eq!(times(books(&one), StreamTime::FirstEvent), (5, 41.0, 41.0));
     assert_eq!(times(books(&one), StreamTime::EventGap), (10, 11.0, 11.0));
-    // 20 ms apart: ready at 10 and 30. Steps end at 41, 73, 85 and 96.
+    // The streams are ready at 10 and 30 ms. Steps end at 41, 73, 85 and 96 ms.
     let two = run(&scenario(service, workload(even(50.0, for_requests(2)), unlimited(ms(10_000)))));
     assert_eq!(times(books(&two), StreamTime::FirstEvent), (2, 41.0, 53.0));
     assert_eq!(times(books(&two), StreamTime::EventGap), (4, 11.0, 32.0));
@@ -138,7 +138,7 @@ fn a_client_that_gives_up_keeps_its_place_in_the_batch() {
     let run = run(&scenario(service, workload(even(100.0, for_requests(3)), limits)));
     let streams = books(&run);
     assert_eq!((streams.tally.timed_out, streams.tally.planned), (3, 3));
-    // The first has events from 41 ms on, every 11 ms; the others none.
+    // The first stream has events from 41 ms on, every 11 ms; the other streams have no event.
     assert_eq!(streams.events, 1 + (200 - 41) / 11);
     assert_eq!(times(streams, StreamTime::FirstEventCensored), (2, 200.0, 200.0));
 }

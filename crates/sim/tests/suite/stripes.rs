@@ -1,4 +1,4 @@
-//! A load that is dealt out over machines and merged is the undivided load, bit for bit.
+//! A load that is dealt out over machines and merged equals the undivided load, bit for bit.
 
 use crate::common::*;
 use crate::equivalence::service;
@@ -15,7 +15,7 @@ use truetail_sim::{SimOptions, simulate, simulate_on};
 fn profile() -> impl Strategy<Value = Profile> {
     let known = ["80/s", "steps:20/300ms,0/100ms,200/400ms", "ramp:0..200/1s", "sine:10..150/700ms"];
     let recorded = prop::collection::vec(0u64..1_000_000_000, 1..80).prop_map(|mut instants| {
-        // Some are due together.
+        // Some arrivals are due together.
         instants.iter_mut().for_each(|instant| *instant -= *instant % 10_000_000);
         instants.sort_unstable();
         Profile::Trace(Trace::new(instants.into_iter().map(Timestamp).collect()).expect("they ascend"))
@@ -51,7 +51,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         .prop_map(|(service, model, limits, warmup)| scenario(service, Workload { model, limits, warmup: ms(warmup) }))
 }
 
-/// Books, histograms, seconds and the hash of the schedule.
+/// Formats books, histograms, seconds and intervals.
 fn numbers(run: &Run) -> String {
     let Snapshot { tally, warmup, statuses, causes, metrics, error_status_time, seconds, intervals, .. } =
         &run.snapshot;
@@ -61,7 +61,7 @@ fn numbers(run: &Run) -> String {
     )
 }
 
-/// Every request, by its place in the schedule.
+/// Formats every request, by its place in the schedule, and the hash of the schedule.
 fn requests(run: &Run) -> String {
     let mut records = run.snapshot.samples.even().to_vec();
     records.sort_by_key(|record| record.index);
@@ -84,7 +84,7 @@ proptest! {
         parts.iter().for_each(|part| part.snapshot.tally.check().unwrap());
         let merged = merge(parts).unwrap();
         prop_assert_eq!(numbers(&merged), numbers(&whole));
-        // In the open model the arrivals are known beforehand, and with them who gets which.
+        // In the open model, the arrivals of each machine are known beforehand.
         if matches!(scenario.workload.model, LoadModel::Open(_)) {
             prop_assert_eq!(requests(&merged), requests(&whole));
         }
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// As after a change of the random gaps, which `stripe.schedule` counts the version of.
+/// Another version of the random gaps, as `stripe.schedule` records it, gives other arrivals.
 #[test]
 fn what_stripes_of_another_version_held_is_not_filled_in() {
     let load = workload(poisson(80.0, 1, for_secs(1)), unlimited(ms(500)));

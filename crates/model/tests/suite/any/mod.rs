@@ -1,4 +1,4 @@
-//! Values that property tests of this crate share. Each test uses some of them.
+//! Strategies that property tests of this crate share. Each test uses some of them.
 #![allow(dead_code)]
 
 use proptest::prelude::*;
@@ -8,12 +8,11 @@ use truetail_model::time::{Nanos, Rate, Timestamp};
 
 const S: u64 = 1_000_000_000;
 
-/// Usual rates, and rates over ten magnitudes.
+/// Generates usual rates, and rates over ten magnitudes.
 fn rate() -> impl Strategy<Value = f64> {
     prop_oneof![Just(1000.0), 1e-3..1e7]
 }
 
-/// Any profile, in every form it can have.
 pub fn profile() -> impl Strategy<Value = Profile> {
     prop_oneof![
         rate().prop_map(|rate| Profile::constant(Rate::per_second(rate).unwrap())),
@@ -52,7 +51,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 }
 
 prop_compose! {
-    /// What happened to some request of a run of ten seconds; its index is 0.
+    /// Generates the record of a request of a ten-second run; its index is 0.
     pub fn record()(
         intended in 0..10 * S,
         late in prop_oneof![Just(0), 0..S],

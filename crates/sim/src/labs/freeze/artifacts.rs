@@ -1,4 +1,4 @@
-//! The files of the freeze: four CSV files, and the manifest that says whether they are what they have to be.
+//! Files of the freeze: four CSV files, and the manifest that compares them with golden files.
 
 use std::fmt::{self, Write};
 
@@ -8,12 +8,12 @@ use truetail_model::time::Nanos;
 
 use super::{FreezeOptions, FreezeResult, FreezeSeries};
 
-/// A file that a lab produces.
+/// File that a lab produces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Artifact {
-    /// Its file name.
+    /// File name.
     pub name: String,
-    /// All of it.
+    /// Contents of the file.
     pub contents: String,
 }
 
@@ -23,14 +23,14 @@ macro_rules! golden {
     };
 }
 
-/// The CSV files of the default options as they have to be, byte by byte: (name, contents). How they were worked out by
-/// hand stands beside them in `testdata/golden/freeze`.
+/// Golden CSV files of the default options: (name, contents). `testdata/golden/freeze` explains how they were worked
+/// out by hand.
 pub const GOLDEN: [(&str, &str); 4] =
     golden!["closed-loop-raw.csv", "closed-loop-corrected.csv", "open-loop.csv", "summary.csv"];
 
 impl FreezeResult {
-    /// The CSV files and the manifest, in the order in which they are to be written. The manifest lists `pictures` too:
-    /// (file name, bytes) of each.
+    /// Returns the CSV files and the manifest, in the order of writing. The manifest also lists `pictures`: (file name,
+    /// bytes) of each.
     pub fn artifacts(&self, pictures: &[(&str, &[u8])]) -> Vec<Artifact> {
         let mut files: Vec<Artifact> = self.series.iter().map(intervals_csv).collect();
         files.push(summary_csv(&self.series));
@@ -62,7 +62,7 @@ fn summary_csv(all: &[FreezeSeries]) -> Artifact {
     Artifact { name: "summary.csv".into(), contents: text }
 }
 
-/// Milliseconds with one decimal; an empty field where there is no value.
+/// Milliseconds with one decimal; an empty field without a value.
 struct Ms(Option<u64>);
 
 impl fmt::Display for Ms {
@@ -100,7 +100,7 @@ struct ManifestOptions {
     users: u32,
 }
 
-/// Other options than the default have no golden file, so nothing to match.
+/// Only the default options have a golden file to match.
 #[derive(Serialize)]
 struct ManifestEntry<'a> {
     file: &'a str,
@@ -109,14 +109,14 @@ struct ManifestEntry<'a> {
     golden_match: Option<bool>,
 }
 
-/// A picture of the figures: whether it is right, the eye decides.
+/// Picture of the figures, which has no golden file.
 #[derive(Serialize)]
 struct ManifestPlot<'a> {
     file: &'a str,
     sha256: String,
 }
 
-/// `manifest.json` for `files`, and for `plots`: (file name, bytes).
+/// Returns `manifest.json` for `files`, and for `plots`: (file name, bytes).
 fn manifest(options: &FreezeOptions, files: &[Artifact], plots: &[(&str, &[u8])]) -> Artifact {
     let has_golden = *options == FreezeOptions::default();
     let manifest = Manifest {
@@ -153,7 +153,7 @@ impl From<&FreezeOptions> for ManifestOptions {
 mod tests {
     use super::*;
 
-    /// The digest of the empty text and of "abc" as FIPS 180-4 publishes them.
+    /// Digests of the empty text and of "abc", as published in FIPS 180-4.
     #[test]
     fn sha256_is_the_published_one() {
         assert_eq!(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

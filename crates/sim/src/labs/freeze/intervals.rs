@@ -1,4 +1,4 @@
-//! The rows of the interval files: an HdrHistogram for each snapshot interval.
+//! Rows of the interval files: an HdrHistogram for each snapshot interval.
 
 use hdrhistogram::Histogram;
 use truetail_model::record::RequestRecord;
@@ -11,10 +11,10 @@ use crate::labs::series::LabSeries;
 /// Significant digits of the histograms.
 const DIGITS: u8 = 3;
 
-/// A row of an interval file. Quantiles are in ms, as HdrHistogram gives them; `None` if nothing arrived.
+/// Row of an interval file. Quantiles are in ms, as HdrHistogram gives them; `None` if no request arrived.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FreezeInterval {
-    /// Its end, from the start of the run.
+    /// End of the interval, from the start of the run.
     pub elapsed: Nanos,
     /// p50.
     pub p50_ms: Option<u64>,
@@ -24,26 +24,26 @@ pub struct FreezeInterval {
     pub p99_ms: Option<u64>,
     /// p99.9.
     pub p999_ms: Option<u64>,
-    /// Requests sent in it, per second.
+    /// Requests sent in the interval, per second.
     pub throughput_rps: f64,
-    /// Requests sent up to its end.
+    /// Requests sent up to the end of the interval.
     pub total_requests: u64,
 }
 
-/// One way of measuring the freeze.
+/// Measurement of the freeze in one way.
 #[derive(Clone, Debug)]
 pub struct FreezeSeries {
-    /// All that was recorded.
+    /// Everything that was recorded.
     pub series: LabSeries,
-    /// Requests that were sent.
+    /// Number of requests sent.
     pub total_requests: u64,
-    /// p99 of the whole run, ms; `None` when nothing was sent.
+    /// p99 of the whole run in ms; `None` if no request was sent.
     pub whole_run_p99_ms: Option<u64>,
     /// A row for each snapshot interval.
     pub intervals: Vec<FreezeInterval>,
 }
 
-/// When each request arrived, and its response time.
+/// Arrival and response time of each request.
 #[derive(Default)]
 pub(super) struct ResponseTimes(Vec<(Timestamp, Nanos)>);
 
@@ -66,7 +66,7 @@ impl Snapshots {
         Snapshots { duration: options.duration, interval: options.snapshot_interval }
     }
 
-    /// The rows of `arrivals`; with an `expected_interval`, each snapshot is corrected by itself.
+    /// Returns the rows of `arrivals`; with an `expected_interval`, each snapshot is corrected separately.
     pub(super) fn series(
         &self,
         series: LabSeries,
@@ -128,14 +128,14 @@ fn snapshot(values: &[(u64, u64)], expected_interval: Option<Nanos>) -> Histogra
     }
 }
 
-/// Everything in this lab is a whole number of milliseconds.
+/// Converts to milliseconds: all times in this lab are whole milliseconds.
 fn in_ms(time: Nanos) -> u64 {
     debug_assert!(time.0.is_multiple_of(NANOS_PER_MS), "{time} is no whole number of ms");
     time.0 / NANOS_PER_MS
 }
 
-/// The highest value of the bucket in which the cumulative count reaches `per_mille` thousandths, rounded up: what
-/// HdrHistogram answers, without a floating-point product.
+/// Returns the highest value of the bucket whose cumulative count reaches `per_mille` thousandths, rounded up: the
+/// answer of HdrHistogram, without a floating-point product.
 fn at_per_mille(histogram: &Histogram<u64>, per_mille: u64) -> Option<u64> {
     let rank = (per_mille * histogram.len()).div_ceil(1000);
     let mut seen = 0;

@@ -1,11 +1,11 @@
-//! The deterministic freeze: a service that takes 10 ms and stands still from 2 500 ms to 3 000 ms. What arrives in
-//! between waits for its end and then takes its 10 ms.
+//! The deterministic freeze: a service takes 10 ms, and freezes from 2,500 ms to 3,000 ms. Requests that arrive in
+//! between wait for its end and then take their 10 ms.
 //!
-//! Three series look at the same freeze: a closed loop that sends the next request when the last one was answered, the
-//! same loop with HdrHistogram's correction, and an open loop that sends on schedule. Everything is a whole number of
-//! milliseconds, recorded in HdrHistograms of 3 digits, one a snapshot interval; the whole run is their sum. A request
-//! belongs to the interval in which it arrived. The correction is applied a snapshot at a time; throughput and counts
-//! stay those of the requests that were really sent.
+//! Three series measure the same freeze: a closed loop that sends the next request when the last one was answered, the
+//! same loop with HdrHistogram's correction, and an open loop that sends on schedule. All times are whole milliseconds,
+//! recorded in a 3-digit HdrHistogram for each snapshot interval; the whole run is their sum. A request belongs to the
+//! interval of its arrival. Each snapshot is corrected separately; throughput and counts include only requests that
+//! were sent.
 
 mod artifacts;
 mod intervals;
@@ -22,15 +22,15 @@ use super::correction::{SeriesNames, measure_both};
 use super::error::LabError;
 use super::series::{closed, measure, open};
 
-/// The name of this lab.
+/// Name of this lab.
 pub const NAME: &str = "freeze";
-/// The names of its series.
+/// Names of its series.
 pub const SERIES: [&str; 3] = ["closed-loop-raw", "closed-loop-corrected", "open-loop"];
 
-/// What the lab found.
+/// Result of the lab.
 #[derive(Clone, Debug)]
 pub struct FreezeResult {
-    /// How it was set up.
+    /// Options of the lab.
     pub options: FreezeOptions,
     /// closed-loop-raw, closed-loop-corrected, open-loop.
     pub series: [FreezeSeries; 3],
@@ -39,7 +39,7 @@ pub struct FreezeResult {
 /// Runs the lab.
 ///
 /// # Errors
-/// [`LabError`] when an option is out of range.
+/// [`LabError`] if an option is out of range.
 pub fn run(options: &FreezeOptions) -> Result<FreezeResult, LabError> {
     options.check()?;
     let service = options.service();

@@ -1,4 +1,4 @@
-//! What may be chosen in the freeze.
+//! Options of the freeze.
 
 use truetail_model::service::{Fault, Gate, Service};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Rate, Timestamp};
@@ -11,19 +11,19 @@ pub(super) const NANOS_PER_MS: u64 = 1_000_000;
 /// Options of the freeze. Times are whole milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FreezeOptions {
-    /// How long a request takes.
+    /// Time that a request takes.
     pub base: Nanos,
-    /// When the service freezes, from the start of the run.
+    /// Start of the freeze, from the start of the run.
     pub pause_start: Nanos,
-    /// How long the freeze lasts.
+    /// Duration of the freeze.
     pub pause_length: Nanos,
     /// No request is sent at or after this time.
     pub duration: Nanos,
-    /// From one request to the next: the interval of the open loop, and the one that the correction assumes.
+    /// Time between two requests: the interval of the open loop, which the correction assumes too.
     pub expected_interval: Nanos,
-    /// The length of a row of the interval files.
+    /// Length of a row of the interval files.
     pub snapshot_interval: Nanos,
-    /// Users of the closed loop.
+    /// Number of users of the closed loop.
     pub users: u32,
 }
 
@@ -42,14 +42,14 @@ impl Default for FreezeOptions {
 }
 
 impl FreezeOptions {
-    /// The service of this lab.
+    /// Returns the service of this lab.
     pub fn service(&self) -> Service {
         let freeze =
             Fault::Stall { at: Timestamp(self.pause_start.0), length: self.pause_length, gate: Gate::Arrivals };
         Service { faults: vec![freeze], ..Service::healthy(self.base) }
     }
 
-    /// The times under their names on the command line.
+    /// Returns the times with their names on the command line.
     fn named(&self) -> [(&'static str, Nanos); 6] {
         [
             ("base", self.base),
@@ -61,7 +61,7 @@ impl FreezeOptions {
         ]
     }
 
-    /// Refuses what is zero, no whole number of milliseconds, or too much.
+    /// Refuses values that are zero, not whole milliseconds, or too large.
     pub(super) fn check(&self) -> Result<(), LabError> {
         for (option, value) in self.named() {
             if option != "pause-start" && option != "pause-length" {
@@ -77,7 +77,6 @@ impl FreezeOptions {
         Ok(())
     }
 
-    /// One request each [`FreezeOptions::expected_interval`].
     pub(super) fn open_rate(&self) -> Rate {
         let per_second = NANOS_PER_SECOND as f64 / self.expected_interval.0 as f64;
         Rate::per_second(per_second).expect("the interval was checked to be above zero")

@@ -1,5 +1,5 @@
 //! Scenarios and exact figures for the tests of the simulator.
-#![allow(dead_code)] // Every test file is a crate of its own and uses a part of this.
+#![allow(dead_code)] // Every test file is a separate crate and uses a part of this.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::RequestRecord;
@@ -25,7 +25,7 @@ pub fn for_requests(requests: u64) -> Horizon {
     Horizon { duration: None, requests: Some(requests) }
 }
 
-/// Neither a cap nor a timeout, and `drain` to the end.
+/// Returns limits without a cap and a timeout, and with this drain.
 pub fn unlimited(drain: Nanos) -> Limits {
     Limits { connections: None, timeout: None, drain, ..Limits::default() }
 }
@@ -54,7 +54,7 @@ pub fn scenario(service: Service, workload: Workload) -> Scenario {
     Scenario { name: "test".into(), about: String::new(), service, workload, path: "/".into() }
 }
 
-/// The shared profile of the five scenarios: 60 s, 1 000 requests/s, even spacing, baseline 10 ms.
+/// Returns the shared profile of the five scenarios: 60 s, 1,000 requests/s, even spacing, baseline 10 ms.
 pub fn shared(faults: Vec<Fault>) -> Scenario {
     let service = Service { faults, ..Service::healthy(ms(10)) };
     scenario(service, workload(even(1000.0, for_secs(60)), Limits::default()))
@@ -64,7 +64,7 @@ pub fn stall(at: u64, length: u64) -> Fault {
     Fault::Stall { at: at_ms(at), length: ms(length), gate: Gate::Answers }
 }
 
-/// Runs and checks what holds for every run: books that balance, a generator that is never late.
+/// Runs a scenario, and checks that the books balance and the generator is never late.
 pub fn run(scenario: &Scenario) -> Run {
     let run = simulate(scenario, SimOptions::default()).unwrap();
     run.snapshot.tally.check().unwrap();
@@ -74,7 +74,7 @@ pub fn run(scenario: &Scenario) -> Run {
     run
 }
 
-/// Response times of all requests, ascending. Complete or it panics.
+/// Returns the response times of all requests, ascending. Panics if a request is missing.
 pub fn response_times(run: &Run) -> Vec<u64> {
     let samples = &run.snapshot.samples;
     assert!(samples.is_complete(), "not every request is there");
@@ -83,12 +83,12 @@ pub fn response_times(run: &Run) -> Vec<u64> {
     times
 }
 
-/// The value at rank ceil(q·n), with q in parts per 10 000 so that nothing is rounded.
+/// Returns the value at rank ceil(q·n), with q in parts per 10,000 so that nothing is rounded.
 pub fn quantile_ns(sorted: &[u64], per_10_000: usize) -> u64 {
     sorted[(per_10_000 * sorted.len()).div_ceil(10_000).max(1) - 1]
 }
 
-/// Every record, in the order in which it came.
+/// Records in the order in which they came.
 #[derive(Default)]
 pub struct Journal(pub Vec<RequestRecord>);
 
