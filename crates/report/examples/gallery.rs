@@ -1,5 +1,6 @@
-//! Prints every summary of the tests as this terminal would show it: `cargo run -p truetail-report --example gallery
-//! [WIDTH] [ascii]`.
+//! Prints every summary of the tests as this terminal would show it:
+//!
+//! `cargo run -p truetail-report --example gallery [WIDTH] [ascii]`.
 
 #[path = "../tests/suite/fixtures.rs"]
 mod fixtures;

@@ -139,7 +139,6 @@ pub fn capacity_line(probe: &ProbeLine, style: Style) -> String {
     style.printable(&line)
 }
 
-/// Formats `1 probe`, `2 probes`.
 fn counted(n: u64, one: &str) -> String {
     format!("{} {one}{}", number::count(n), if n == 1 { "" } else { "s" })
 }

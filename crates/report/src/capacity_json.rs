@@ -34,7 +34,6 @@ struct Ends {
     estimate_high: Option<f64>,
 }
 
-/// Returns an end if it was probed again at full length.
 fn probed_again(end: Option<(f64, bool)>) -> Option<f64> {
     end.filter(|(_, again)| *again).map(|(rate, _)| rate)
 }

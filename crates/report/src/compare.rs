@@ -116,7 +116,6 @@ fn rounds_line(rounds: &RoundsReport) -> String {
     format!("Rounds: {number}{looks}{spoilt}{folder}")
 }
 
-/// Formats `1 round`, `2 rounds`.
 fn counted(n: u32, one: &str, several: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { several })
 }
@@ -275,7 +274,6 @@ pub fn compare_json(report: &CompareReport) -> String {
     })
 }
 
-/// Quantiles in a history.
 const HISTORY: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 /// Returns rows of a history, one per run: start (seconds since 1970 UTC), name, verdict, throughput, and response

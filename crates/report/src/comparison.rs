@@ -7,8 +7,7 @@ use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
 
 const INDENT: usize = 2;
-/// Relative width of the edge of the stall. A quantile lies on the edge if its share of slower requests is about the
-/// share of requests in the stall.
+/// Relative width of the edge of the stall: the quantiles whose share of slower requests is about that of the stall.
 const EDGE: f64 = 0.2;
 
 /// The heads of [`comparison_rows`].

@@ -7,7 +7,6 @@ use truetail_model::time::Nanos;
 
 /// Lines for each halving of the remaining share: HdrHistogram's default.
 const TICKS_PER_HALF: f64 = 5.0;
-/// Nanoseconds per millisecond.
 const NS: f64 = 1e6;
 /// Sub-buckets of a [`Histogram`] with three significant digits.
 const SUB_BUCKETS: u32 = 2048;

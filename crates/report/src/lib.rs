@@ -1,6 +1,5 @@
 //! Renders findings: text and pictures for people, JSON and CSV for programs. This crate does not print, run anything
-//! or read the environment. The caller describes the terminal in a [`Style`] and gets a `String` that ends in a
-//! newline, or [`OutputFile`]s to write.
+//! or read the environment. The caller describes the terminal in a [`Style`] and gets text or [`OutputFile`]s.
 //!
 //! | module | content |
 //! |---|---|

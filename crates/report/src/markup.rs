@@ -2,9 +2,8 @@
 
 use crate::text::is_of_a_line;
 
-/// Escapes `text` for the content of an element or the value of an attribute in XML and HTML, so that foreign text
-/// cannot inject markup. It drops characters that XML does not allow, and characters that control how the rest is read,
-/// except the newline.
+/// Escapes `text` for elements and attributes of XML and HTML, so that foreign text cannot inject markup. It drops
+/// characters that XML forbids or that control how the rest is read, except the newline.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -42,8 +42,7 @@ pub fn rate_if_any(per_second: Option<f64>) -> String {
     per_second.map_or("–".to_owned(), rate)
 }
 
-/// Formats a share in [0, 1] in per cent: `12%`, `0.3%`. A small share above 0 is `<0.1%`, and nearly all is `>99.9%`:
-/// only nothing is `0%`, and only all is `100%`.
+/// Formats a share in [0, 1] in per cent: `12%`, `0.3%`, `<0.1%`, `>99.9%`. Only 0 is `0%`, and only 1 is `100%`.
 pub fn share(part: f64) -> String {
     let percent = part * 100.0;
     if percent > 0.0 && percent < 0.1 {
@@ -65,8 +64,7 @@ pub fn factor(factor: f64) -> String {
 /// Text for a quantile that falls among failed arrivals.
 pub const NO_ANSWER: &str = "no-answer";
 
-/// Formats a quantile as far as it is known: `10.21ms`, `≥2.000s`, `no-answer`, `n≥36887` (the arrivals that it needs),
-/// or `–`.
+/// Formats a quantile as far as it is known: `10.21ms`, `≥2.000s`, `no-answer`, `n≥36887` (arrivals needed), or `–`.
 pub fn quantile(quantile: &Quantile) -> String {
     match (quantile.needs_n.filter(|_| !quantile.supported), quantile.value_ns) {
         (Some(needs_n), _) => format!("n≥{}", count(needs_n)),

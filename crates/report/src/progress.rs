@@ -60,8 +60,7 @@ const WIDEST_BAR: usize = 24;
 /// Lowest number of columns of the bar. With less room, it is omitted.
 const NARROWEST_BAR: usize = 6;
 
-/// Formats one line without a newline: a bar if there is room, then [`progress_text`]. It is at most as wide as the
-/// style allows, if the time fits.
+/// Formats one line: a bar if there is room, then [`progress_text`]. It fits the style's width, if the time does.
 pub fn progress_line(progress: &RunProgress, style: Style) -> String {
     let text = progress_text(progress, style);
     let room = style.width.saturating_sub(text.chars().count() + 3);
@@ -71,8 +70,8 @@ pub fn progress_line(progress: &RunProgress, style: Style) -> String {
     }
 }
 
-/// Formats one line without a newline and without a bar, for logs: `12s / 60s  1000/s  in flight 12  p50 10.20ms  p99
-/// 11.00ms  errors 0`. It is at most as wide as the style allows, if the time fits.
+/// Formats one line without a bar, for logs: `12s / 60s  1000/s  in flight 12  p50 10.20ms  p99 11.00ms  errors 0`. It
+/// fits the style's width, if the time does.
 pub fn progress_text(progress: &RunProgress, style: Style) -> String {
     let mut text = String::new();
     for part in parts(progress) {

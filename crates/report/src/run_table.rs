@@ -20,7 +20,6 @@ const QUANTILES: [f64; 2] = [0.5, 0.99];
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunLine {
     name: String,
-    /// Result in a few words.
     result: String,
     emphasis: Emphasis,
     /// Value and comparison with the baseline, for each of [`QUANTILES`].
@@ -29,7 +28,7 @@ pub struct RunLine {
 }
 
 impl RunLine {
-    /// Returns the line of a run and the folder in which it was saved.
+    /// Returns the line of a run. `saved` is its folder.
     pub fn of(
         name: &str,
         (run, findings): (&Run, &Findings),

@@ -4,7 +4,6 @@ use crate::style::Style;
 
 /// Characters from the lowest to the full height.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Characters from the lowest to the full height, in ASCII.
 const ASCII: [char; 8] = ['_', '.', ',', '-', '=', '+', '*', '#'];
 
 /// Reduction of several values to one column.
@@ -31,8 +30,7 @@ pub(crate) fn resample(values: &[Option<f64>], columns: usize, by: Downsample) -
         .collect()
 }
 
-/// Formats one character per value, scaled from 0 to the largest finite value: a space for `None` and 0, `×` for
-/// infinity. A value above 0 is never a space.
+/// Formats one character per value, scaled to the largest finite one: a space for `None` and 0 only, `×` for infinity.
 pub fn line(values: &[Option<f64>], style: Style) -> String {
     let top = values.iter().flatten().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let (characters, endless) = if style.unicode { (BLOCKS, '×') } else { (ASCII, 'x') };

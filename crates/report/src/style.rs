@@ -7,15 +7,13 @@ use crate::text::is_of_a_line;
 pub struct Style {
     /// ANSI colours may be used. Without them, the text is the same.
     pub color: bool,
-    /// Columns of the terminal. Text is at most 80 wide. A table without room for all columns omits the least important
-    /// ones.
+    /// Columns of the terminal. Text is at most 80 wide. A table that is too wide omits its least important columns.
     pub width: usize,
     /// Characters beyond ASCII may be used.
     pub unicode: bool,
 }
 
 impl Default for Style {
-    /// Returns a style without colours, with 80 columns and Unicode.
     fn default() -> Style {
         Style { color: false, width: 80, unicode: true }
     }
@@ -23,10 +21,8 @@ impl Default for Style {
 
 /// Highest number of columns for text, even in a wider terminal.
 const WIDEST: usize = 80;
-/// Lowest number of columns for text.
 const NARROWEST: usize = 40;
 
-/// Emphasis of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Emphasis {
     Bold,

@@ -8,7 +8,6 @@ pub(crate) enum Align {
     Right,
 }
 
-/// Rows of cells under a header row.
 #[derive(Clone, Debug)]
 pub(crate) struct TextTable {
     columns: Vec<Align>,
@@ -16,7 +15,6 @@ pub(crate) struct TextTable {
     gap: usize,
 }
 
-/// Default number of spaces between two columns.
 const GAP: usize = 2;
 
 impl TextTable {
@@ -29,7 +27,6 @@ impl TextTable {
         }
     }
 
-    /// Sets the number of spaces between two columns.
     pub(crate) fn with_gap(self, gap: usize) -> TextTable {
         TextTable { gap, ..self }
     }
@@ -60,14 +57,12 @@ impl TextTable {
         (0..self.columns.len()).map(|i| self.rows.iter().map(|row| cell(row, i)).max().unwrap_or(0)).collect()
     }
 
-    /// Adds a row, with one cell per column.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(cells);
     }
 
-    /// Returns the lines, indented by `indent` spaces, without trailing spaces and without empty columns. The header is
-    /// faint.
+    /// Returns the lines, indented by `indent` spaces, without trailing spaces or empty columns. The header is faint.
     pub(crate) fn lines(&self, indent: usize, style: Style) -> Vec<String> {
         let rows: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.iter().map(|cell| style.printable(cell)).collect()).collect();

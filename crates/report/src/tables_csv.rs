@@ -55,7 +55,6 @@ pub fn quantiles_csv(findings: &Findings) -> String {
     table(&head.map(str::to_owned), all.flat_map(rows))
 }
 
-/// Returns one row for each column of the series over time.
 fn over_time_csv(series: &RunSeries) -> String {
     let (time, load, delay) = (&series.time, &series.load, &series.start_delay);
     let mut columns: Vec<(String, Vec<String>)> = Vec::new();
@@ -96,7 +95,6 @@ fn column(metric: &str, q: f64) -> String {
     format!("{metric}_{quantile}_ns")
 }
 
-/// Returns one row for each point of each curve.
 fn curves_csv(series: &RunSeries) -> String {
     let head = ["curve", "q", "value_ns", "low_ns", "high_ns", "without_generator_ns"];
     let rows = series.curves.iter().flat_map(|curve| {

@@ -1,5 +1,5 @@
-//! A run of a language model under the names of `vllm bench serve --save-result`, for scripts that read its files. Only
-//! known figures are included: not those that fall among requests without content, or that were not counted.
+//! A run of a language model under the names of `vllm bench serve --save-result`, for scripts that read its files.
+//! Figures that are not known are left out.
 
 use serde_json::{Map, Value};
 use truetail_analysis::figures::quantile_name;
@@ -12,7 +12,7 @@ use crate::json::pretty_json;
 
 const MS: f64 = 1e6;
 
-/// Returns the document; `None` if answers were not read as those of a language model.
+/// Returns the document; `None` if answers were not read as answers of a language model.
 pub fn vllm_json(run: &Run, findings: &Findings) -> Option<String> {
     let streams = run.facts.stream.as_ref()?;
     let (llm, found) = (streams.llm.as_ref()?, findings.stream.as_ref()?.llm.as_ref()?);
@@ -93,8 +93,7 @@ fn distributions<'a>(
     named
 }
 
-/// Returns the known figures of mean, deviation, median and percentiles in milliseconds. Mean and deviation are known
-/// only if all values are.
+/// Returns mean, deviation, median and percentiles in milliseconds, if known. Mean and deviation need all values.
 fn figures(times: Distribution, values: &CompactHistogram) -> Vec<(String, f64)> {
     let all_known = times.censored + times.failed == 0 && values.count() > 0;
     let (mean, deviation) = spread(&values.to_histogram());

@@ -15,18 +15,15 @@ use crate::Claims;
 /// One request as a file reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ForeignRequest {
-    /// When it was sent: nanoseconds since 1970 or since the start of the run ([`ForeignClock::starts`]), if the file
-    /// says so.
+    /// Sending time, if known: nanoseconds since 1970 or since the start of the run ([`ForeignClock::starts`]).
     pub start_ns: Option<u64>,
     /// Its latency, as the tool defines it ([`Claims::latency_from`]).
     pub duration: Nanos,
-    /// Time that it waited in the client before `duration` began, for example behind a limit on concurrency. No latency
-    /// contains it. 0 if the file does not say.
+    /// Time that it waited in the client before `duration` began, such as behind a limit on concurrency. 0 if unknown.
     pub waited: Nanos,
     /// The outcome of the request.
     pub outcome: Outcome,
-    /// The thread, virtual user or connection that sent it, numbered from 0 in order of appearance, if the file says
-    /// so.
+    /// The thread, virtual user or connection that sent it, if known, numbered from 0 in order of appearance.
     pub worker: Option<u32>,
     /// Bytes of the answer, if the file says so.
     pub bytes_in: Option<u64>,

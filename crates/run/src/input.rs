@@ -8,10 +8,7 @@ use std::path::Path;
 /// Size limit of a file to read, bytes. No file of a run is larger, and no log with a packed run.
 pub const LONGEST: u64 = 256 << 20;
 
-/// Opens a regular file. Pipes and devices are refused before they are opened, because reading them might never end.
-///
-/// # Errors
-/// Fails if the file cannot be opened or is not a regular file.
+/// Opens a regular file. Fails if it is anything else, because reading a pipe or a device might never end.
 pub fn open(path: &Path) -> io::Result<File> {
     check(&fs::metadata(path)?)?;
     let file = File::open(path)?;
@@ -28,10 +25,7 @@ fn check(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::other(format!("it is {what}; give a regular file")))
 }
 
-/// Returns the bytes of a regular file of at most `most` bytes.
-///
-/// # Errors
-/// Fails if the file cannot be opened or read, is not a regular file, or is longer than `most`.
+/// Returns the bytes of a regular file. Fails like [`open`], and if the file is longer than `most` bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     AtMost::new(open(path)?, most).read_to_end(&mut bytes)?;
@@ -45,10 +39,8 @@ pub fn open_or_given(path: &Path) -> io::Result<File> {
     if is_given && fs::metadata(path)?.file_type().is_fifo() { File::open(path) } else { open(path) }
 }
 
-/// Returns the bytes of a file or shell pipe that the user names ([`open_or_given`]), of at most `most` bytes.
-///
-/// # Errors
-/// Fails if the file cannot be opened or read, or is longer than `most`.
+/// Returns the bytes of a file or shell pipe that the user names. Fails like [`open_or_given`], and beyond `most`
+/// bytes.
 pub fn bytes_within(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     AtMost::new(open_or_given(path)?, most).read_to_end(&mut bytes)?;

@@ -18,7 +18,6 @@ const LARGEST: u64 = 1 << 60;
 /// Fields that may hold any number: settings, dates and statements of other tools. They are added to nothing.
 const OF_ANY_SIZE: [&str; 5] = ["offered", "claims", "seed", "stall_ns", "idle_timeout_ns"];
 
-/// A number above the limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TooLarge {
     /// Its path in `run.json`.

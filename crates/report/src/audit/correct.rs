@@ -62,7 +62,6 @@ fn whole_table(before: &Histogram, after: &Histogram) -> TextTable {
 /// Limit on the rows of the table. Beyond it, each row covers several intervals.
 const MAX_ROWS: usize = 32;
 
-/// Returns a table of the intervals; empty if the file has no intervals.
 fn by_interval(intervals: &[CorrectedInterval], style: Style) -> Vec<String> {
     let Some(first) = intervals.first() else { return Vec::new() };
     let heads = ["from", "to", "requests", "added", "p99", "corrected", "max"].map(|head| (head, Align::Right));
@@ -126,7 +125,6 @@ fn values(histogram: &Histogram) -> Vec<ReportedQuantile> {
     QUANTILES.into_iter().filter_map(value).collect()
 }
 
-/// Latencies before and after.
 #[derive(Serialize)]
 struct CorrectedJson {
     before: Counted,

@@ -119,7 +119,6 @@ fn is_upper_bound(audit: &Audit) -> bool {
     audit.evidence.iter().any(differs)
 }
 
-/// Returns sentences about the parts of a file that could not be used.
 pub(super) fn unused(damage: &Damage) -> Vec<String> {
     let mut lines = Vec::new();
     if damage.rows_left_out > 0 {

@@ -9,7 +9,6 @@ use super::lab_report::{Column, LabReport, SeriesReport, SlowRequests};
 use crate::number;
 use crate::plot::Role;
 
-/// Returns the report of the lab in virtual time.
 pub(super) fn report(result: &EveryNthResult) -> LabReport<'_> {
     let options = &result.options;
     let slow = format!(
@@ -41,8 +40,7 @@ pub struct MeasuredLoops<'a> {
     pub open_began: bool,
 }
 
-/// Returns the report of the lab in real time. `truth` has the same options in virtual time, and `calibration`
-/// describes the work.
+/// Returns the report of the lab in real time. `truth` is the lab in virtual time; `calibration` describes the work.
 pub fn measured_report<'a>(loops: MeasuredLoops<'a>, truth: &'a EveryNthResult, calibration: String) -> LabReport<'a> {
     let options = &truth.options;
     let [closed, open] = SERIES;
@@ -78,7 +76,6 @@ fn measured<'a>(name: &'static str, role: Role, run: &'a Run, truth: &EveryNthRe
     SeriesReport { name, role, run, findings, measured: true, slow: Some(slow) }
 }
 
-/// Returns the columns with these heads: closed loop, open loop, open / closed.
 fn simulated_columns(result: &EveryNthResult, [closed, open, ratio]: [&str; 3]) -> Vec<Column> {
     let ratios = result.ratios().map(|ratio| number::factor(ratio.ratio())).collect();
     vec![
@@ -88,7 +85,7 @@ fn simulated_columns(result: &EveryNthResult, [closed, open, ratio]: [&str; 3]) 
     ]
 }
 
-/// Returns the columns of both loops and their ratio, then the same three columns of the truth.
+/// Returns the columns of both loops and their ratio, first measured, then in virtual time.
 fn measured_columns(series: &[SeriesReport<'_>], truth: &EveryNthResult) -> Vec<Column> {
     let quantiles = |run: &Run| QUANTILES.map(|q| truetail_analysis::quantile(run, Metric::ResponseTime, q));
     let of_series: Vec<_> = series.iter().map(|series| quantiles(series.run)).collect();

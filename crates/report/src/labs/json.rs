@@ -18,7 +18,6 @@ struct SimulationJson<'a> {
     truth: Vec<SeriesJson<'a>>,
 }
 
-/// One way of measuring.
 #[derive(Serialize)]
 struct SeriesJson<'a> {
     name: &'a str,

@@ -21,13 +21,10 @@ pub struct LabReport<'a> {
     pub series: Vec<SeriesReport<'a>>,
     /// Results of the same options in virtual time; empty unless the lab was measured in real time.
     pub truth: Vec<SeriesReport<'a>>,
-    /// Title of the pictures.
     pub(super) title: String,
     /// The set-up in a sentence.
     pub(super) subtitle: String,
-    /// Columns of the table.
     pub(super) columns: Vec<Column>,
-    /// Lines below the table.
     pub(super) figures: Vec<String>,
     /// Pictures besides the percentile spectrum: (file name without extension, plot).
     pub(super) plots: Vec<(&'static str, IntervalPlot)>,
@@ -59,7 +56,6 @@ pub struct SlowRequests {
     pub requests: u64,
 }
 
-/// A column of the table.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) head: String,
@@ -77,7 +73,6 @@ impl Column {
 }
 
 impl<'a> SeriesReport<'a> {
-    /// Returns a series of virtual time.
     pub(super) fn simulated(series: &'a LabSeries, role: Role) -> SeriesReport<'a> {
         let findings = truetail_analysis::findings(&series.run);
         SeriesReport { name: series.name, role, run: &series.run, findings, measured: false, slow: None }
@@ -139,10 +134,7 @@ impl LabReport<'_> {
         self.plots.iter().map(|(_, plot)| (plot::intervals(plot), plot.quantity.clone())).collect()
     }
 
-    /// Returns the pictures as files, the percentile spectrum last.
-    ///
-    /// # Errors
-    /// [`PictureError`] if there is no memory for the pixels.
+    /// Returns the pictures as files, the percentile spectrum last. Fails if there is no memory for the pixels.
     pub fn pictures(&self) -> Result<Vec<OutputFile>, PictureError> {
         let mut files = Vec::new();
         for (name, plot) in &self.plots {

@@ -1,5 +1,4 @@
-//! The league as CSV, one row per tool. Times are in nanoseconds, and unknown fields are empty. Columns about streams
-//! exist if the service streams.
+//! The league as CSV, one row per tool. Times are in nanoseconds, and unknown fields are empty.
 
 use truetail_analysis::league::{LeagueRow, QUANTILES, StreamRow};
 use truetail_analysis::truth::StreamTruth;
@@ -7,7 +6,6 @@ use truetail_run::{GapOf, LatencyFrom};
 
 use super::table::LeagueTable;
 
-/// The names of [`QUANTILES`] in column heads.
 const NAMES: [&str; 6] = ["p50", "p90", "p99", "p999", "p9999", "max"];
 
 /// Returns the table. The first line names the columns, the second is the truth.

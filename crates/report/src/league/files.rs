@@ -7,10 +7,7 @@ use crate::plot::PictureError;
 use crate::style::Style;
 
 /// Returns the tables as `league.txt`, `.json`, `.csv`, `.html` and `.md`, then each picture as SVG and PNG. `made`
-/// states when, on which machine and by which version the league was made.
-///
-/// # Errors
-/// [`PictureError`] if there is no memory for the pixels.
+/// names date, machine and version of the league. Fails if there is no memory for the pixels.
 pub fn files(
     league: &LeagueTable<'_>,
     tools: &[pictures::ToolData<'_>],

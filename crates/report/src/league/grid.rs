@@ -3,9 +3,7 @@
 use crate::number;
 use crate::table::Align;
 
-/// A table in cells: heads with their alignment, and rows.
 pub(super) struct Grid {
-    /// Contents of the table, in a line.
     pub(super) caption: &'static str,
     pub(super) heads: Vec<(&'static str, Align)>,
     pub(super) rows: Vec<Vec<String>>,

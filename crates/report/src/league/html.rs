@@ -17,7 +17,7 @@ th,td{padding:.25rem .6rem;text-align:left;white-space:nowrap;border-bottom:1px 
 th{color:#595959;font-weight:500}.r{text-align:right}tr.truth td{font-weight:600}\
 svg{width:100%;height:auto;margin:1rem 0}dt{font-weight:600}dd{margin:0 0 .5rem 1rem}footer{color:#595959}";
 
-/// Returns the page. `made` states when, on which machine and by which version the league was made.
+/// Returns the page. `made` names date, machine and version of the league.
 pub fn html(league: &LeagueTable<'_>, pictures: &[(String, Picture)], made: &str) -> String {
     let name = escaped(&league.scenario.name);
     let mut page = format!(

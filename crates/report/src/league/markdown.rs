@@ -3,8 +3,7 @@
 use super::table::{self, LeagueTable};
 use crate::markdown::{self, escaped};
 
-/// Returns the page. `pictures` are file names without extension. `made` states when, on which machine and by which
-/// version the league was made.
+/// Returns the page. `pictures` are file names without extension; `made` names date, machine and version of the league.
 pub fn markdown(league: &LeagueTable<'_>, pictures: &[&str], made: &str) -> String {
     let mut page = format!("# {}\n\n{}\n", league.scenario.name, escaped(&league.scenario.about));
     for name in pictures {

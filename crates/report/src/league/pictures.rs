@@ -102,8 +102,7 @@ fn all(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Picture {
     many_tools_spectrum(&title(league, "all tools"), &subtitle(league, key), quantity(league), &curves)
 }
 
-/// Returns roles: the colour shows the observed load model, and dashes tell tools of one model apart, truetail's is
-/// solid.
+/// Returns roles: a colour for each observed load model, and dashes for tools of one model. truetail's line is solid.
 fn roles(tools: &[&ToolData<'_>]) -> Vec<Role> {
     let mut numbers: BTreeMap<ToolModel, usize> = BTreeMap::new();
     let mut roles = vec![Role::Truth; tools.len()];

@@ -1,5 +1,4 @@
-//! The tables of a league in cells: results of the tools, findings of an audit of their files, offered load, and
-//! resources.
+//! The tables of a league in cells: reports of the tools, audits of their files, offered load, and resources.
 
 use truetail_analysis::audit::AuditFinding;
 use truetail_analysis::league::{LeagueRow, StreamRow, TimeRange, ToolState};
@@ -30,7 +29,7 @@ pub struct LeagueTable<'a> {
     pub streams: Option<(&'a StreamTruth, &'a [StreamRow])>,
 }
 
-/// Returns all tables, those of streams first. The table of audits exists only if a tool left a file to audit.
+/// Returns all tables, first those about streams. The table of audits exists only if a tool left a file to audit.
 pub(super) fn grids(league: &LeagueTable<'_>) -> Vec<Grid> {
     let mut grids = vec![reported_grid(league), load_grid(league.rows), resources_grid(league.rows)];
     if league.rows.iter().any(|row| row.audit.is_some()) {

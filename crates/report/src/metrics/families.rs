@@ -1,5 +1,4 @@
-//! The state of a run as metrics. Like a report, they cover measured arrivals without the warm-up. Only the two gauges
-//! of the current state include it.
+//! The state of a run as metrics. Only the two gauges of the current state include the warm-up.
 
 use truetail_model::record::Metric;
 use truetail_run::{GateState, VerdictState};
@@ -76,7 +75,6 @@ fn load(state: &LiveState) -> Vec<Family> {
     ]
 }
 
-/// Returns counts by cause, with each failed or timed-out request once.
 fn failures(state: &LiveState) -> Vec<(Vec<(&'static str, String)>, f64)> {
     let snapshot = &state.run.snapshot;
     let causes = snapshot.causes.iter().map(|(cause, count)| (cause.name(), *count));

@@ -1,9 +1,8 @@
-//! The protobuf format of Prometheus, with classic and native histograms: messages `io.prometheus.client.MetricFamily`,
-//! each after its length.
+//! The protobuf format of Prometheus, with classic and native histograms: `io.prometheus.client.MetricFamily` messages.
 //!
-//! The messages have only the fields that are used here, with the numbers of Prometheus' `metrics.proto`. In a native
-//! histogram, runs of adjacent buckets are spans. The first count is absolute, and each further one is the difference
-//! to the count before it.
+//! Each message follows its length. It has only the fields that are used here, with the numbers of Prometheus'
+//! `metrics.proto`. In a native histogram, runs of adjacent buckets are spans. The first count is absolute, and each
+//! further one is the difference to the count before it.
 
 use prost::Message;
 

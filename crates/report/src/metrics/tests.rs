@@ -42,7 +42,6 @@ fn the_text_format() {
     }
 }
 
-/// Returns the buckets of a native histogram, from its spans and deltas: (number, count).
 fn native_buckets(histogram: &super::protobuf::Histogram) -> Vec<(i32, u64)> {
     let mut deltas = histogram.positive_delta.iter();
     let (mut number, mut count, mut buckets) = (0, 0, Vec::new());

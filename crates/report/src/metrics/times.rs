@@ -32,7 +32,6 @@ const CLASSIC_BOUNDS_NS: [u64; 21] = [
 
 /// The schema of the native buckets: bucket i ends at 2^(i/32) seconds, so each is 2.2 % wide.
 pub const NATIVE_SCHEMA: i32 = 5;
-/// Buckets in each power of two.
 const PER_POWER: f64 = 32.0;
 /// The native bucket above the largest finite number, for infinite times.
 const NATIVE_INFINITE: i32 = 1024 * PER_POWER as i32 + 1;
@@ -82,7 +81,6 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / NANOS_PER_SECOND as f64
 }
 
-/// Returns the native bucket of a time; `None` for zero.
 fn bucket_of(time: Nanos) -> Option<i32> {
     (time.0 > 0).then(|| (libm::log2(seconds(time.0)) * PER_POWER).ceil() as i32)
 }

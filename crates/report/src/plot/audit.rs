@@ -1,5 +1,4 @@
-//! Pictures of another tool's file: its requests over time with the client's stops, and its percentiles with and
-//! without the missing requests.
+//! Pictures of another tool's file: requests over time with the client's stops, and percentiles, also corrected.
 
 use truetail_analysis::audit::{Audit, AuditStop, AuditTimeline, CorrectedQuantile, ReportedQuantile};
 use truetail_analysis::figures::quantile_name;

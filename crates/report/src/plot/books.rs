@@ -46,7 +46,6 @@ pub fn books(tally: &Tally) -> Picture {
     sheet.finish()
 }
 
-/// Returns the outcomes in the order of the bar.
 fn outcomes(tally: &Tally) -> [Part; 7] {
     let part = |name, count, look| Part { name, count, look };
     [

@@ -13,8 +13,7 @@ pub enum Role {
     Truth,
     /// Anything else. Numbers from 0 tell up to 3 apart.
     Other(usize),
-    /// One of many load tools. The colour shows the observed load model. Numbers from 0 tell up to 7 tools of a model
-    /// apart by their dashes.
+    /// One of many load tools. Colours show the observed load model; numbers from 0 choose one of 7 dashes.
     Tool(ToolModel, usize),
 }
 

@@ -5,7 +5,6 @@ use super::scale::{AxisScale, Tick};
 use super::svg::{Anchor, Label, Rect, Stroke, Svg};
 use super::text_width;
 
-/// Font size of texts at ticks.
 const TICK_TEXT: f64 = 15.0;
 const GRID: &str = "#E3E3E3";
 const AXIS: &str = "#8A8A8A";
@@ -13,7 +12,6 @@ const AXIS: &str = "#8A8A8A";
 const BELOW: f64 = 21.0;
 const LABEL_BELOW: f64 = 25.0;
 
-/// An axis: label, scale and ticks.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     /// Label with unit; empty for none.

@@ -20,7 +20,6 @@ const SHADES: [f64; 6] = [0.16, 0.3, 0.46, 0.64, 0.82, 1.0];
 const STRIP: f64 = 14.0;
 const STRIP_GAP: f64 = 6.0;
 
-/// Subject of a map.
 struct Subject {
     title: &'static str,
     subtitle: &'static str,
@@ -68,7 +67,6 @@ pub fn event_gaps(series: &StreamSeries) -> Picture {
     }
 }
 
-/// Returns the text for gaps that began and never ended.
 fn only_open(open: u64) -> String {
     match open {
         1 => "1 gap began, and no event ended it.".to_owned(),
@@ -139,7 +137,6 @@ fn cells_area(frame: &Frame, map: &HeatMap, time: &TimeAxis) -> Rect {
     Rect { x: frame.inner.x, y: top, width, height: frame.y(map.lowest_ns) - top }
 }
 
-/// Returns the darkness of a cell: an index into [`SHADES`].
 fn level(count: u64, largest: u64) -> usize {
     let share = if largest > 1 { libm::log(count as f64) / libm::log(largest as f64) } else { 1.0 };
     ((share * SHADES.len() as f64) as usize).min(SHADES.len() - 1)

@@ -1,5 +1,4 @@
-//! Values per interval of time for several series: bars side by side, so that equal values stay visible, or steps if
-//! the intervals are too many for bars.
+//! Values per interval of time for several series: as bars, so that equal values stay visible, or as steps if too many.
 
 use super::color::Role;
 use super::frame::{Axis, Frame};
@@ -51,12 +50,10 @@ pub struct Shade {
     pub label: String,
 }
 
-/// Limit on the intervals that are drawn as bars.
 const MAX_BARS: usize = 16;
 /// Lowest width of a bar with a value above it.
 const NARROWEST_WITH_FIGURE: f64 = 26.0;
 const FIGURE: f64 = 15.0;
-/// Empty share of a group.
 const SPACE: f64 = 0.16;
 const SHADE: &str = "#EDEDED";
 const WHOLE_RUN_WIDTH: f64 = 190.0;
@@ -93,7 +90,6 @@ impl IntervalPlot {
         self.ends.last().copied().unwrap_or(1.0)
     }
 
-    /// Returns the area of the intervals, and that of the whole run if needed.
     fn areas(&self, area: Rect) -> (Rect, Option<Rect>) {
         if self.series.iter().all(|series| series.whole_run.is_none()) {
             return (area, None);
@@ -143,7 +139,6 @@ impl IntervalPlot {
         }
     }
 
-    /// Draws a bar for each series between two places.
     fn draw_group(&self, svg: &mut Svg, frame: &Frame, (left, right): (f64, f64), values: &[Option<f64>]) {
         let space = (right - left) * SPACE;
         let slot = (right - left - space) / values.len().max(1) as f64;

@@ -11,7 +11,6 @@ use super::svg::{Anchor, Rect, Svg};
 
 /// Room for the texts of the axes of all lanes.
 const LEFT: f64 = 74.0;
-/// Room below the last lane.
 const BELOW: f64 = 58.0;
 /// Heading of a lane, and the gap below a lane.
 const HEADING: f64 = 26.0;
@@ -44,7 +43,6 @@ pub(super) fn draw_lanes(sheet: &mut Sheet, lanes: &[Lane], time: &TimeAxis, sha
     }
 }
 
-/// Returns `place` without the room for the texts of the axes.
 fn inner(place: Rect) -> Rect {
     Rect { x: place.x + LEFT, width: place.width - LEFT - 10.0, ..place }
 }

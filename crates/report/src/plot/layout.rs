@@ -11,7 +11,6 @@ pub(super) const HEIGHT: f64 = 540.0;
 pub(super) const MARGIN: f64 = 24.0;
 pub(super) const INK: &str = "#1A1A1A";
 pub(super) const FAINT_INK: &str = "#595959";
-/// Size of most texts.
 pub(super) const TEXT: f64 = 16.0;
 const TITLE: f64 = 24.0;
 const LEGEND_LINE: f64 = 26.0;
@@ -28,11 +27,9 @@ pub(super) enum Swatch {
     Block,
 }
 
-/// One line of a legend beside the data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LegendEntry<'a> {
     pub(super) name: &'a str,
-    /// Number beside the name.
     pub(super) figure: &'a str,
     pub(super) role: Role,
     /// True to draw points instead of a line.
@@ -57,7 +54,6 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// Draws title, subtitle and legend above the data.
     pub(super) fn new(title: &str, subtitle: &str, legend: &[(String, Role)], swatch: Swatch) -> Canvas {
         let names: Vec<&str> = legend.iter().map(|(name, _)| name.as_str()).collect();
         let mut svg = Svg::new(WIDTH, HEIGHT, title, &described(subtitle, &names));
@@ -73,8 +69,7 @@ impl Canvas {
         Canvas { svg, area: Rect { x: MARGIN, y: top, width: room, height: HEIGHT - MARGIN - top } }
     }
 
-    /// Draws a legend at the right of the remaining area, one entry per line, with `head` above the figures. Reduces
-    /// the area.
+    /// Draws a legend right of the data, one entry per line, with `head` above the figures, and reduces the area.
     pub(super) fn legend_beside(&mut self, head: &str, entries: &[LegendEntry<'_>]) {
         let widest =
             |texts: &mut dyn Iterator<Item = &str>| texts.map(|t| text_width::width(t, SMALL)).fold(40.0, f64::max);

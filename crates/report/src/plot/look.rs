@@ -45,8 +45,7 @@ const OTHERS: [(&str, &str, &str); 3] =
     [(GREEN, "s-other-0", "10 4"), (PURPLE, "s-other-1", "4 3"), (ORANGE, "s-other-2", "8 4 2 4")];
 
 impl Look {
-    /// Returns the colour on white, the class by which a style sheet changes it, and the dashes, empty for a solid
-    /// line.
+    /// Returns the colour on white, the class for recolouring, and the dashes, empty for a solid line.
     const fn parts(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Look::Response => (BLUE, "s-response", ""),
@@ -90,7 +89,6 @@ impl Look {
     }
 }
 
-/// Classes of elements outside the series, by colour.
 const NEUTRAL: [(&str, &str); 5] =
     [("#1A1A1A", "ink"), ("#595959", "faint"), ("#E3E3E3", "grid"), ("#8A8A8A", "axis"), ("#FFFFFF", "paper")];
 

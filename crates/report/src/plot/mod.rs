@@ -23,13 +23,11 @@
 //! | [`targets`] | the response times of several targets |
 //! | [`audit_timeline`], [`audit_quantiles`] | another tool's file over time; its percentiles, also corrected |
 //!
-//! From [`heat_map`] on, elements have classes, with which a page can recolour them. Without data, the picture is a
-//! sentence with the reason.
+//! From [`heat_map`] on, elements have classes for recolouring. Without data, a picture is a sentence with the reason.
 //!
-//! Colours are those of Okabe & Ito ("Color Universal Design", 2008), which can be told apart with any kind of colour
-//! vision; lines also differ in their dashes. Legends are above the frame, away from the data. Texts are set in Inter,
-//! which is built in for PNG, so that a machine without fonts draws the same. A browser without Inter takes another
-//! sans-serif.
+//! Colours are from the palette of Okabe & Ito ("Color Universal Design", 2008), which suits any kind of colour vision.
+//! Lines also differ in their dashes. Legends are above the frame, away from the data. Texts are set in Inter, which is
+//! built in for PNG, so that a machine without fonts draws the same. A browser without Inter takes another sans-serif.
 
 mod answers;
 mod audit;

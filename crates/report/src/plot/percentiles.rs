@@ -24,8 +24,8 @@ struct Drawn<'a> {
     width: f64,
 }
 
-/// Draws the curves of the first run, and the response times of the others over them. A curve ends when the sample no
-/// longer supports it, or when unanswered arrivals begin.
+/// Draws the curves of the first run, and the response times of the other runs over them. A curve ends when the sample
+/// no longer supports it, or when unanswered arrivals begin.
 pub fn percentiles(runs: &[(&str, &RunSeries)]) -> Picture {
     let curves = drawn(runs);
     if curves.is_empty() {

@@ -25,18 +25,12 @@ impl Picture {
         &self.svg
     }
 
-    /// Returns the picture as PNG, 1 920 × 1 080 pixels.
-    ///
-    /// # Errors
-    /// [`PngError`] if there is no memory for the pixels.
+    /// Returns the picture as PNG, 1 920 × 1 080 pixels. Fails if there is no memory for the pixels.
     pub fn png(&self) -> Result<Vec<u8>, PngError> {
         png(&self.svg)
     }
 
-    /// Returns the picture as the files `name.svg` and `name.png`.
-    ///
-    /// # Errors
-    /// [`PictureError`] if there is no memory for the pixels.
+    /// Returns the picture as the files `name.svg` and `name.png`. Fails if there is no memory for the pixels.
     pub fn files(&self, name: &str) -> Result<[OutputFile; 2], PictureError> {
         let png = self.png().map_err(|source| PictureError { name: name.to_owned(), source })?;
         let svg = OutputFile::text(format!("{name}.svg"), self.svg.clone());

@@ -30,7 +30,6 @@ pub enum PngError {
     Encoding(String),
 }
 
-/// Renders `svg` as PNG.
 pub(super) fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     let options = usvg::Options { fontdb: fonts(), font_family: "Inter".to_owned(), ..usvg::Options::default() };
     let tree = usvg::Tree::from_str(svg, &options)?;
@@ -55,7 +54,6 @@ fn fonts() -> Arc<fontdb::Database> {
 mod tests {
     use super::*;
 
-    /// Returns the number of dark pixels of a text on a white canvas.
     fn dark_pixels(text: &str) -> usize {
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"200\" height=\"40\">\

@@ -94,7 +94,6 @@ fn dots(frame: &Frame, panel: &Panel) -> Vec<(f64, f64)> {
     places.into_iter().map(|(x, y)| (x as f64 / 2.0, y as f64 / 2.0)).collect()
 }
 
-/// Returns the ends of the latency axis, which all panels share.
 fn range(plot: &RequestPlot<'_>) -> (f64, f64) {
     let times = || plot.panels.iter().flat_map(|panel| &panel.requests).map(|(_, took)| (*took).max(1) as f64);
     let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));

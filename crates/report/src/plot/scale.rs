@@ -2,7 +2,6 @@
 
 use crate::number;
 
-/// The mapping from values to places on an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum AxisScale {
     /// Equal differences have equal lengths.
@@ -68,7 +67,7 @@ fn plain(value: f64, decimals: usize) -> String {
     if decimals == 0 && value >= 0.0 { number::count(value.round() as u64) } else { format!("{value:.decimals$}") }
 }
 
-/// Returns ticks of times in ns: each power of ten with a text, and minor ticks at 2 … 9 times it. Over less than two
+/// Returns ticks of times in ns: powers of ten with a text, and minor ticks at 2 … 9 times them. Over less than two
 /// powers of ten, 2 and 5 times have a text too.
 pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
     let within = |at: f64| at >= from * 0.999 && at <= to * 1.001;

@@ -11,7 +11,6 @@ use super::text_width;
 use crate::number;
 
 const TITLE: &str = "Where sessions ended early, and why";
-/// Room for title and subtitle.
 const AROUND: f64 = 120.0;
 const ROW: f64 = 34.0;
 const BAR: f64 = 20.0;
@@ -55,7 +54,6 @@ fn name(series: &SessionSeries, ends: &EarlyEnds) -> String {
     format!("{step}: {}", ends.cause.describe())
 }
 
-/// Returns the most frequent ends, in the order of the steps.
 fn most_frequent(ends: &[EarlyEnds]) -> Vec<EarlyEnds> {
     let mut rows: Vec<(usize, EarlyEnds)> = ends.iter().copied().enumerate().collect();
     rows.sort_by_key(|(at, ends)| (std::cmp::Reverse(ends.sessions), *at));

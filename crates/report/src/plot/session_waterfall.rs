@@ -132,7 +132,6 @@ impl Row<'_> {
         self.frame.x(at_ns.min(self.session.end_ns).saturating_sub(self.session.intended_start_ns) as f64)
     }
 
-    /// Returns the bar of a request that ended.
     fn request(&self, request: &SampledRequest) -> Option<Rect> {
         let (x, end) = (self.x(request.sent_ns), self.x(request.end_ns?));
         Some(Rect { x, y: self.middle - REQUEST / 2.0, width: (end - x).max(NARROWEST), height: REQUEST })

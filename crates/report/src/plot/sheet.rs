@@ -9,7 +9,6 @@ use super::svg::{Anchor, Label, Rect, Svg};
 use super::text_width;
 
 const TITLE: f64 = 24.0;
-/// Font size of legends.
 const SMALL: f64 = 14.0;
 const SWATCH: f64 = 22.0;
 const LEGEND_LINE: f64 = 22.0;
@@ -84,7 +83,6 @@ pub(super) fn draw_legend(svg: &mut Svg, place: Rect, legend: &[(String, Swatch)
     last
 }
 
-/// Returns the height of a legend on a sheet.
 pub(super) fn legend_height(legend: &[(String, Swatch)]) -> f64 {
     let entries = legend_entries(WIDTH - 2.0 * MARGIN, legend);
     entries.last().map_or(0.0, |last| f64::from(last.line + 1) * LEGEND_LINE)

@@ -1,5 +1,4 @@
-//! The percentile spectrum: response time over 1/(1 − q), both axes logarithmic, so that each further nine has the same
-//! width.
+//! The percentile spectrum: response time over 1/(1 − q), on logarithmic axes, so that all nines are equally wide.
 
 use truetail_analysis::truth::Truth;
 use truetail_model::record::{Metric, Snapshot};
@@ -30,7 +29,6 @@ pub struct Curve {
     arrivals: u64,
     /// Single quantiles, if nothing else is known: (q, value in ns).
     points: Vec<(f64, u64)>,
-    /// p99 for the legend.
     p99: Option<String>,
 }
 
@@ -135,13 +133,12 @@ impl Curve {
     }
 }
 
-/// Factor by which the largest answer extends beyond n.
+/// Factor that extends the largest answer beyond n.
 const SHELF: f64 = 1.6;
 /// The axis of percentiles ends at 99.9 % or later, and at 1 − 10⁻⁹ at the latest.
 const SHORTEST_AXIS: f64 = 1_000.0;
 const LONGEST_AXIS: f64 = 1e9;
 
-/// Labels of the axes.
 struct Axes<'a> {
     shares: &'a str,
     times: &'a str,
@@ -166,8 +163,7 @@ pub fn tool_spectrum(title: &str, subtitle: &str, times: &str, curves: &[Curve])
     draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &of_tools(times))
 }
 
-/// Draws many load tools and the truth, with the legend beside the frame in the order of `curves`. `times` names the
-/// times that the tools report.
+/// Draws many load tools and the truth, with the legend beside the frame. `times` names what the tools report.
 pub fn many_tools_spectrum(title: &str, subtitle: &str, times: &str, curves: &[Curve]) -> Picture {
     let mut canvas = Canvas::new(title, subtitle, &[], Swatch::Line);
     let entries: Vec<LegendEntry<'_>> = curves.iter().map(Curve::entry).collect();
@@ -205,7 +201,6 @@ pub fn run_spectrum(run: &Run) -> Picture {
     spectrum(&format!("Response time of {of}"), &subtitle, &[curve])
 }
 
-/// Returns a subtitle with the number of arrivals, and the number of unanswered ones.
 fn subtitle(curves: &[&Curve]) -> String {
     let arrivals: u64 = curves.iter().map(|curve| curve.arrivals).sum();
     let unanswered: u64 = curves.iter().map(|curve| curve.unanswered()).sum();

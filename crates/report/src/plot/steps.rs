@@ -3,7 +3,6 @@
 use super::frame::Frame;
 use super::svg::{Stroke, Svg};
 
-/// A range of the x axis with a constant value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct StepSegment {
     pub(super) from: f64,

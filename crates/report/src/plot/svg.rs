@@ -5,7 +5,6 @@ use std::fmt::Write;
 use super::look::{Look, neutral_class};
 use crate::markup::escaped;
 
-/// Alignment of a text to its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Anchor {
     Start,
@@ -48,7 +47,6 @@ pub(super) struct Rect {
     pub(super) height: f64,
 }
 
-/// An SVG document in progress.
 #[derive(Debug)]
 pub(super) struct Svg {
     text: String,
@@ -64,7 +62,7 @@ impl Svg {
         Svg::with_themes(width, height, title, description, false)
     }
 
-    /// Returns a white picture with classes, with which a page can recolour it.
+    /// Returns a white picture with classes, so that a page can recolour it.
     pub(super) fn themed(width: f64, height: f64, title: &str, description: &str) -> Svg {
         Svg::with_themes(width, height, title, description, true)
     }
@@ -139,7 +137,6 @@ impl Svg {
         self.text(label, &format!("x=\"{x}\" y=\"{y}\""));
     }
 
-    /// Draws a label that reads from bottom to top.
     pub(super) fn label_upwards(&mut self, label: Label<'_>) {
         let (x, y) = (short(label.x), short(label.y));
         self.text(label, &format!("transform=\"translate({x} {y}) rotate(-90)\""));
@@ -217,8 +214,7 @@ impl Svg {
         self.push(&format!("{element} class=\"{class}\" fill=\"{color}\" fill-opacity=\"{opacity}\"/>"));
     }
 
-    /// Draws cells of a grid as horizontal dashes in the colour of a series. `path` is in columns and rows, upwards
-    /// from the lower left corner of `area`.
+    /// Draws cells of a grid as horizontal dashes. `path` is in columns and rows, from the lower left corner of `area`.
     pub(super) fn cells(&mut self, path: &str, area: Rect, (columns, rows): (f64, f64), look: Look, opacity: f64) {
         if path.is_empty() {
             return;
@@ -262,7 +258,6 @@ impl Pen {
     }
 }
 
-/// Formats `n` tenths as short as possible.
 fn tenth(n: i64) -> String {
     let (sign, whole, part) = (if n < 0 { "-" } else { "" }, n.abs() / 10, n.abs() % 10);
     match (whole, part) {
@@ -272,7 +267,6 @@ fn tenth(n: i64) -> String {
     }
 }
 
-/// Formats two decimals without trailing zeros.
 fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

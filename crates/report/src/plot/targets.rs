@@ -16,7 +16,6 @@ const TITLE: &str = "Response time by target";
 /// Limit on the targets: the first ones are drawn.
 const MAX_ROWS: usize = 24;
 const ROW: f64 = 30.0;
-/// Highest width of a name.
 const WIDEST_NAME: f64 = 300.0;
 const QUANTILES: [(f64, &str, Look); 4] =
     [(0.5, "p50", Look::P50), (0.9, "p90", Look::P90), (0.99, "p99", Look::P99), (1.0, "max", Look::Max)];
@@ -82,7 +81,6 @@ pub fn targets(findings: &Findings) -> Picture {
     sheet.finish()
 }
 
-/// Returns the quantiles of a target that are numbers.
 fn points(target: &TargetFindings) -> Vec<(Look, f64)> {
     let known = |q: f64| target.response_time.quantiles.iter().find(move |quantile| quantile.q == q);
     let is_number = |quantile: &&Quantile| quantile.supported && !quantile.at_least && !quantile.no_answer;

@@ -13,7 +13,6 @@ use super::text_width;
 use crate::number;
 
 const TITLE: &str = "A few streams, event by event";
-/// Room for title and axis.
 pub(super) const AROUND: f64 = 156.0;
 pub(super) const ROW: f64 = 46.0;
 /// Room for the texts left and right of the rows.

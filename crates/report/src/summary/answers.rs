@@ -75,7 +75,6 @@ fn counted(outcomes: Vec<(u64, &'static str)>) -> Vec<String> {
     outcomes.into_iter().map(|(n, name)| format!("{} {name}", number::count(n))).collect()
 }
 
-/// Formats causes with their counts, most frequent first.
 fn errors(causes: &BTreeMap<Cause, u64>) -> Option<String> {
     let mut causes: Vec<_> = causes.iter().collect();
     causes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));

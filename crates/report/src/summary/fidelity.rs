@@ -54,7 +54,6 @@ fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
     shadow.quantiles.iter().find(|quantile| quantile.q == 0.99 && omits(quantile)).or_else(most)
 }
 
-/// Returns true if the interval of the omission factor excludes 1.
 fn is_too_low(quantile: &ShadowQuantile) -> bool {
     quantile.omission_low.is_some_and(|low| low > 1.0)
 }

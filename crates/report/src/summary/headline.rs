@@ -22,7 +22,6 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     lines
 }
 
-/// Returns the verdict and its reasons, worst first.
 fn verdict(findings: &Findings, style: Style) -> Vec<String> {
     let verdict = &findings.verdict;
     let state = style.emphasize(emphasis_of(verdict.state), verdict.state.name());

@@ -20,7 +20,6 @@ pub(super) fn labelled_lines(label: &str, lines: impl IntoIterator<Item = String
     lines.into_iter().enumerate().map(|(i, line)| labelled(label_of(i), &line, style)).collect()
 }
 
-/// Wraps `text` into lines that fit beside the margin.
 pub(super) fn beside_margin(text: &str, style: Style) -> Vec<String> {
     style.wrap(text, style.columns().saturating_sub(MARGIN))
 }

@@ -10,10 +10,9 @@ use crate::table::{Align, TextTable};
 
 /// Limit on the steps and flows; `run.json` has all of them.
 const SHOWN: usize = 30;
-/// Quantiles of each step.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
 const INDENT: usize = 2;
-/// Requests per session from which on the load follows the service, because each arrival waits for so many answers.
+/// Requests per session from which on the load follows the service, because each arrival waits for these answers.
 const LIKE_A_CLOSED_LOOP: u64 = 10;
 
 /// Describes the endings of a run's sessions. Empty without a flow.
@@ -58,8 +57,7 @@ pub fn session_times_heads() -> Vec<String> {
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
 }
 
-/// Returns the response times of whole sessions in one row. With several flows, each flow has a further row. Empty
-/// without sessions.
+/// Returns the response times of whole sessions: one row, and with several flows, one more per flow.
 pub fn session_times(findings: &Findings) -> Vec<Vec<String>> {
     let all = findings.sessions.iter().map(|sessions| ("session time", &sessions.session_time));
     let flows = findings.sessions.iter().flat_map(|sessions| sessions.flow_times.iter().take(SHOWN));
@@ -71,7 +69,6 @@ pub fn session_times(findings: &Findings) -> Vec<Vec<String>> {
     all.chain(of_flows).filter(|(_, times)| times.count > 0).map(row).collect()
 }
 
-/// Returns the table of [`session_times`].
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     match session_times(findings) {
         rows if rows.is_empty() => Vec::new(),
@@ -79,7 +76,6 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     }
 }
 
-/// Returns a table with one row per step.
 pub(super) fn steps(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(sessions) = &run.facts.sessions else { return Vec::new() };
     let names = step_quantile_names();
@@ -124,8 +120,7 @@ pub fn further_requests(sessions: &SessionFacts) -> Vec<FurtherRequests> {
     all.into_iter().filter(|(_, of)| sessions.steps.iter().any(|step| of(step) > 0)).collect()
 }
 
-/// Returns the response times of a step: its own if it may be several requests, else those of its target, or of all
-/// requests if it is the only step.
+/// Returns the response times of a step: its own, or if it is always one request, those of its target or of the run.
 fn times_of(findings: &Findings, nth: usize, steps: usize) -> Option<&Distribution> {
     let own = findings.sessions.iter().flat_map(|sessions| &sessions.step_times).find(|own| own.step as usize == nth);
     if let Some(own) = own {

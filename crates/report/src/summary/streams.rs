@@ -144,7 +144,6 @@ pub fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
     rows.into_iter().chain(of_llm).filter(|(_, times)| times.count > 0).map(row).collect()
 }
 
-/// Returns the table of [`stream_times`].
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     let rows = stream_times(findings);
     if rows.is_empty() {

@@ -22,8 +22,8 @@ pub const TIMES_HEADS: [&str; 5] = [
 ];
 
 /// Returns response time with its confidence interval, service time and start delay, one row per quantile. If the
-/// generator may have moved a response time by more than a tenth, the row has the range that holds the truth. Empty if
-/// no request was planned or answered.
+/// generator may have moved a response time by more than a tenth, the row has a range. Empty if nothing was planned or
+/// answered.
 pub fn times(findings: &Findings) -> Vec<[String; 5]> {
     let row = |quantile: &Quantile| {
         [
@@ -38,7 +38,6 @@ pub fn times(findings: &Findings) -> Vec<[String; 5]> {
     if has_times(all) { all.quantiles.iter().map(row).collect() } else { Vec::new() }
 }
 
-/// Returns the table of [`times`] and its footnotes.
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     let rows = times(findings);
     if rows.is_empty() {
@@ -65,8 +64,7 @@ pub(super) fn at(distribution: &Distribution, q: f64) -> String {
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
 }
 
-/// Formats the interval. A dash replaces it for "≥" and "no-answer", which have no upper end, for a range, and if it is
-/// unknown.
+/// Formats the interval. It is a dash if it is unknown or unbounded above, or if the value is a range.
 fn interval(quantile: &Quantile) -> String {
     let known =
         !quantile.at_least && !number::is_bracketed(quantile) && (quantile.low_ns, quantile.high_ns) != (None, None);
@@ -94,14 +92,12 @@ pub fn times_footnotes(findings: &Findings) -> Vec<String> {
     range.into_iter().chain(notes).collect()
 }
 
-/// Returns the width of the widest range up to p99, in nanoseconds. Ranges beyond p99 come from single hiccups, which
-/// say nothing about the machine.
+/// Returns the width of the widest range up to p99, in nanoseconds. Wider ranges beyond p99 come from single hiccups.
 fn resolution(ranges: &[&Quantile]) -> Option<u64> {
     let weighed = ranges.iter().filter(|quantile| WEIGHED_QUANTILES.contains(&quantile.q));
     weighed.filter_map(|quantile| Some(quantile.value_ns?.saturating_sub(quantile.without_generator_ns?))).max()
 }
 
-/// The quantiles of a distribution in one row.
 pub(super) const QUANTILES_OF_A_ROW: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
 /// The heads of [`times_by_status`].
@@ -122,7 +118,6 @@ pub fn times_by_status(findings: &Findings) -> Vec<Vec<String>> {
     [("status below 400", success), ("status from 400", errors)].map(row).into()
 }
 
-/// Returns the table of [`times_by_status`].
 pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
     let rows = times_by_status(findings);
     if rows.is_empty() {

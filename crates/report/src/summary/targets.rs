@@ -8,14 +8,12 @@ use crate::table::{Align, TextTable};
 
 /// Limit on the targets; `run.json` has all of them.
 const SHOWN: usize = 10;
-/// Quantiles of each target.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
 /// Lowest number of columns that a name is cut to.
 const SHORTEST_NAME: usize = 16;
 const INDENT: usize = 2;
 
-/// Returns each target's requests, failed requests and response times. Empty for a single target. Runs that saved only
-/// the books of their targets have no response times here.
+/// Returns each target's requests, failed requests and response times, if known. Empty for a single target.
 pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let books = &run.facts.by_target;
     let all = books.len().max(findings.targets.len());
@@ -81,7 +79,7 @@ fn text_table(rows: &[Row], longest_name: usize) -> TextTable {
     table
 }
 
-/// Shortens `name` to at most `most` characters. It keeps the end, which is where the paths of one service differ.
+/// Shortens `name` to at most `most` characters. It keeps the end, because paths of one service differ in it.
 fn shortened(name: &str, most: usize) -> String {
     let length = name.chars().count();
     if length <= most {

@@ -6,7 +6,7 @@ use truetail_run::{Distribution, Findings};
 use super::labelled::LabelledText;
 use crate::number;
 
-/// Highest share of unanswered requests at which the means below are those of nearly the same requests.
+/// Highest share of unanswered requests for which [`time_spent`] compares means of nearly the same requests.
 const FEW_UNANSWERED: f64 = 0.01;
 
 /// Returns the shares of service time and of each cause of start delay in the response time. `None` if many requests
@@ -41,7 +41,6 @@ fn total_of(distribution: &Distribution) -> f64 {
     distribution.mean_ns.unwrap_or(0.0) * distribution.count as f64
 }
 
-/// Formats the share of each non-empty part; `None` if all are empty.
 fn shares(parts: &[(&str, f64)]) -> Option<String> {
     let all: f64 = parts.iter().map(|(_, time)| time).sum();
     let one = |(name, time): &(&str, f64)| format!("{} {name}", number::share(time / all));

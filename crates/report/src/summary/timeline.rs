@@ -14,7 +14,6 @@ use crate::style::{Emphasis, Style};
 const FEWEST_SECONDS: usize = 3;
 /// Lowest number of columns of a line, even in a narrow terminal.
 const FEWEST_COLUMNS: usize = 8;
-/// Spaces between a line and its caption.
 const GAP: usize = 2;
 
 /// Plots p99 of the response time by intended start, and sent requests by actual start.
@@ -70,13 +69,11 @@ fn is_whole(run: &Run, second: usize) -> bool {
     }
     match run.facts.offered.duration_ns {
         Some(duration_ns) => begins_ns + NANOS_PER_SECOND <= duration_ns,
-        // A number of requests, or a recording, also ends within a second, mostly with fewer requests than the second
-        // before.
+        // A number of requests, or a recording, also ends within a second: mostly one with fewer requests.
         None => second.checked_sub(1).is_none_or(|before| rows[second].planned + 1 >= rows[before].planned),
     }
 }
 
-/// Formats the first and the last second, below both ends of a line.
 fn axis(from: usize, to: usize, columns: usize) -> String {
     let (from, to) = (format!("{from}s"), format!("{to}s"));
     let room = columns.saturating_sub(from.len()).max(to.len() + 1);
@@ -87,7 +84,6 @@ fn line(label: &str, values: &[Option<f64>], caption: &str, style: Style) -> Str
     labelled(label, &format!("{}  {}", sparkline::line(values, style), style.printable(caption)), style)
 }
 
-/// Formats the range of the values; empty without values.
 fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     let finite = || values.iter().flatten().copied().filter(|value| value.is_finite());
     let endless = values.iter().flatten().any(|value| value.is_infinite());
@@ -99,8 +95,8 @@ fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     range.into_iter().chain(endless).collect::<Vec<_>>().join(" · ")
 }
 
-/// Returns p99 over the arrivals intended in this interval, ns. Censored arrivals count with the time that they waited.
-/// It is infinite if it falls among failed arrivals.
+/// Returns p99 over the arrivals intended in this interval, ns. Censored arrivals count with their waiting time, and
+/// failed ones as infinite.
 fn p99_ns(row: &Distributions) -> Option<f64> {
     let mut waited = row.metric(Metric::ResponseTime).clone();
     waited.merge(row.metric(Metric::Censored));

@@ -1,5 +1,4 @@
-//! Tests of the text for people, to the character. `UPDATE_GOLDEN=1 cargo test -p truetail-report` rewrites the files;
-//! then read the difference.
+//! Tests of the text for people, to the character. `UPDATE_GOLDEN=1 cargo test -p truetail-report` rewrites the files.
 
 use std::path::Path;
 

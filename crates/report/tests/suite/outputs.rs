@@ -8,7 +8,6 @@ use truetail_run::{CheckCounts, Findings, Run, TargetFindings};
 
 use crate::fixtures;
 
-/// Returns the run of this name, with judged gates.
 fn judged(name: &str, gates: &[&str]) -> (Run, Findings) {
     let fixture = fixtures::all().iter().find(|fixture| fixture.name == name).expect(name);
     let (run, mut findings) = (fixture.run.clone(), fixture.findings.clone());

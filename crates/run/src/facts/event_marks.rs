@@ -98,7 +98,6 @@ impl EventMarks {
         last.is_some_and(|last| !last.is_before(mark, longest_ended_ns) && last.takes_in(mark, resolution_ns))
     }
 
-    /// Joins marks that are close to each other, in place.
     fn coarsen(&mut self) {
         let ends = self.marks.first().zip(self.marks.last());
         let length_ns = ends.map_or(0, |(first, last)| last.to_ns.saturating_sub(first.from_ns));

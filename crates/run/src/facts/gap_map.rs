@@ -16,7 +16,7 @@ const EDGES: [u64; 4] =
 /// Distance of the first edge from the power of two below it, as a power of two.
 const PHASE: f64 = 0.128_496_664_211_535_72;
 
-/// Gaps between events by the time at which they ended and by length, in bounded memory.
+/// Gaps between events by end time and by length, in bounded memory.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(into = "GapMapFile", try_from = "GapMapFile")]
 pub struct GapMap {
@@ -141,7 +141,6 @@ fn row_of(gap_ns: u64) -> usize {
     4 * (63 - zeros as usize) + above
 }
 
-/// A [`GapMap`] as it is saved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GapMapFile {

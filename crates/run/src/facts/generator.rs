@@ -167,8 +167,7 @@ pub struct Http2Stats {
     pub peak: u64,
     /// Lowest limit that the server set on simultaneous requests of one connection; `None` if the server set no limit.
     pub allowed: Option<u32>,
-    /// Requests that were sent again on another connection, because the server closed the first one with GOAWAY before
-    /// it processed them.
+    /// Requests that were sent again, because the server closed their connection with GOAWAY before it processed them.
     #[serde(default)]
     pub sent_again: u64,
 }

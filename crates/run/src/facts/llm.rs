@@ -22,8 +22,7 @@ impl LlmApi {
     }
 }
 
-/// Events of language models (`--llm`), and the token counts of their servers. The times are
-/// [`StreamTime`](crate::StreamTime)s.
+/// Events of language models, and token counts of their servers. Times are [`StreamTime`](crate::StreamTime)s.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LlmFacts {
     /// Format of the answers.
@@ -84,8 +83,7 @@ impl TokenCounts {
     }
 }
 
-/// Output tokens of complete answers that the server did not count. A tokenizer counts them in the text, which may give
-/// fewer or more tokens than the model made.
+/// Output tokens of complete answers that the server did not count. The count may differ from the model's own.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ClientTokens {
     /// Name of the tokenizer's file.
@@ -191,8 +189,7 @@ impl LlmFacts {
         kinds.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Returns the output tokens of all complete answers, counted by the server or else by the tokenizer. `None` if an
-    /// answer was counted by neither.
+    /// Returns the output tokens of all complete answers; `None` if neither server nor tokenizer counted one of them.
     pub fn output_tokens(&self) -> Option<u64> {
         let (counted, output) = self.by_client.as_ref().map_or((0, 0), |client| (client.counted, client.output));
         (counted == self.tokens.not_counted).then(|| self.tokens.output.saturating_add(output))

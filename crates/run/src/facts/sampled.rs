@@ -19,8 +19,7 @@ pub trait Sampleable: Clone + Ord {
     fn instants_ns(&self) -> [u64; 3];
 }
 
-/// The slowest of all offered items, and some random ones. Both are functions of the set of offered items, so the
-/// division of a run into parts does not matter.
+/// The slowest of all offered items, and some random ones. How a run is divided into parts makes no difference.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampled<T> {

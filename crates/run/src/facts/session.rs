@@ -110,7 +110,6 @@ impl SessionFacts {
         }
     }
 
-    /// Adds the sessions of another part, without their steps.
     fn add(&mut self, other: &SessionFacts) {
         self.tally.merge(&other.tally);
         self.times.merge(&other.times);

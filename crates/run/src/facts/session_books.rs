@@ -157,7 +157,6 @@ impl StepFacts {
         self.reached > 0 && self.times.count() == 0 && other.times.count() > 0
     }
 
-    /// Returns the highest number of requests that one session can have made in the step.
     pub(super) fn most_in_session(&self) -> u64 {
         self.per_session.saturating_mul(self.most_requests.max(1))
     }

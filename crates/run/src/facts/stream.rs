@@ -103,8 +103,7 @@ impl StreamFacts {
         self.reading == other.reading && same_llm
     }
 
-    /// Returns how many of the `planned` arrivals asked for these streams, or should have. `None` if the books of the
-    /// targets are missing.
+    /// Returns the planned requests for these streams, among `planned` arrivals; `None` without books of the targets.
     pub(super) fn asked(&self, offered: &OfferedLoad, by_target: &[TargetBooks], planned: u64) -> Option<u64> {
         let targets = offered.mix.as_ref().map_or(&[][..], |mix| &mix.targets);
         if self.reading.of_steps.is_empty() || targets.is_empty() {

@@ -26,8 +26,7 @@ pub struct ArrivalFidelity {
 pub struct Gaps {
     /// Number of gaps.
     pub count: u64,
-    /// Largest difference between the two distribution functions, in [0, 1]. Gaps that differ by at most the tolerance
-    /// count as equal.
+    /// Largest difference between the two distribution functions, in [0, 1]. Gaps within the tolerance count as equal.
     pub distance: f64,
     /// A tenth of the mean gap.
     pub tolerance_ns: u64,

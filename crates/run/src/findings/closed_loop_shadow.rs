@@ -30,8 +30,7 @@ pub struct ShadowQuantile {
     pub omission_factor: Option<f64>,
     /// True if the run's own value is a lower bound, and with it the factor.
     pub at_least: bool,
-    /// Lower bound of the factor over several such tools; `None` if `omission_factor` is. A closed loop omits something
-    /// if the bound is above 1.
+    /// Lower bound of the factor over several such tools; `None` if `omission_factor` is. Above 1, omission is proven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omission_low: Option<f64>,
     /// Upper bound of the factor; `None` if `omission_factor` is, or if the run's own value is only a lower bound.

@@ -65,8 +65,7 @@ pub struct Distribution {
     pub exact: bool,
 }
 
-/// The [distributions of metrics](Metric::stands_alone). In files, each is a field with the name of its metric, in the
-/// order of the table of metrics.
+/// The [distributions of metrics](Metric::stands_alone). In files, each is a field with the metric's name, in order.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct MetricDistributions(BTreeMap<Metric, Distribution>);
 

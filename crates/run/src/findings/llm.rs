@@ -13,8 +13,7 @@ pub struct LlmFindings {
     pub first_content_service_time: Distribution,
     /// Inter-token latency (ITL): from one content event to the next one read later. Unended gaps are censored.
     pub content_gap: Distribution,
-    /// Time per output token (TPOT) without the first token, over complete answers whose tokens were counted by the
-    /// server or else by the tokenizer.
+    /// Time per output token (TPOT) without the first token, over complete answers whose tokens were counted.
     pub time_per_output_token: Distribution,
     /// Requests that met all objectives; `None` if no objective was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]

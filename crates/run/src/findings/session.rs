@@ -7,8 +7,7 @@ use super::Distribution;
 /// Distributions of sessions, without confidence intervals, because the order of the sessions is not kept.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct SessionFindings {
-    /// Session response time over all planned sessions, less the planned think time. An incomplete session counts as
-    /// slower than every complete one.
+    /// Session response time over all planned sessions. An incomplete session is slower than every complete one.
     pub session_time: Distribution,
     /// Session response time of each flow, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -18,8 +18,7 @@ pub enum Contribution {
     ReadLag,
 }
 
-/// Uncertainty budget of one quantile of the response time: how far each source may have moved it, as half of a range
-/// that holds 95 %.
+/// Uncertainty budget of one quantile of the response time: half a 95 % range for each source.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Uncertainty {
     /// The quantile, in (0, 1).
@@ -34,8 +33,7 @@ pub struct Uncertainty {
     pub clock_ns: u64,
     /// Upper bound of the generator's contribution: the value less its lower partner; `None` if unknown.
     pub generator_lag_ns: Option<u64>,
-    /// Time that answers lay unread, as far as the response time includes it. 0 if the kernel stamped the arrival of
-    /// every answer, `None` if unknown.
+    /// Time that answers lay unread, if the response time includes it; 0 if the kernel stamped all, `None` if unknown.
     pub read_lag_ns: Option<u64>,
     /// The largest source; an unbounded interval is larger than all. `None` if all are 0.
     pub largest: Option<Contribution>,

@@ -13,8 +13,7 @@ use super::{CHECKPOINT, RUN, SaveError};
 use crate::input;
 use crate::{Findings, Run};
 
-/// Writes the state of a run in progress to the existing `folder`, replacing the previous checkpoint. Single requests
-/// are omitted.
+/// Writes a run in progress to the existing `folder`, without single requests. It replaces the previous checkpoint.
 ///
 /// # Errors
 /// [`SaveError::Io`].

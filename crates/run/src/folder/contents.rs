@@ -19,7 +19,6 @@ impl<'a> Contents<'a> {
         Contents { run, run_file: v1::run_file(run, findings) }
     }
 
-    /// Returns the names of the files, in the order of writing.
     pub(super) fn names(&self) -> Vec<&'static str> {
         let failed = (!self.run.facts.failed_answers.is_empty()).then_some(FAILED_ANSWERS);
         let streams = self.streams().map(|_| STREAMS);

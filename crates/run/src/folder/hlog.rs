@@ -1,9 +1,9 @@
 //! `histograms.hlog`: an HdrHistogram interval log, V2 with deflate, that any HdrHistogram log tool opens.
 //!
 //! Each line is one interval and tag with a value. An interval is a second, or several seconds in a long run, and
-//! contains the arrivals *intended* in it. Timestamps are seconds from the origin of the run, which is both StartTime
-//! and BaseTime (1970 in virtual time). Values are nanoseconds. The third field, the largest value, is in milliseconds,
-//! as in Java's `HistogramLogWriter`.
+//! contains the arrivals *intended* in it. Timestamps are seconds from the origin of the run, which is StartTime and
+//! BaseTime (1970 in virtual time). Values are nanoseconds. The third field, the largest value, is in milliseconds, as
+//! in Java.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -34,7 +34,6 @@ const BEGINNING: &str = "[Histogram log format version 1.3]
 A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. Intervals go by intended start.
 ";
 
-/// Text after the tags.
 const ALL_TOGETHER: &str = "\
 All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
 every arrival without an answer.";
@@ -60,7 +59,6 @@ step_time@1 and its like are of the first step, from when it was due to the end 
 /// Width of the column of tags, before their descriptions.
 const TAG_WIDTH: usize = 19;
 
-/// Returns the comment at the head of a log, which explains the tags.
 fn comment(snapshot: &Snapshot, streams: Option<&StreamFacts>, has_sessions: bool) -> String {
     let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
     let metrics = Metric::with_parts().into_iter().filter(is_written);
@@ -75,7 +73,6 @@ fn comment(snapshot: &Snapshot, streams: Option<&StreamFacts>, has_sessions: boo
     format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}{by_stream}{by_llm}{by_session}", meanings.collect::<String>())
 }
 
-/// Writes the distributions of a snapshot.
 pub(super) fn write(
     mut out: impl Write,
     facts: &Facts,
@@ -172,7 +169,6 @@ impl<W: Write> Lines<'_, '_, W> {
     }
 }
 
-/// The distributions of a log.
 #[derive(Default)]
 pub(super) struct Log {
     /// Distributions of the whole run, by tag, if the tag [is known](is_known).
@@ -181,7 +177,6 @@ pub(super) struct Log {
     pub(super) unknown: BTreeMap<String, CompactHistogram>,
     /// Non-empty distributions by the first second of their interval; empty for [`IntervalWidth::WholeRun`].
     pub(super) intervals: BTreeMap<usize, Distributions>,
-    /// Distributions of targets.
     pub(super) targets: BTreeMap<TargetTag, CompactHistogram>,
 }
 

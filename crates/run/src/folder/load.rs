@@ -110,10 +110,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     Ok(Loaded { run: Run { facts, snapshot }, verdict, gates, missing: lacking })
 }
 
-/// Reads only `run.json`.
-///
-/// # Errors
-/// [`LoadError::NotARun`], [`LoadError::Io`], [`LoadError::RunFile`].
+/// Reads only `run.json`. Fails with [`LoadError::NotARun`], [`LoadError::Io`] or [`LoadError::RunFile`].
 pub fn load_run_file(folder: &Path) -> Result<RunFile, LoadError> {
     run_file_of(&Source::at(folder)?)
 }
@@ -247,7 +244,6 @@ fn load_times(
 /// Distributions by tag: of sessions, and tags that a later version may write.
 type OtherTimes = BTreeMap<String, CompactHistogram>;
 
-/// Removes the distributions with these tags from `others` and returns them.
 fn session_times(others: &mut OtherTimes, tag: impl Fn(SessionTime) -> String) -> SessionTimes {
     let mut times = SessionTimes::default();
     for time in SessionTime::ALL {
@@ -317,7 +313,6 @@ fn by_interval(
     Ok(ByInterval::from_rows(width_s, by_interval).expect("checked before the log was read"))
 }
 
-/// Checks that a file agrees with `recorded` in `run.json`.
 fn same<T: PartialEq + Serialize>(path: &Path, field: &str, found: &T, said: &T) -> Result<(), LoadError> {
     if found == said {
         return Ok(());

@@ -25,8 +25,7 @@ pub use load::{Loaded, MissingFile, load, load_run_file};
 pub use pack::{is_packed, pack};
 pub use save::{check_free, check_writable, has_files_of_a_run, save, save_page};
 
-/// Facts and findings, as [`wire::v1::RunFile`](crate::wire::v1::RunFile). Written last: without it, a folder is not a
-/// run.
+/// Facts and findings ([`wire::v1::RunFile`](crate::wire::v1::RunFile)). It is written last and marks a complete run.
 pub const RUN: &str = "run.json";
 /// The distributions, as an HdrHistogram interval log.
 pub const HISTOGRAMS: &str = "histograms.hlog";

@@ -29,7 +29,6 @@ use crate::{Findings, Run};
 
 /// Prefix of the first and the last line.
 const MARK: &str = "truetail.pack/1 ";
-/// The last line.
 const END: &str = "truetail.pack/1 end";
 /// Bytes of the archive per line: a multiple of 3, so that only the last line is padded.
 const BYTES_A_LINE: usize = 720;
@@ -82,7 +81,6 @@ fn hex_sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns the files of the packed run in `text`, by name.
 pub(super) fn unpack(text: &str) -> Result<BTreeMap<String, Vec<u8>>, PackError> {
     let archive = archive_in(text)?;
     let damaged = |error: io::Error| PackError::Damaged(error.to_string());

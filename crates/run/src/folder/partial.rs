@@ -36,7 +36,6 @@ impl Partial {
         written.map(|()| partial).map_err(io_error(&folder.join(name)))
     }
 
-    /// Renames the file to its final name.
     pub(super) fn put_in_place(self) -> Result<(), SaveError> {
         fs::rename(&self.from, &self.to).map_err(io_error(&self.to))
     }

@@ -12,19 +12,16 @@ use super::{
 use crate::input;
 use crate::{Findings, Run, wire};
 
-/// Files that a run can do without.
 const OPTIONAL: [&str; 3] = [FAILED_ANSWERS, TIMELINE, SAMPLES];
 
-/// Writes a run and its findings to `folder`, which is created if missing. It replaces an existing run, with its report
-/// and pictures.
+/// Writes a run and its findings to `folder`, and creates the folder if needed. It replaces an existing run.
 ///
 /// Each file is written under a temporary name, flushed to the disk and then renamed, `run.json` last. So no file is
 /// ever half written, and a new folder with a `run.json` is complete.
 ///
 /// # Errors
 /// Fails like [`check_writable`], and with [`SaveError::Io`] if the system refuses to write, such as on a full disk.
-/// The old files are then unchanged, unless a rename failed. [`SaveError::Lacking`] if only optional files could not be
-/// written.
+/// Old files then remain, unless a rename failed. [`SaveError::Lacking`] if only optional files could not be written.
 pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveError> {
     prepare(folder)?;
     let contents = Contents::of(run, findings);
@@ -54,19 +51,16 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
     error.map_or(Ok(()), |error| Err(error.of_a_saved_run()))
 }
 
-/// Writes `html`, the page of the run in `folder`, to that folder.
-///
-/// # Errors
-/// [`SaveError::Io`] if the system refuses to write. No half-written page remains.
+/// Writes `html`, the page of the run in `folder`, to that folder. Fails with [`SaveError::Io`]; no partial page
+/// remains.
 pub fn save_page(folder: &Path, html: &str) -> Result<(), SaveError> {
     Partial::write(folder, REPORT, |out| out.write_all(html.as_bytes()))?.put_in_place()
 }
 
-/// Ensures, before any load is sent, that a run can be saved in `folder`. It creates a missing folder, and writes and
-/// removes a file in it.
+/// Ensures, before any load is sent, that a run can be saved in `folder`: creates the folder, and a test file in it.
 ///
 /// # Errors
-/// [`SaveError::NotAFolder`], [`SaveError::Occupied`] if it has other files and no run, [`SaveError::Io`] if the system
+/// [`SaveError::NotAFolder`], [`SaveError::Occupied`] if it has files but no run, [`SaveError::Io`] if the system
 /// refuses.
 pub fn check_writable(folder: &Path) -> Result<(), SaveError> {
     prepare(folder)?;
@@ -78,10 +72,7 @@ fn prepare(folder: &Path) -> Result<(), SaveError> {
     fs::create_dir_all(folder).map_err(io_error(folder))
 }
 
-/// Checks that `folder` is missing, empty, or has a run. Creates nothing.
-///
-/// # Errors
-/// [`SaveError::NotAFolder`], [`SaveError::Occupied`], [`SaveError::Io`].
+/// Checks that `folder` is missing, empty, or has a run. Fails like [`check_writable`], but creates nothing.
 pub fn check_free(folder: &Path) -> Result<(), SaveError> {
     if !folder.exists() {
         return Ok(());
@@ -120,7 +111,6 @@ fn holds_a_run(folder: &Path) -> bool {
     input::read(&folder.join(RUN), input::LONGEST).is_ok_and(|text| wire::is_a_run(&String::from_utf8_lossy(&text)))
 }
 
-/// Removes files of the replaced run that the new run does not have.
 fn remove_stale<'a>(folder: &Path, mut names: impl Iterator<Item = &'a &'a str>) -> Result<(), SaveError> {
     names.try_for_each(|name| {
         let stale = folder.join(name);

@@ -25,7 +25,6 @@ impl Source {
         Ok(Source { path: path.to_owned(), packed })
     }
 
-    /// Returns the path of a file, for messages.
     pub(super) fn path_of(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }

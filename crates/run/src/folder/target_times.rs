@@ -10,8 +10,7 @@ use super::target_tag::TargetTag;
 use crate::TargetBooks;
 use crate::wire::v1::Exact;
 
-/// Returns the distributions of each target, in the order of the targets. Empty if they were not saved. Fails if they
-/// contradict `run.json`.
+/// Returns the distributions of each target; empty if they were not saved. Fails if they contradict `run.json`.
 pub(super) fn target_times(
     mut found: BTreeMap<TargetTag, CompactHistogram>,
     exact: &BTreeMap<String, Exact>,

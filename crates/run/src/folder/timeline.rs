@@ -35,7 +35,6 @@ use crate::wire::v1::IntervalWidth;
 /// Columns of a row's counts, in order.
 const COUNTS: [&str; 8] = ["second", "planned", "sent", "completed", "failed", "error_status", "in_flight", "backlog"];
 
-/// Columns of an interval before its quantiles.
 const INTERVAL: [&str; 2] = ["interval_s", "unanswered"];
 
 /// Returns the quantiles of an interval, in order: metric, quantile, and name of the column.
@@ -66,8 +65,7 @@ pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
     csv.flush()
 }
 
-/// Returns the values of the interval that begins with second `number`, in the order of [`INTERVAL`] and `quantiles`.
-/// They are blank if no interval begins.
+/// Returns the values of the interval that begins with second `number`, in column order; blank if no interval begins.
 fn of_interval(
     snapshot: &Snapshot,
     intervals: IntervalWidth,
@@ -87,7 +85,6 @@ fn field(value: Option<u64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-/// Returns the values in the order of [`COUNTS`].
 fn counts(number: usize, second: &SecondCounts, running: &Running) -> [Option<u64>; COUNTS.len()] {
     [
         Some(number as u64),

@@ -11,11 +11,7 @@ use crate::wire::v1::IntervalWidth;
 use crate::{OfferedLoad, Run, StripeFacts};
 
 /// Returns the arrivals of the stripes `missing` of `of`, each as never issued. If answers decide what is sent next,
-/// these are the arrivals that wait for no answer.
-///
-/// # Errors
-/// [`MergeError::UnknownHoles`], [`MergeError::HolesOfAnotherVersion`], [`MergeError::AnotherRecording`] and
-/// [`MergeError::NotRecorded`].
+/// only arrivals that wait for no answer are included.
 pub(super) fn never_issued(
     whole: &Run,
     missing: &[u32],
@@ -56,8 +52,7 @@ fn of_one(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot {
     recorder.finish(driver.schedule_hash())
 }
 
-/// Returns the offered workload. `None` if `run.json` lacks a part of it, such as recorded instants that were not
-/// given.
+/// Returns the offered workload. `None` if `run.json` lacks a part of it, such as recorded instants.
 fn workload_of(offered: &OfferedLoad, recording: Option<Trace>) -> Option<Workload> {
     let horizon = Horizon { duration: offered.duration_ns.map(Nanos), requests: offered.requests };
     if horizon == Horizon::default() {

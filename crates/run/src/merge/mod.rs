@@ -38,8 +38,7 @@ pub enum Holes {
     },
 }
 
-/// Merges several runs of the same workload into one. Only the seeds may differ, and only if the runs are not stripes.
-/// The merged run then has no seed.
+/// Merges several runs of one workload into one. Seeds may differ, except among stripes; the result then has no seed.
 ///
 /// If several runs have the same arrivals, they are repetitions and not stripes: the rates of the merged run are sums
 /// over the repetitions, and a note says so. The merged run has the longest intervals of all runs. If a run lacks
@@ -97,7 +96,7 @@ impl Merger {
     /// Returns the merged run.
     ///
     /// # Errors
-    /// [`MergeError::Nothing`], [`MergeError::TooLarge`], and for stripes every error about missing stripes or
+    /// [`MergeError::Nothing`], [`MergeError::TooLarge`], and for stripes the errors about missing stripes or
     /// recordings.
     pub fn finish(mut self, holes: Holes) -> Result<Run, MergeError> {
         let mut whole = self.whole.take().ok_or(MergeError::Nothing)?;
@@ -209,7 +208,6 @@ fn has_samples(samples: &Samples) -> bool {
     samples.seen() == 0 || samples.options().capacity > 0
 }
 
-/// Values that identify a run.
 #[derive(Clone, Copy, Debug)]
 struct Identity {
     started_at_unix_ns: Option<u64>,

@@ -7,7 +7,6 @@ use truetail_model::record::Samples;
 
 use crate::{HostInfo, Run};
 
-/// Properties of the added runs.
 #[derive(Default, Debug)]
 pub(super) struct Notes {
     /// Every version in order of appearance, with the number of its runs.
@@ -69,7 +68,6 @@ fn described(host: &HostInfo) -> String {
     format!("{} {} with {} CPUs", host.os, host.arch, host.cpus)
 }
 
-/// Limit on the names in a list.
 const MAX_LISTED: usize = 8;
 
 fn listed<T>(counts: &[(T, usize)], text: impl Fn(&T) -> String) -> String {
@@ -86,8 +84,7 @@ fn listed<T>(counts: &[(T, usize)], text: impl Fn(&T) -> String) -> String {
     all
 }
 
-/// Returns true if an arrival exists twice, judging by the kept single requests. The place in the schedule decides
-/// whether a request is kept.
+/// Returns true if an arrival exists twice among the kept requests. All runs keep the same places of the schedule.
 fn overlaps(samples: &Samples) -> bool {
     let mut seen = HashSet::with_capacity(samples.even().len());
     samples.even().iter().any(|record| !seen.insert((record.index, record.intended_start)))

@@ -5,7 +5,6 @@ use truetail_model::record::Metric;
 use super::error::MergeError;
 use crate::{Run, Shard, Shards, StripeFacts, Verdict};
 
-/// The stripes that have been added.
 #[derive(Debug)]
 pub(super) struct Stripes {
     of: u32,

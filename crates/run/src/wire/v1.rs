@@ -222,7 +222,6 @@ pub(crate) fn tagged_by_target(snapshot: &Snapshot) -> impl Iterator<Item = (Tar
     })
 }
 
-/// Returns every non-empty distribution of streams, sessions and their steps with its tag.
 pub(crate) fn tagged_by_observer(facts: &Facts) -> impl Iterator<Item = (String, &CompactHistogram)> {
     let of_streams = facts.stream.iter().flat_map(|streams| streams.times.tagged());
     let of_sessions = facts.sessions.iter().flat_map(|sessions| sessions.times.recorded());

@@ -37,8 +37,7 @@ fn streams_come_back_as_they_were() {
     assert_eq!((&stream["tally"]["idle"], &stream["event_gap"]["count"]), (&3.into(), &3.into()));
 }
 
-/// Turns the streams into answers of a language model: one token per event, counted by the server in all complete
-/// answers but one.
+/// Turns the streams into answers of a language model: one token per event, and one complete answer uncounted.
 fn with_llm(mut run: Run) -> Run {
     let streams = run.facts.stream.as_mut().unwrap();
     let (planned, complete) = (streams.tally.planned, streams.tally.complete);

@@ -19,7 +19,6 @@ fn saved(run: &Run) -> TempDir {
     folder
 }
 
-/// Changes `run.json` as JSON, and drops lines of the log.
 fn edit(folder: &Path, json: impl Fn(&mut Value), keep: impl Fn(&str) -> bool) {
     let path = folder.join(folder::RUN);
     let mut run: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();

@@ -9,7 +9,6 @@ use truetail_model::record::{Outcome, RecorderOptions, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{Run, folder};
 
-/// Returns the rows by column; `None` if a field is blank.
 fn rows(run: &Run) -> Vec<HashMap<String, Option<u64>>> {
     let folder = tempdir().unwrap();
     folder::save(folder.path(), run, &findings(run)).unwrap();

@@ -305,7 +305,6 @@ fn quantile(q: f64, value_ns: Option<u64>, needs_n: Option<u64>) -> Quantile {
     }
 }
 
-/// Every outcome and every cause.
 fn outcomes() -> impl Strategy<Value = Outcome> {
     let cause = || proptest::sample::select(Cause::ALL);
     prop_oneof![
