@@ -54,7 +54,7 @@ impl Mailbox {
     #[cold]
     pub(crate) fn give(&self, recorder: &mut Box<Recorder>) {
         let mut content = self.content();
-        // Keep a recorder that nobody has collected, because the thread that asked had stopped waiting.
+        // Keep an uncollected recorder: the thread that asked for it had stopped waiting.
         if content.full.is_none()
             && let Some(fresh) = content.fresh.take()
         {
@@ -70,7 +70,6 @@ impl Mailbox {
         self.given.notify_all();
     }
 
-    /// Asks the worker for its recorder.
     pub(crate) fn ask(&self) {
         // Made here, so that the worker spends no time on it.
         let fresh = Box::new(Recorder::new(self.options));
@@ -94,7 +93,7 @@ impl Mailbox {
     }
 }
 
-/// Sum of all recorders that were given away so far.
+/// Sum of all recorders that were given away.
 #[derive(Debug, Default)]
 pub(crate) struct Collected(Mutex<Option<Snapshot>>);
 

@@ -1,4 +1,4 @@
-//! Control of a run by other threads: progress, results so far and stopping.
+//! Control of a run by other threads: progress, current results and stopping.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -13,11 +13,9 @@ use crate::start::Start;
 /// Requested end of the run. Later variants are stronger, and a request never becomes weaker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum StopRequest {
-    /// Continue.
     None,
     /// Send nothing more, and wait for requests in flight, within the drain limit.
     Drain,
-    /// End at once.
     Now,
 }
 
@@ -30,18 +28,16 @@ struct Shared {
     stop_request: OwnCacheLines<AtomicU8>,
     workers: Mutex<Vec<AttachedWorker>>,
     collected: Collected,
-    /// The clock of the run and the instant at which it begins, once they are set.
+    /// The clock of the run and its beginning, once they are set.
     start: OnceLock<Start>,
     has_ended: AtomicBool,
 }
 
-/// Cache lines that hold one value. Every worker reads the value in each turn, and must not wait because of writes next
-/// to it.
+/// Cache lines that hold one value. Every worker reads the value in each turn, and writes next to it would delay that.
 #[derive(Default, Debug)]
 #[repr(align(128))]
 struct OwnCacheLines<T>(T);
 
-/// The parts of a worker that a handle uses.
 #[derive(Debug)]
 struct AttachedWorker {
     live: Arc<Live>,
@@ -86,29 +82,26 @@ impl Control {
         Progress::of(workers.iter().map(|worker| &*worker.live))
     }
 
-    /// Returns the time since the origin of the run; `None` before the run's clock is set, and for callables.
+    /// Returns the time since the origin of the run; `None` before that, and for callables.
     pub fn elapsed(&self) -> Option<Nanos> {
         self.0.start.get().map(|start| start.clock.now().since_origin())
     }
 
-    /// Returns the origin of the run, in nanoseconds since 1970 UTC; `None` before the run's clock is set, and for
-    /// callables.
+    /// Returns the origin of the run, in nanoseconds since 1970 UTC; `None` before that, and for callables.
     pub fn started_at_unix_ns(&self) -> Option<u64> {
         self.0.start.get().map(|start| start.clock.origin_unix_ns())
     }
 
-    /// Returns the time from the origin of the run to its beginning. It is above zero if the run was late for a given
-    /// origin.
+    /// Returns the time from the origin of the run to its beginning. Above zero if the run was late for a given origin.
     pub fn begins_after(&self) -> Nanos {
         self.0.start.get().map_or(Nanos::ZERO, |start| start.begins.since_origin())
     }
 
-    /// Sets the clock of the run and its beginning.
     pub(crate) fn set_start(&self, start: Start) {
         let _ = self.0.start.set(start);
     }
 
-    /// Returns the strongest request so far.
+    /// Returns the strongest request that was made.
     pub(crate) fn stop_request(&self) -> StopRequest {
         match self.0.stop_request.0.load(Ordering::Relaxed) {
             0 => StopRequest::None,
@@ -117,9 +110,8 @@ impl Control {
         }
     }
 
-    /// Returns everything recorded so far about arrivals that have ended; other arrivals count as planned and nothing
-    /// else. `None` before the run and for callables. The calling thread makes the copy, at almost no cost to the
-    /// workers.
+    /// Returns everything recorded about arrivals that have ended; other arrivals count as planned and nothing else.
+    /// `None` before the run and for callables. The caller makes the copy, at almost no cost to workers.
     pub fn recorded_so_far(&self) -> Option<Snapshot> {
         self.collect(true)
     }

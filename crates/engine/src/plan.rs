@@ -39,8 +39,7 @@ pub struct Plan {
     pub max_streams: Option<u32>,
     /// Sees heads and bodies of the answers; `None`: bodies are counted and dropped.
     pub observer: Option<ObserverFactory>,
-    /// Open files that this process needs for other things during the run. The limit on connections leaves room for
-    /// them.
+    /// Open files that this process needs for other things. The limit on connections leaves room for them.
     pub other_files: u64,
 }
 
@@ -57,14 +56,12 @@ pub struct Precision {
 /// a small machine can do, so that a worker can catch up.
 const RATE_PER_WORKER: f64 = 25_000.0;
 
-/// The highest rate that a run may plan for each worker, in requests per second. One worker can send at most about a
-/// hundredth of it.
+/// The highest rate that a run may plan for each worker, in requests per second: 100 times what it can send.
 const MAX_RATE_PER_WORKER: f64 = 1e8;
 
 /// Open files that are kept free for everything but workers and their connections.
 const RESERVED_FILES: u64 = 18;
-/// Open files of each worker besides its connections: those of its reactor. All workers share the process's table of
-/// open files.
+/// Open files of each worker's reactor. All workers share the process's limit on open files.
 const FILES_PER_WORKER: u64 = 3;
 
 /// Local ports that Linux assigns by default for one destination: 32768 to 60999.
@@ -137,8 +134,7 @@ impl Plan {
         });
     }
 
-    /// Returns true if sessions of the partly open model follow the observer's script and make their requests one by
-    /// one.
+    /// Returns true if sessions of the partly open model follow the observer's script, request by request.
     pub fn is_scripted(&self) -> bool {
         self.observer.as_ref().is_some_and(ObserverFactory::follows_script)
     }
@@ -148,8 +144,7 @@ impl Plan {
         self.workload.of_stripe(self.stripe)
     }
 
-    /// Returns the limit on connections that applies on this machine: the user's limit, or else what this machine
-    /// allows.
+    /// Returns the limit on connections on this machine: the user's limit, or else what this machine allows.
     pub fn effective_cap(&self) -> EffectiveCap {
         let workload = self.workload_here();
         if let Some(connections) = workload.limits.connections {
@@ -175,8 +170,7 @@ impl Plan {
         }
     }
 
-    /// Returns the most connections of a session: one to each origin if each session has its own connections, otherwise
-    /// 1.
+    /// Returns the most connections of a session: one to each origin if sessions have their own, otherwise one.
     pub(crate) fn connections_per_session(&self) -> u32 {
         let has_its_own = self.workload.has_connection_per_session();
         if has_its_own { u32::try_from(self.target.origins().len()).unwrap_or(u32::MAX) } else { 1 }
@@ -198,8 +192,7 @@ impl Plan {
         }
     }
 
-    /// Returns the clock that will take the end of a response time. Linux does not timestamp data that comes through a
-    /// Unix socket.
+    /// Returns the clock that will take the end of a response time. Linux does not stamp data from Unix sockets.
     pub fn effective_end_clock(&self) -> EndClock {
         match self.target.endpoint() {
             Endpoint::Tcp(_) => self.end_clock,
@@ -249,8 +242,7 @@ impl Plan {
         })
     }
 
-    /// Returns the highest rate planned for this machine, in requests per second; `None` if the answers decide the
-    /// rate.
+    /// Returns the highest rate for this machine, in requests per second; `None` if the answers decide the rate.
     fn peak_rate(&self) -> Option<f64> {
         let of_all = match &self.workload.model {
             LoadModel::Open(schedule) => schedule.profile.peak_per_second(),
@@ -272,8 +264,7 @@ impl Plan {
         if is_too_high { Err(RateTooHigh { peak, workers }) } else { Ok(()) }
     }
 
-    /// Raises the limit on open files as far as possible, and checks that the user's limit on connections fits under
-    /// it.
+    /// Raises the limit on open files as far as possible, and checks that the user's limit on connections fits.
     ///
     /// # Errors
     /// If the user's limit does not fit.

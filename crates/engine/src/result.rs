@@ -63,13 +63,11 @@ impl RunOutput {
     }
 }
 
-/// Results of one worker.
 #[derive(Debug)]
 pub(crate) struct WorkerResult {
     pub(crate) recorder: Recorder,
     pub(crate) target_tallies: TargetTallies,
     pub(crate) driver: Driver,
-    /// Facts about this worker.
     pub(crate) generator: GeneratorStats,
     pub(crate) ended: Timestamp,
 }
@@ -105,7 +103,6 @@ pub(crate) fn worker_stats(pauses: PauseDetector, cpu_before: CpuTime) -> Genera
     }
 }
 
-/// Merges the workers' results, in the order of the workers.
 pub(crate) fn merge_results(results: Vec<WorkerResult>, start: Start) -> RunOutput {
     let mut snapshot: Option<Snapshot> = None;
     let mut generator: Option<GeneratorStats> = None;

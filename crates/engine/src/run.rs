@@ -43,8 +43,7 @@ pub enum EngineError {
         /// The system's error.
         source: io::Error,
     },
-    /// A worker ended before its time. The other workers' results are lost, because the schedule is incomplete without
-    /// this worker.
+    /// A worker ended before its time. The other results are lost, because the schedule is incomplete.
     #[error("worker {worker} failed in mid-run: {problem}; this is a bug in truetail, please report it")]
     Failed {
         /// Index of the worker.
@@ -54,8 +53,7 @@ pub enum EngineError {
     },
 }
 
-/// Offers the load of `plan` and measures it. Returns when the run is over. Other threads can watch and end the run
-/// through `control`.
+/// Offers the load of `plan`, measures it and returns at the end. Other threads can watch and end it through `control`.
 ///
 /// # Errors
 /// See [`EngineError`]. Failures of the *server* are outcomes, not errors.
@@ -75,7 +73,6 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
     output
 }
 
-/// A run whose protocol is not chosen yet.
 struct RunPlan<'a> {
     plan: &'a Plan,
     control: &'a Control,
@@ -90,8 +87,7 @@ impl WithProtocol for RunPlan<'_> {
         // Computed once: files that the run itself opens would lower a second result.
         let cap = plan.effective_cap();
         workload.limits.connections = Some(cap.connections);
-        // Kept during the run: the kernel stamps packets, system-wide, from the first socket that asks until the last
-        // is closed.
+        // Kept during the run, because the kernel stamps only while some socket of the system asks for it.
         let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(timestamps::switch_on);
         let before = surroundings::read();
         let (results, start) = run_workers(plan, &workload, cap, control, &protocol)?;
@@ -113,7 +109,6 @@ impl WithProtocol for RunPlan<'_> {
     }
 }
 
-/// Starts all workers, and waits for all to end.
 fn run_workers<P: Protocol + Clone + Send + 'static>(
     plan: &Plan,
     workload: &Workload,
@@ -154,7 +149,6 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     Ok((results.into_iter().collect::<Result<Vec<_>, _>>()?, start))
 }
 
-/// Runs a worker on the current thread.
 fn work<P: Protocol>(
     config: WorkerConfig,
     realtime: bool,
@@ -204,9 +198,7 @@ fn ledger_of(plan: &Plan, workload: &Workload, control: &Control) -> Ledger {
 
 /// Reason why a worker has no result.
 enum WorkerError {
-    /// The worker could not begin.
     SettingUp(io::Error),
-    /// The worker could not continue.
     Running(io::Error),
 }
 

@@ -10,8 +10,7 @@ pub(crate) struct Since {
 }
 
 impl Since {
-    /// Returns the time from here to `now` without the pauses in between. A paused worker cannot notice that something
-    /// has ended.
+    /// Returns the time from here to `now` without the pauses: a paused worker cannot notice that something has ended.
     pub(crate) fn elapsed(self, now: Since) -> Nanos {
         now.instant.since(self.instant).saturating_sub(now.paused.saturating_sub(self.paused))
     }

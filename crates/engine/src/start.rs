@@ -5,16 +5,15 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_reactor::{MonotonicClock, unix_ns};
 use truetail_run::StartFacts;
 
-/// Time from the call to the first intended start, in which every worker gets ready.
+/// Time from the call to the first intended start, to get every worker ready.
 const LEAD: Nanos = Nanos::from_millis(20);
 
-/// The clock of a run, and the instant from which the run sends.
+/// The clock of a run, and the start of sending.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) clock: MonotonicClock,
     /// The origin, or a later instant if a run with a given origin was not ready in time.
     pub(crate) begins: Timestamp,
-    /// The requested origin.
     at_unix_ns: Option<u64>,
 }
 
@@ -30,7 +29,6 @@ impl Start {
         Start { clock: MonotonicClock::with_origin_at(at), begins, at_unix_ns: Some(at) }
     }
 
-    /// Returns a start at the origin of `clock`.
     pub(crate) fn with(clock: MonotonicClock) -> Start {
         Start { clock, begins: Timestamp::ZERO, at_unix_ns: None }
     }

@@ -12,7 +12,7 @@ use truetail_reactor::{MonotonicClock, Reactor, ReadinessEvents, minimize_timer_
 
 const WAITS: u64 = 2_000;
 const ROUNDS: usize = 5;
-/// Time between two wakes, in the cases in which a wake ends the wait.
+/// Time between two wakes, if wakes end the wait.
 const EVERY: Duration = Duration::from_micros(250);
 /// Timeout that is longer than [`EVERY`], so that no wait reaches it.
 const BOUND: Nanos = Nanos::from_micros(800);

@@ -14,8 +14,7 @@ pub struct MonotonicClock {
 }
 
 impl MonotonicClock {
-    /// Returns a clock whose origin is `lead` from now, which leaves time to prepare the run. Before its origin it
-    /// reads zero.
+    /// Returns a clock whose origin is `lead` from now, which leaves time for preparations. Before that it reads zero.
     pub fn starting_in(lead: Nanos) -> MonotonicClock {
         MonotonicClock { origin_ns: monotonic_ns() + lead.0, origin_unix: SystemTime::now() + Duration::from(lead) }
     }
@@ -93,8 +92,7 @@ pub fn clock_reading_ns() -> u64 {
     gaps[READINGS / 2]
 }
 
-/// Pairs of readings in [`clock_reading_ns`]. They take less than a millisecond, and are enough for a median that no
-/// pause shifts.
+/// Pairs of readings in [`clock_reading_ns`]. They take under 1 ms, and no pause shifts their median.
 const READINGS: usize = 501;
 
 /// Asks the system not to delay timed sleeps of this thread to batch them with other threads' (Linux: a timer slack of

@@ -1,5 +1,4 @@
-//! Socket readiness with nanosecond timeouts, and the monotonic clock of a run. Engine and server share this crate; it
-//! depends on neither.
+//! Socket readiness with nanosecond timeouts, and the monotonic clock of a run. Engine and server share it.
 
 mod clock;
 #[cfg(target_os = "linux")]
@@ -75,8 +74,7 @@ impl Reactor {
         Ok(Reactor(backend::Backend::new()?))
     }
 
-    /// Watches `source` in both directions until [`Reactor::remove`]. Each event carries `token`, which must be at most
-    /// [`MAX_TOKEN`].
+    /// Watches `source` in both directions until [`Reactor::remove`]. Events carry `token`, at most [`MAX_TOKEN`].
     ///
     /// # Errors
     /// If the source is watched already, or the system's limit on watches is reached.

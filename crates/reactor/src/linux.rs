@@ -29,7 +29,7 @@ pub(crate) struct Backend {
     epoll: OwnedFd,
     wake: Arc<OwnedFd>,
     timer: OwnedFd,
-    /// Instant at which the timer fires, in nanoseconds of the system's monotonic clock; `None` if it is not set.
+    /// Expiry of the timer, in nanoseconds of the system's monotonic clock; `None` if it is not set.
     set_to: Cell<Option<u64>>,
 }
 
@@ -112,8 +112,7 @@ impl Backend {
     /// Waits once. Returns true if anything happened, including a wake.
     fn poll(&self, raw: &mut RawEvents, happened: &mut Vec<Readiness>, timeout: Option<&Timespec>) -> io::Result<bool> {
         let waited = match epoll::wait(&self.epoll, &mut raw.0[..], timeout) {
-            // A signal ends a wait before the kernel has looked for events, for example after the process was stopped
-            // for a while.
+            // A signal ends a wait before the kernel has looked for events, for example after the process was stopped.
             Err(Errno::INTR) => epoll::wait(&self.epoll, &mut raw.0[..], Some(&NO_TIME)),
             waited => waited,
         };

@@ -44,7 +44,6 @@ pub fn bench_here(
     run_workers(plan, control, FirstWorker::Here, work)
 }
 
-/// Thread of the first worker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FirstWorker {
     Here,

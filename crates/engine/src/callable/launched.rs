@@ -65,8 +65,7 @@ impl CallHandle {
         self.clock.now()
     }
 
-    /// Sets the actual start to now. The time since the launch, which the runtime needed to run it, becomes generator
-    /// lag.
+    /// Sets the actual start to now. The time since the launch becomes generator lag.
     pub fn begin(&mut self) {
         self.actual_start = self.clock.now();
     }
@@ -86,8 +85,8 @@ impl Drop for CallHandle {
 }
 
 /// Starts a call at each intended start, whether or not earlier calls have ended, and measures each from its intended
-/// start. Drops `launcher` and returns when the run is over. Calls in flight are then counted as in flight at end,
-/// whatever their handles report later.
+/// start. Drops `launcher` and returns when the run is over. Calls in flight are then counted as in flight at end, and
+/// later reports of their handles are ignored.
 ///
 /// `limits.connections` limits the calls in flight. The launcher handles the timeout of the limits.
 pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl CallLauncher) -> RunOutput {
@@ -98,7 +97,6 @@ pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl CallLau
     merge_results(vec![starter.run(launcher)], Start::with(clock))
 }
 
-/// Keeps the schedule and starts the calls.
 struct CallStarter {
     measurement: Measurement,
     sender: Sender<EndedCall>,

@@ -100,13 +100,11 @@ impl Measurement {
         until
     }
 
-    /// Records that a call is about to be made.
     pub(super) fn started(&mut self, start: &DueRequest) {
         self.recorder.plan(start.arrival.intended_start);
         self.live.started();
     }
 
-    /// Records that a started call has ended.
     pub(super) fn ended(&mut self, call: EndedCall) {
         let EndedCall { start, actual_start, end, outcome } = call;
         self.failures_in_a_row = if outcome.is_failed() { self.failures_in_a_row + 1 } else { 0 };

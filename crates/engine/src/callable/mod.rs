@@ -1,7 +1,7 @@
 //! Load on anything that can be called: a function, a client library, an order router.
 //!
-//! Schedule, driver, recorder and tally are those of the HTTP engine; only the call is yours. Each call is measured
-//! from its intended start, so a pause of the callable shows in every call that it delayed, and not only in one.
+//! The HTTP engine's schedule, driver, recorder and tally are used; only the call is yours. Each call is measured from
+//! its intended start, so a pause of the callable shows in every call that it delayed, and not only in one.
 //!
 //! | | |
 //! |---|---|

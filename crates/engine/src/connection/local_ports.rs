@@ -20,7 +20,6 @@ pub(crate) struct LocalPorts {
 }
 
 impl LocalPorts {
-    /// Returns the part of worker `number` of `of`.
     pub(crate) fn new(number: u32, of: u32) -> LocalPorts {
         let (low, high) = host::local_port_range().unwrap_or((32_768, 60_999));
         LocalPorts::of_range(low, high, number, of)
@@ -29,7 +28,7 @@ impl LocalPorts {
     fn of_range(low: u16, high: u16, number: u32, of: u32) -> LocalPorts {
         let span = u32::from(high) - u32::from(low) + 1;
         let count = (span.saturating_sub(number)).div_ceil(of);
-        // With more threads than ports, some threads have no ports of their own.
+        // With more threads than ports, some threads have no port.
         let first = u32::from(low) + number;
         LocalPorts {
             first: u16::try_from(first).unwrap_or(0),

@@ -46,7 +46,6 @@ pub(crate) enum Phase {
     Connecting,
     /// TCP is open, and TLS is being set up.
     Securing,
-    /// Requests can be sent.
     Open,
     /// The connection has ended, and sends and receives nothing more.
     Closed,
@@ -115,8 +114,7 @@ impl<S> Connection<S> {
         race.add(socket, number, &mut self.socket, own_has_failed)
     }
 
-    /// Replaces the connection's own socket, which has failed, by that of an earlier attempt. Returns false if none is
-    /// left.
+    /// Replaces the connection's own, failed socket by that of an earlier attempt. Returns false if none is left.
     pub(crate) fn fall_back(&mut self) -> bool {
         self.race.as_mut().is_some_and(|race| race.fall_back(&mut self.socket))
     }
@@ -188,8 +186,7 @@ impl<S> Connection<S> {
         (decrypted, failure)
     }
 
-    /// Hands received bytes to the session. If they break the protocol, tells the peer why if it still listens, and
-    /// closes the connection.
+    /// Hands received bytes to the session. If they break the protocol, tells the peer why and closes the connection.
     #[inline(always)]
     pub(crate) fn receive<P>(&mut self, protocol: &mut P, bytes: &[u8], events: &mut Events)
     where
@@ -201,7 +198,6 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Ends the connection.
     pub(crate) fn closed<P>(&mut self, how: Closed, events: &mut Events)
     where
         S: Session<P>,

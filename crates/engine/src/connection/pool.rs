@@ -25,13 +25,11 @@ impl Token {
 struct Slot<C> {
     generation: u32,
     connection: Option<Box<C>>,
-    /// Index of the origin of its connection.
     origin: u32,
     /// Position of this slot in its origin's list of idle connections.
     idle_at: Option<u32>,
 }
 
-/// The connections of one worker.
 #[derive(Debug)]
 pub(crate) struct Pool<C> {
     slots: Vec<Slot<C>>,
@@ -48,15 +46,14 @@ pub(crate) struct Pool<C> {
 }
 
 impl<C> Pool<C> {
-    /// Creates an empty pool for this number of origins.
     pub(crate) fn new(origins: usize) -> Pool<C> {
         let idle = vec![Vec::new(); origins];
         let open_to = vec![0; origins];
         Pool { slots: Vec::new(), vacant: Vec::new(), idle, open_to, open: 0, reuses: false, opened: 0, peak: 0 }
     }
 
-    /// Puts a new connection to this origin into a slot. Generations stay below 2^31, so no token is one of the
-    /// reactor's.
+    /// Puts a new connection to this origin into a slot. Generations stay below 2^31, so that tokens differ from the
+    /// reactor's own.
     pub(crate) fn insert(&mut self, connection: C, origin: u32) -> Token {
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, connection: None, origin, idle_at: None });
@@ -84,7 +81,6 @@ impl<C> Pool<C> {
         (slot.generation == token.generation()).then_some(slot.connection.as_deref_mut()).flatten()
     }
 
-    /// Returns the token of the current connection in a slot.
     pub(crate) fn token(&self, slot: u32) -> Token {
         Token::new(slot, self.slots[slot as usize].generation)
     }
@@ -100,13 +96,11 @@ impl<C> Pool<C> {
         self.slots[slot as usize].connection.as_deref_mut()
     }
 
-    /// Returns the index of the origin of the connection in this slot.
     #[inline]
     pub(crate) fn origin(&self, slot: u32) -> u32 {
         self.slots[slot as usize].origin
     }
 
-    /// Returns true if the connection in this slot is idle.
     pub(crate) fn is_idle(&self, slot: u32) -> bool {
         self.slots[slot as usize].idle_at.is_some()
     }
@@ -130,7 +124,6 @@ impl<C> Pool<C> {
         Some(slot)
     }
 
-    /// Makes a connection available for the next request.
     pub(crate) fn make_idle(&mut self, slot: u32) {
         self.reuses = true;
         let place = &mut self.slots[slot as usize];
@@ -155,7 +148,6 @@ impl<C> Pool<C> {
         self.slots[slot as usize].connection.take().expect("a slot that is taken")
     }
 
-    /// Returns the slots that hold a connection.
     pub(crate) fn taken(&self) -> Vec<u32> {
         (0..self.slots.len() as u32).filter(|slot| self.slots[*slot as usize].connection.is_some()).collect()
     }

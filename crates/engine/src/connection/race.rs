@@ -35,12 +35,10 @@ impl Race {
         Race { own, ..self }
     }
 
-    /// Takes the next address to try.
     pub(crate) fn next(&mut self) -> Option<u32> {
         self.untried.pop()
     }
 
-    /// Returns the index of the address of the connection's own socket.
     pub(crate) fn own(&self) -> u32 {
         self.own
     }
@@ -87,8 +85,7 @@ impl Race {
         own
     }
 
-    /// Replaces the connection's own socket, which has failed, by that of a further attempt. Returns false if none is
-    /// left.
+    /// Replaces the connection's own, failed socket by that of a further attempt. Returns false if none is left.
     pub(super) fn fall_back(&mut self, own: &mut Socket) -> bool {
         let goes_on = !self.others.is_empty();
         if goes_on {
@@ -97,7 +94,6 @@ impl Race {
         goes_on
     }
 
-    /// Swaps the connection's own socket and that of a further attempt.
     fn swap(&mut self, own: &mut Socket, nth: usize) {
         let (other, number) = &mut self.others[nth];
         std::mem::swap(own, other);

@@ -13,8 +13,7 @@ use crate::target::endpoint::{Endpoint, connect_cause};
 /// Most local ports that are tried for one connection.
 const PORTS_TRIED: u32 = 64;
 
-/// Begins to connect to `endpoint` from the first free port that `pick` returns. If it returns none, the system chooses
-/// one.
+/// Begins to connect to `endpoint` from the first free port that `pick` returns. Without one, the system chooses.
 ///
 /// # Errors
 /// If no attempt can be made.

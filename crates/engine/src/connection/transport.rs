@@ -4,7 +4,6 @@ use socket2::Socket;
 
 use crate::tls::TlsSession;
 
-/// The layer between a socket and the bytes of HTTP.
 #[derive(Debug)]
 pub(crate) enum Transport {
     Plain,
@@ -53,8 +52,8 @@ impl Transport {
         matches!(self, Transport::Plain) || self.has_ended()
     }
 
-    /// Decrypts bytes from the socket, appends the plain bytes to `decrypted`, and sends TLS's replies. Does nothing
-    /// without TLS.
+    /// Decrypts bytes from the socket, appends the plain bytes to `decrypted`, and sends TLS's replies. Without TLS,
+    /// does nothing.
     pub(crate) fn decrypt(&mut self, socket: &Socket, read: &[u8], decrypted: &mut Vec<u8>) -> Result<(), TlsFailure> {
         let Transport::Tls(session) = self else { return Ok(()) };
         // The last handshake message waits for the request, to be sent with it.
@@ -70,7 +69,6 @@ impl Transport {
         })
     }
 
-    /// Ends TLS before the connection is closed.
     pub(crate) fn say_goodbye(&mut self, socket: &Socket) {
         if let Transport::Tls(session) = self {
             session.say_goodbye(socket);

@@ -59,7 +59,7 @@ pub fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
 
-/// Returns the CPU time of the calling thread so far; outside Linux, that of the whole process.
+/// Returns the CPU time of the calling thread; outside Linux, that of the whole process.
 pub(crate) fn thread_cpu() -> CpuTime {
     #[cfg(target_os = "linux")]
     let who = UsageWho::RUSAGE_THREAD;
@@ -72,13 +72,13 @@ pub(crate) fn thread_cpu() -> CpuTime {
     )
 }
 
-/// Returns the processor time of the calling thread so far, to the nanosecond.
+/// Returns the processor time of the calling thread, to the nanosecond.
 pub fn thread_cpu_time() -> Nanos {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Nanos(time.tv_sec as u64 * NANOS_PER_SECOND + time.tv_nsec as u64)
 }
 
-/// Returns the most memory that this process has had resident so far, in bytes.
+/// Returns the peak resident memory of this process, in bytes.
 pub fn peak_memory_bytes() -> Option<u64> {
     kibibytes_of(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }

@@ -222,7 +222,6 @@ fn error_at(problem: Problem, endpoint: Endpoint, version: HttpVersion, timeout:
     }
 }
 
-/// Sends the request of arrival 0.
 fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> Result<Preflight, Problem> {
     let (requests, first) = (target.requests(), target.first_requests());
     let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);
@@ -242,7 +241,6 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> 
     Ok(Preflight { status, service_time: started.elapsed().into() })
 }
 
-/// A connection, and the observer of the answer on it.
 struct Conversation {
     stream: Stream,
     observer: Option<Box<dyn Observer>>,

@@ -91,11 +91,8 @@ impl<S: Read + Write> ReadWrite for S {}
 
 pub(super) struct Stream(Box<dyn ReadWrite>);
 
-/// Result of one read.
 pub(super) enum Received {
-    /// Number of bytes.
     Bytes(usize),
-    /// The end of the connection.
     End,
     /// The end of the connection without TLS's close notification, so bytes may be missing.
     CutOff,

@@ -21,7 +21,6 @@ pub(crate) struct ProtocolOptions<'a> {
     pub(crate) max_streams: Option<u32>,
     /// Keep header fields as text for an observer, if the protocol does not have them at hand anyway.
     pub(crate) keeps_fields: bool,
-    /// Requests are made during the run.
     pub(crate) is_scripted: bool,
 }
 
@@ -29,7 +28,6 @@ pub(crate) struct ProtocolOptions<'a> {
 pub(crate) trait WithProtocol {
     type Output;
 
-    /// Runs the code with this protocol.
     fn with<P: Protocol + Clone + Send + 'static>(self, protocol: P) -> Self::Output;
 }
 

@@ -3,7 +3,6 @@
 /// Header fields in the order of arrival. Clearing and refilling a list allocates nothing.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct FieldList {
-    /// Names and values, concatenated.
     bytes: Vec<u8>,
     /// For each field, the end of its name and the end of its value in `bytes`.
     ends: Vec<(usize, usize)>,

@@ -2,7 +2,6 @@
 
 use crate::target::request_set::RequestId;
 
-/// First bytes of a HEAD request.
 const HEAD: &[u8] = b"HEAD ";
 
 /// The current request of each user, in HTTP/1.1. The row of a request is its user.
@@ -12,7 +11,6 @@ pub(crate) struct MadeInRun {
 }
 
 impl MadeInRun {
-    /// Returns head and body of a request.
     pub(crate) fn bytes(&self, id: RequestId) -> &[u8] {
         &self.of_users[id.row as usize]
     }

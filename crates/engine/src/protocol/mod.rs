@@ -38,8 +38,8 @@ pub(crate) trait Protocol: Debug + Sized {
     /// that begin together are sent together, and the sessions limit the requests in flight. Otherwise a connection
     /// carries one request at a time, and the one used last is used next.
     const MULTIPLEXED: bool;
-    /// True if answers are matched to requests only by order. An answer that arrived before its request was sent then
-    /// belongs to no request.
+    /// True if answers are matched to requests only by order. An answer that arrived before its request is then no
+    /// answer.
     const MATCHED_BY_ORDER: bool;
     /// The ALPN protocol that the server must have agreed to over TLS, and the cause of the failure if it did not.
     const REQUIRED_ALPN: Option<(&'static [u8], Cause)>;
@@ -47,7 +47,6 @@ pub(crate) trait Protocol: Debug + Sized {
     /// True if sessions of users make requests one by one during the run, rather than before it.
     const IS_SCRIPTED: bool = false;
 
-    /// Returns a session for a new connection.
     fn session(&self) -> Self::Session;
 
     /// Returns the buffer for the next request of `user`, to be overwritten. Must only be called if
@@ -68,21 +67,19 @@ pub(crate) trait Session<P>: Debug {
     /// [`Session::has_room`]. Returns the session's key of the request, for [`Session::cancel`].
     fn begin(&mut self, protocol: &P, tag: Tag, request: RequestId, events: &mut Events) -> u32;
 
-    /// Returns the bytes to send next.
     fn output<'a>(&'a self, protocol: &'a P) -> &'a [u8];
 
     /// Records that one call of the transport took the first `count` bytes of the output. Also called with 0, after
     /// receiving something that may allow more to be sent.
     fn sent(&mut self, protocol: &P, count: usize, events: &mut Events);
 
-    /// Handles received bytes. On [`Flow::Close`] every request has ended, and the output holds a last message for the
-    /// peer.
+    /// Handles received bytes. On [`Flow::Close`] every request has ended, and the output is the last message.
     fn receive(&mut self, protocol: &mut P, bytes: &[u8], events: &mut Events) -> Flow;
 
     /// Ends every open request, because the connection is gone.
     fn closed(&mut self, how: Closed, events: &mut Events);
 
-    /// Gives up a request that has not ended, without an event. Returns the number of bytes of its answer so far.
+    /// Gives up a request that has not ended, without an event. Returns the bytes received of its answer.
     fn cancel(&mut self, key: u32, events: &mut Events) -> u64;
 
     /// Adds to the output the protocol's last message before the connection is closed, if it has one.
@@ -103,7 +100,6 @@ pub(crate) trait Session<P>: Debug {
         None
     }
 
-    /// Returns the number of requests that have not ended.
     fn in_flight(&self) -> usize;
 
     /// Returns true if no request may begin any more. The connection is closed when its last request has ended.
@@ -114,7 +110,6 @@ pub(crate) trait Session<P>: Debug {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub(crate) enum Flow {
-    /// Continue.
     Continue,
     /// Close the connection, because the peer broke the rules.
     Close(Cause),
@@ -123,12 +118,10 @@ pub(crate) enum Flow {
 /// Kind of end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Closed {
-    /// The peer closed the connection.
     EndOfStream {
         /// True if no third party can have cut the connection: it has no TLS, or TLS's own end arrived before.
         authentic: bool,
     },
-    /// The peer reset the connection.
     Reset,
     /// The bytes cannot be decrypted, or are an alert.
     Tls {
@@ -137,7 +130,6 @@ pub(crate) enum Closed {
     },
 }
 
-/// Something that happened on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// The transport took the first byte of a request.
@@ -146,7 +138,6 @@ pub(crate) enum Event {
     Sent(Tag),
     /// The first byte of an answer arrived.
     FirstByte(Tag),
-    /// A request ended.
     Ended(Ended),
     /// Bytes arrived without a request in flight.
     Stray,
@@ -162,7 +153,6 @@ pub(crate) struct Ended {
     /// The tag given to [`Session::begin`].
     pub(crate) tag: Tag,
     pub(crate) outcome: Outcome,
-    /// Bytes of the answer.
     pub(crate) bytes_in: u64,
     /// Permission to send it again on another connection, without the server acting on it twice.
     pub(crate) retry: Retry,
@@ -196,7 +186,6 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Creates an empty list, with or without an observer of answers.
     pub(crate) fn new(observer: Option<Box<dyn Observer>>) -> Events {
         let wants_arrivals = observer.as_ref().is_some_and(|observer| observer.wants_arrivals());
         Events { list: Vec::with_capacity(16), observer, wants_arrivals }
@@ -214,7 +203,6 @@ impl Events {
         }
     }
 
-    /// Tells the observer that a request begins.
     #[inline]
     pub(crate) fn observe_begin(&mut self, tag: Tag, target: u32, arrival: Arrival) {
         if let Some(observer) = &mut self.observer {
@@ -236,7 +224,6 @@ impl Events {
         self.observer.is_some()
     }
 
-    /// Tells the observer that an arrival was never issued.
     pub(crate) fn observe_never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
         if let Some(observer) = &mut self.observer {
             observer.never_issued(target, arrival, now);
@@ -249,7 +236,6 @@ impl Events {
         self.observer.as_ref().map_or(Timestamp::NEVER, |observer| observer.first_deadline())
     }
 
-    /// Returns a request that the observer gives up at `now`.
     #[inline]
     pub(crate) fn overdue(&mut self, now: Timestamp) -> Option<Tag> {
         self.observer.as_mut()?.overdue(now)
@@ -260,13 +246,11 @@ impl Events {
         self.list.push(event);
     }
 
-    /// Adds the end of a request.
     #[inline]
     pub(crate) fn end(&mut self, ended: Ended) {
         self.list.push(Event::Ended(ended));
     }
 
-    /// Tells the observer that a request ended for good.
     #[inline]
     pub(crate) fn observe_end(&mut self, tag: Tag, ended: EndedRequest) {
         if let Some(observer) = &mut self.observer {
@@ -274,7 +258,6 @@ impl Events {
         }
     }
 
-    /// Ends the observer.
     pub(crate) fn finish_observing(&mut self, now: Timestamp) {
         if let Some(mut observer) = self.observer.take() {
             observer.finish(now);
@@ -292,7 +275,6 @@ impl Events {
         }
     }
 
-    /// Tells the observer the head of a final answer.
     #[inline]
     pub(crate) fn head(&mut self, tag: Tag, head: AnswerHead<'_>) {
         if let Some(observer) = &mut self.observer {
@@ -318,7 +300,6 @@ impl Events {
         }
     }
 
-    /// Returns true if nothing happened since the events were last taken.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()

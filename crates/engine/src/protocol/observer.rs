@@ -86,8 +86,7 @@ pub trait SessionScript {
     fn think(&mut self, user: u32) -> Option<Nanos>;
 
     /// Called if the run ended at `now` before this arrival was issued, or if its session made no request. `user` is
-    /// the user of the arrival's session, or `None` if it did not begin, and `number` its session's number. Returns its
-    /// step.
+    /// the user of the arrival's session, or `None` if it did not begin, and `number` the session's. Returns its step.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32;
 }
 
@@ -98,7 +97,6 @@ pub struct AnswerHead<'a> {
     fields: HeadFields<'a>,
 }
 
-/// First bytes of a head of HTTP/1.0.
 const HTTP_1_0: &[u8] = b"HTTP/1.0";
 
 /// Header fields in the form that a protocol has them.
@@ -106,9 +104,8 @@ const HTTP_1_0: &[u8] = b"HTTP/1.0";
 pub(crate) enum HeadFields<'a> {
     /// The bytes of a head of HTTP/1.1, which are parsed on request.
     Http1(&'a [u8]),
-    /// Decoded fields.
     Decoded(&'a FieldList),
-    /// No fields: the protocol has none, or was not told to keep them.
+    /// The protocol has no fields, or was not told to keep them.
     None,
 }
 
@@ -161,7 +158,6 @@ pub struct EndedRequest {
     pub end: Timestamp,
 }
 
-/// Two observers of the same answers.
 struct Both(Box<dyn Observer>, Box<dyn Observer>);
 
 impl Observer for Both {
@@ -235,8 +231,7 @@ impl ObserverFactory {
         ObserverFactory { make: Arc::new(make), follows_script: false }
     }
 
-    /// Makes observers with a [`SessionScript`] for sessions of the partly open model. Calls `make` once for each
-    /// worker.
+    /// Makes observers with a [`SessionScript`] for the partly open model. Calls `make` once for each worker.
     pub fn of_script(make: impl Fn() -> Box<dyn Observer> + Send + Sync + 'static) -> ObserverFactory {
         ObserverFactory { make: Arc::new(make), follows_script: true }
     }

@@ -10,7 +10,6 @@ use super::request::parse_url;
 /// the path and cannot name another host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BaseUrl {
-    /// Scheme and authority.
     root: String,
     /// The path, without a slash at its end.
     path: String,

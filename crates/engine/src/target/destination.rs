@@ -20,7 +20,6 @@ pub(crate) struct Destination {
 pub(crate) struct Way {
     /// Endpoints, at least one. The first is tried first at the start of the run.
     pub(crate) endpoints: Vec<Endpoint>,
-    /// TLS settings; `None`: no TLS.
     pub(crate) tls: Option<Tls>,
 }
 

@@ -24,7 +24,6 @@ pub(crate) enum InHttp2 {
     Authority,
     /// The header only asks to keep the connection, which HTTP/2 does anyway.
     LeftOut,
-    /// The header is not allowed.
     Refused,
 }
 
@@ -56,7 +55,6 @@ pub(crate) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-/// Returns name and value of a header line.
 pub(crate) fn name_and_value(line: &[u8]) -> (&[u8], &[u8]) {
     let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
     (&line[..colon], line.get(colon + 1..).unwrap_or_default().trim_ascii())
@@ -68,7 +66,6 @@ pub(crate) fn end_of_head(request: &[u8]) -> (usize, usize) {
     (end, (end + 4).min(request.len()))
 }
 
-/// Returns method and path from the first line of a request.
 pub(crate) fn method_and_path(line: &[u8]) -> (&[u8], &[u8]) {
     let mut words = line.split(|byte| *byte == b' ');
     (words.next().unwrap_or_default(), words.next().unwrap_or_default())

@@ -16,7 +16,6 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the origin of an http or https URL.
     pub(super) fn of(url: &Url) -> Origin {
         Origin {
             scheme: url.scheme().to_owned(),

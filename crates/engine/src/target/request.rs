@@ -30,8 +30,7 @@ impl Request {
     /// (`Host`, `User-Agent`, `Accept`, `Content-Length`).
     ///
     /// # Errors
-    /// [`TargetError::Url`], [`TargetError::Scheme`], [`TargetError::Header`] and [`TargetError::Framing`]. No host is
-    /// looked up.
+    /// [`TargetError::Url`], [`TargetError::Scheme`], [`TargetError::Header`] and [`TargetError::Framing`].
     pub fn new(method: Method, url: &str, headers: &[String], body: Vec<u8>) -> Result<Request, TargetError> {
         let url = parse_url(url)?;
         let headers = headers.iter().map(|line| parse_header(line)).collect::<Result<Vec<_>, _>>()?;

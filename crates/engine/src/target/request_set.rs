@@ -68,8 +68,7 @@ pub enum RequestSetError {
 }
 
 impl RequestSet {
-    /// Creates a set of these targets. Each has one request for all arrivals, or one for each row (`rows` is 0 without
-    /// data).
+    /// Creates a set of these targets. Each has one request, or one for each row (`rows` is 0 without data).
     ///
     /// # Errors
     /// See [`RequestSetError`].
@@ -92,8 +91,7 @@ impl RequestSet {
         Ok(RequestSet { hash: hash(&targets, rows), choice: Choice::new(&targets, rows, order, seed), targets })
     }
 
-    /// Creates a set of the steps of sessions, in order. Sessions choose their steps themselves; arrival 0 gets the
-    /// first.
+    /// Creates a set of the steps of sessions, in order. Sessions choose steps; arrival 0 gets the first.
     ///
     /// # Errors
     /// [`RequestSetError::Nothing`].
@@ -108,8 +106,7 @@ impl RequestSet {
         self.choice.cumulative_weights.is_empty()
     }
 
-    /// Returns these steps with data: each session gets one of `rows` rows in this order. `rows_hash` is the hash of
-    /// the rows.
+    /// Returns these steps with data: each session gets one of `rows` rows, which have this hash, in this order.
     #[must_use]
     pub fn fed(mut self, rows: u32, order: FeedOrder, seed: u64, rows_hash: u64) -> RequestSet {
         (self.choice.rows, self.choice.order, self.choice.seed) = (rows, order, seed);
@@ -246,7 +243,6 @@ const ROW_STREAM: u64 = 0x726f_7773_0000_0002;
 /// The increment of SplitMix64. Each draw is one number of its sequence.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The choice of a target and a row by the index of an arrival.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Choice {
     /// For each target, the sum of all weights up to and including its own.
@@ -289,8 +285,7 @@ impl Choice {
     }
 }
 
-/// Returns number `index` of a random stream. SplitMix64 (Steele, Lea and Flood, 2014) can compute any of them
-/// directly.
+/// Returns number `index` of a random stream. SplitMix64 (Steele, Lea and Flood, 2014) computes it directly.
 fn draw(seed: u64, stream: u64, index: u64) -> u64 {
     let start = mix64(seed ^ stream);
     mix64(start.wrapping_add(GAMMA.wrapping_mul(index.wrapping_add(1))))

@@ -89,7 +89,7 @@ impl AddressOverrides {
         Err(TargetError::UnusedResolve { given, wanted: wanted.collect::<Vec<_>>().join(" and ") })
     }
 
-    /// Returns the overrides without entries that apply to none of `origins`, because they may be for other runs.
+    /// Returns only the entries that apply to some of `origins`. A setup and its load share the overrides.
     #[must_use]
     pub fn only_for(mut self, origins: &[Origin]) -> AddressOverrides {
         self.resolve.retain(|entry| origins.iter().any(|origin| entry.applies_to(origin)));

@@ -10,7 +10,6 @@ pub struct TargetRequests {
     pub(super) method: Method,
     url: String,
     pub(super) weight: u32,
-    /// Index of the origin of the requests.
     origin: u32,
     name: Option<String>,
     pub(super) bytes: Vec<u8>,
@@ -85,7 +84,6 @@ impl TargetRequests {
         self.ends.is_empty()
     }
 
-    /// Releases memory that was reserved for more requests.
     pub(super) fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -96,7 +94,6 @@ impl TargetRequests {
         (0..self.ends.len() as u32).map(|row| self.request(row))
     }
 
-    /// Returns the bytes of the request of a row.
     pub(super) fn request(&self, row: u32) -> &[u8] {
         let row = row as usize;
         let start = if row == 0 { 0 } else { self.ends[row - 1] };

@@ -13,7 +13,6 @@ use super::signature_budget;
 use super::verifier::ServerVerifier;
 use crate::target::origin::Origin;
 
-/// ALPN offer for HTTP/1.1.
 const HTTP1: &[u8] = b"http/1.1";
 /// ALPN offer for HTTP/2. Nothing else is offered, because only HTTP/2 should be measured.
 pub(crate) const HTTP2: &[u8] = b"h2";
@@ -73,7 +72,6 @@ impl Tls {
         self.verifies
     }
 
-    /// Returns these settings for HTTP/2.
     pub(crate) fn for_http2(&self) -> Tls {
         let mut config = ClientConfig::clone(&self.config);
         config.alpn_protocols = vec![HTTP2.to_vec()];

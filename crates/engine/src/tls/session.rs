@@ -22,7 +22,6 @@ pub(crate) struct TlsSession {
 }
 
 impl TlsSession {
-    /// Creates a session on a connection that opened at `began`.
     pub(crate) fn new(tls: &Tls, began: Since) -> Result<TlsSession, rustls::Error> {
         Ok(TlsSession { connection: tls.connection()?, began, heard: false, ended: false, broken: false })
     }

@@ -1,5 +1,5 @@
 //! A limit on the signatures that are verified for one chain of certificates. Verifying one takes up to a millisecond,
-//! and a server may send many certificates with one name, each of which may have signed each.
+//! and a server may send many certificates with one name that may have signed each other.
 
 use std::cell::Cell;
 use std::sync::LazyLock;

@@ -74,14 +74,12 @@ impl ServerVerifier {
 }
 
 /// Returns true if a refusal is about the signer of a certificate. `BadSignature` is included, because the signer may
-/// have the same name as the certificate. webpki verifies dates before signers, so the dates are valid; the tests of
-/// this module check this.
+/// have the same name as the certificate. webpki verifies dates before signers, so the dates are valid (tested below).
 fn is_about_the_signer(problem: &CertificateError) -> bool {
     matches!(problem, CertificateError::UnknownIssuer | CertificateError::BadSignature)
         || is_authority_as_server(problem)
 }
 
-/// Returns true if a server presented the certificate of an authority.
 pub(super) fn is_authority_as_server(problem: &CertificateError) -> bool {
     // Only webpki has a variant for it, below rustls, and truetail does not depend on webpki directly.
     matches!(problem, CertificateError::Other(_)) && problem.to_string().contains("CaUsedAsEndEntity")
@@ -201,8 +199,7 @@ mod tests {
         }
     }
 
-    /// Authorities of one name; the last has signed the server's certificate. The trusted one of the same name has
-    /// signed none.
+    /// Authorities of one name; the last has signed the server's certificate. The trusted one is another of this name.
     #[test]
     fn a_maze_of_certificates_is_not_searched() {
         let same_name = || {

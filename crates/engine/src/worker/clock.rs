@@ -26,13 +26,11 @@ impl CompletionTime {
         CompletionTime { arrived: now, read: now, is_stamped: false, unread: Nanos::ZERO }
     }
 
-    /// Returns the time of an end that the kernel stamped.
     pub(super) fn stamped(arrived: Timestamp, read: Timestamp) -> CompletionTime {
         CompletionTime { arrived, read, is_stamped: true, unread: Nanos::ZERO }
     }
 }
 
-/// The time of one worker.
 #[derive(Debug)]
 pub(crate) struct WorkerClock {
     clock: MonotonicClock,
@@ -40,7 +38,7 @@ pub(crate) struct WorkerClock {
     pub(super) correlation: ClockCorrelation,
     /// Sum of all pauses until the worker last had nothing left to read.
     paused_when_drained: Nanos,
-    /// Instant at which the worker last had nothing left to read.
+    /// Last instant when the worker had nothing left to read.
     drained_at: Timestamp,
     /// Earliest possible arrival of what the worker is now reading.
     unread_since: Timestamp,
@@ -70,7 +68,7 @@ impl WorkerClock {
         &self.clock
     }
 
-    /// Returns `instant` together with all pauses of the worker so far.
+    /// Returns `instant` together with all pauses of the worker until now.
     #[inline]
     pub(super) fn since(&self, instant: Timestamp) -> Since {
         Since { instant, paused: self.pauses.total() }
@@ -96,7 +94,6 @@ impl WorkerClock {
         self.correlation.instant(&self.clock, stamp, Timestamp::ZERO, now)
     }
 
-    /// Returns true if the stamp is certainly from before `instant`.
     pub(super) fn is_before(&mut self, stamp: Option<WallTime>, instant: Timestamp) -> bool {
         self.correlation.is_before(&self.clock, stamp, instant)
     }

@@ -10,12 +10,10 @@ use crate::start::Start;
 use crate::target::destination::Way;
 use crate::target::request_set::RequestSet;
 
-/// Configuration of one worker.
 pub(crate) struct WorkerConfig {
     pub(crate) share: WorkerShare,
-    /// The clock, and the instant at which sending begins.
+    /// The clock, and the start of sending.
     pub(crate) start: Start,
-    /// Endpoints and TLS settings of each origin.
     pub(crate) ways: Vec<Way>,
     pub(crate) requests: RequestSet,
     /// Most connections of this worker: to each origin if they are multiplexed, otherwise to all origins together.
@@ -24,7 +22,6 @@ pub(crate) struct WorkerConfig {
     pub(crate) timeout: Option<Nanos>,
     /// True if the kernel stamps the arrival of answers.
     pub(crate) stamped: bool,
-    /// Timing of the worker between two requests.
     pub(crate) timing: Timing,
     /// The load model, which decides when a request is due.
     pub(crate) model: LoadModelKind,

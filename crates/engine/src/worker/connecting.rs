@@ -57,7 +57,6 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Stops watching the attempts that lost.
     pub(super) fn forget_attempts(&self, race: Option<&Race>) {
         for socket in race.iter().flat_map(|race| race.others()) {
             let _ = self.reactor.remove(socket);
@@ -101,7 +100,6 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Continues the TLS handshake.
     pub(super) fn secure(&mut self, token: Token) {
         let connection = self.connections.pool.get(token.slot());
         let secured = connection.secure(&mut self.receiver.buffer, &mut self.receiver.decrypted);

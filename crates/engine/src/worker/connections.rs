@@ -14,7 +14,7 @@ use crate::target::endpoint::Endpoint;
 
 use super::session_connections::SessionConnections;
 
-/// Time after a failed connect in which requests use open connections with room rather than a new one.
+/// After a failed connect, requests use open connections with room rather than a new one for this long.
 const REST: Nanos = Nanos::from_secs(1);
 
 /// The connections of one worker. Multiplexed connections to an origin take requests in turn. Of connections that carry
@@ -32,17 +32,14 @@ pub(super) struct Connections<P: Protocol> {
     waiting: u64,
     /// Connections that may have something to send.
     dirty: Vec<u32>,
-    /// Number of connections that are being opened.
     opening: u32,
     /// Number of connections that have not taken all bytes to send.
     blocked: u32,
-    /// Instants at which a further address will be tried for a connection that is being opened, earliest first.
+    /// Connections that are being opened, with the instant to try a further address, earliest first.
     attempts_due: VecDeque<(Timestamp, Token)>,
-    /// Statistics of requests that shared connections.
     pub(super) streams: Http2Stats,
 }
 
-/// Connections to one origin.
 #[derive(Clone, Default, Debug)]
 struct OriginConnections {
     /// Multiplexed connections that take new requests; `turn` is the index of the one used last.
@@ -83,7 +80,6 @@ impl<P: Protocol> Connections<P> {
         }
     }
 
-    /// Returns the connection in a slot if it is open.
     #[inline]
     pub(super) fn open(&mut self, slot: u32) -> Option<&mut Connection<P::Session>> {
         self.pool.at(slot).filter(|connection| connection.phase == Phase::Open)
@@ -105,25 +101,21 @@ impl<P: Protocol> Connections<P> {
         self.of_origins.len() as u32
     }
 
-    /// Queues a request until there is room at this origin.
     pub(super) fn wait(&mut self, origin: u32, tag: Tag) {
         self.of_origins[origin as usize].waiting.push_back(tag);
         self.waiting += 1;
     }
 
-    /// Returns the request that has waited longest at this origin.
     pub(super) fn first_waiting(&self, origin: u32) -> Option<Tag> {
         self.of_origins[origin as usize].waiting.front().copied()
     }
 
-    /// Removes a request from the queue of this origin.
     pub(super) fn waits_no_more(&mut self, origin: u32, tag: Tag) {
         let waiting = &mut self.of_origins[origin as usize].waiting;
         let at = waiting.iter().position(|known| *known == tag);
         self.waiting -= u64::from(at.and_then(|at| waiting.remove(at)).is_some());
     }
 
-    /// Returns the number of requests that wait for room.
     #[inline]
     pub(super) fn waiting(&self) -> u64 {
         self.waiting
@@ -134,7 +126,6 @@ impl<P: Protocol> Connections<P> {
         self.waiting > 0 && self.first_waiting(self.pool.origin(slot)).is_some()
     }
 
-    /// Returns the request for which the connection in this slot is being opened.
     pub(super) fn opener(&mut self, slot: u32) -> Tag {
         self.pool.get(slot).opener.expect("a connection that is being opened")
     }
@@ -153,7 +144,7 @@ impl<P: Protocol> Connections<P> {
         is_usable.then_some(token.slot())
     }
 
-    /// Returns the open connection on which this user's next request to this origin goes, or `None`.
+    /// Returns the open connection for this user's next request to this origin, or `None`.
     #[inline]
     pub(super) fn choose(&mut self, user: u32, origin: u32, now: Timestamp) -> Option<u32> {
         if self.of_sessions.is_some() {
@@ -174,8 +165,8 @@ impl<P: Protocol> Connections<P> {
         None
     }
 
-    /// Begins to open a connection to this origin for a request of this user. Uses the first of `endpoints` to which an
-    /// attempt can be made, and schedules a further attempt after `now`.
+    /// Begins to open a connection to this origin for a request of this user. Uses the first of `endpoints` that allows
+    /// an attempt, and schedules a further attempt after `now`.
     ///
     /// # Errors
     /// If no attempt can be made: the cause at the last endpoint.
@@ -232,13 +223,13 @@ impl<P: Protocol> Connections<P> {
         }
     }
 
-    /// Returns the instant at which the next further address will be tried.
+    /// Returns the next instant to try a further address.
     #[inline]
     pub(super) fn next_attempt(&self) -> Timestamp {
         self.attempts_due.front().map_or(Timestamp::NEVER, |(due, _)| *due)
     }
 
-    /// Takes a connection for which a further address is due at `now`.
+    /// Takes a connection whose next attempt is due at `now`.
     #[inline]
     pub(super) fn take_attempt(&mut self, now: Timestamp) -> Option<Token> {
         if self.next_attempt() > now {
@@ -247,20 +238,19 @@ impl<P: Protocol> Connections<P> {
         self.attempts_due.pop_front().map(|(_, token)| token)
     }
 
-    /// Ends the attempts to open the connection in this slot, one of which succeeded, and returns them. The address
-    /// that succeeded is tried first from now on.
+    /// Ends the attempts to open the connection in this slot after one succeeded, and returns them. The address that
+    /// succeeded is tried first from now on.
     pub(super) fn end_race(&mut self, slot: u32) -> Option<Box<Race>> {
         let race = self.pool.get(slot).race.take()?;
         self.of_origins[self.pool.origin(slot) as usize].address = race.own();
         Some(race)
     }
 
-    /// Records that a connection to this origin could not be opened.
     pub(super) fn opening_failed(&mut self, origin: u32, now: Timestamp) {
         self.of_origins[origin as usize].opening_rests_until = now + REST;
     }
 
-    /// Marks the connection in this slot as open, and returns the request for which it was opened.
+    /// Marks the connection in this slot as open, and returns the request that opened it.
     pub(super) fn opened(&mut self, slot: u32) -> Tag {
         self.of_origins[self.pool.origin(slot) as usize].opening_rests_until = Timestamp::ZERO;
         self.opening -= 1;
@@ -278,7 +268,6 @@ impl<P: Protocol> Connections<P> {
         }
     }
 
-    /// Records that the connection in this slot has taken all bytes to send.
     #[inline]
     pub(super) fn unblock(&mut self, slot: u32) {
         if self.pool.get(slot).blocked.take().is_some() {
@@ -293,7 +282,6 @@ impl<P: Protocol> Connections<P> {
         self.opening + self.blocked > 0
     }
 
-    /// Gives a connection no new requests.
     pub(super) fn retire(&mut self, slot: u32) {
         if self.are_shared_out() {
             self.of_origins[self.pool.origin(slot) as usize].live.retain(|live| *live != slot);
@@ -328,7 +316,6 @@ impl<P: Protocol> Connections<P> {
         open.fold(unopened.saturating_add(waiting), u64::saturating_add)
     }
 
-    /// Marks the connection in this slot as one that may have something to send.
     pub(super) fn touch(&mut self, slot: u32) {
         let is_news = |connection: &mut Connection<_>| !std::mem::replace(&mut connection.is_dirty, true);
         if P::MULTIPLEXED && self.open(slot).is_some_and(is_news) {

@@ -1,9 +1,8 @@
-//! Deadlines of requests in flight. All requests have the same timeout, so deadlines come in the order in which they
-//! were set. A linked list through the slots therefore suffices, without a heap and without an allocation per request.
+//! Deadlines of requests in flight. All requests have the same timeout, so deadlines are set in their order. A linked
+//! list through the slots therefore suffices, without a heap and without an allocation per request.
 
 use truetail_model::time::Timestamp;
 
-/// Marker for the absence of a slot.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]

@@ -55,7 +55,6 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Handles a session's report that a request ended.
     #[inline]
     fn request_ended(
         &mut self,
@@ -115,13 +114,13 @@ impl<P: Protocol> Worker<P> {
         self.update_capacity(now);
     }
 
-    /// Handles the loss of a connection. Requests of which no byte was sent go to another connection.
+    /// Handles the loss of a connection. Unsent requests go to another connection.
     pub(super) fn lost(&mut self, slot: u32, how: Closed, now: Timestamp, stamp: Option<WallTime>) {
         self.connections.pool.get(slot).closed(how, &mut self.events);
         self.handle_events(slot, now, stamp);
     }
 
-    /// Handles an alert with which the server refuses the connection after the client has finished the TLS handshake.
+    /// Handles the server's alert that refuses the connection after the client has finished the TLS handshake.
     pub(super) fn refused(&mut self, slot: u32, now: Timestamp) {
         self.connections.pool.get(slot).closed(Closed::Tls { alert: true }, &mut self.events);
         self.events.replace_failures(Outcome::ConnectFailed(Cause::Tls));
@@ -144,12 +143,10 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Returns a request that has timed out by `now`.
     fn overdue(&mut self, now: Timestamp) -> Option<Tag> {
         self.in_flight.overdue(now).or_else(|| self.events.overdue(now))
     }
 
-    /// Ends a request that is given up.
     fn give_up(&mut self, tag: Tag, outcome: Outcome) {
         let now = self.clock.now();
         let (slot, key) = (self.in_flight.get(tag).connection, self.in_flight.get(tag).key);

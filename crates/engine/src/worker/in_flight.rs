@@ -9,14 +9,12 @@ use crate::protocol::Tag;
 use crate::since::Since;
 use crate::target::request_set::RequestId;
 
-/// A request that has begun.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) arrival: Arrival,
     /// The request that was chosen for this arrival.
     pub(super) request: RequestId,
     pub(super) user: u32,
-    /// Index of the request's origin.
     pub(super) origin: u32,
     /// Time that it waited for the cap, or for a connection that takes its bytes.
     pub(super) connection_wait: Nanos,
@@ -36,7 +34,6 @@ pub(super) struct Exchange {
     pub(super) key: u32,
 }
 
-/// Values that few requests have.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Rare {
     /// Time that connecting took; `None` on a connection that was open.
@@ -54,14 +51,12 @@ impl Exchange {
         self.rare.as_ref().is_some_and(|rare| rare.connect.is_some())
     }
 
-    /// Returns the start delay and its parts.
     #[inline]
     pub(super) fn start_delay(&self) -> StartDelay {
         let connect = self.rare.as_ref().and_then(|rare| rare.connect).unwrap_or(Nanos::ZERO);
         StartDelay::split(self.arrival.intended_start, self.started.instant, self.connection_wait, connect)
     }
 
-    /// Makes room for the rare values.
     pub(super) fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
@@ -148,7 +143,6 @@ impl InFlight {
         }
     }
 
-    /// Removes a request that has ended.
     #[inline]
     pub(super) fn end(&mut self, tag: Tag) {
         if self.timeout.is_some() && !self.slots[tag as usize].is_held {
@@ -158,7 +152,6 @@ impl InFlight {
         self.slots[tag as usize].is_taken = false;
     }
 
-    /// Returns true if this request has not ended.
     pub(super) fn contains(&self, tag: Tag) -> bool {
         self.slots[tag as usize].is_taken
     }
@@ -171,13 +164,11 @@ impl InFlight {
         (0..self.slots.len() as Tag).filter(|tag| self.contains(*tag)).collect()
     }
 
-    /// Returns the earliest deadline.
     #[inline]
     pub(super) fn first_deadline(&self) -> Timestamp {
         self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline)
     }
 
-    /// Returns the first request that has timed out by `now`.
     pub(super) fn overdue(&self, now: Timestamp) -> Option<Tag> {
         self.deadlines.first().filter(|(_, deadline)| *deadline <= now).map(|(tag, _)| tag)
     }

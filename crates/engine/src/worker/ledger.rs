@@ -101,7 +101,7 @@ impl Ledger {
         self.target_tallies.record(request, record);
     }
 
-    /// Returns the end of the warm-up: the instant from which intended starts are measured.
+    /// Returns the end of the warm-up; earlier intended starts are not measured.
     pub(crate) fn measured_from(&self) -> Timestamp {
         self.recorder.measured_from()
     }
@@ -112,7 +112,6 @@ impl Ledger {
         self.target_tallies.never_issued_block(requests, block, ended);
     }
 
-    /// Gives the recorder away if another thread asked for it.
     #[inline]
     pub(crate) fn publish_if_asked(&mut self) {
         if self.mailbox.is_asked() {
@@ -128,7 +127,6 @@ impl Ledger {
         (*self.recorder, self.target_tallies)
     }
 
-    /// Returns everything that was recorded so far.
     #[cfg(test)]
     pub(crate) fn so_far(&mut self) -> truetail_model::record::Snapshot {
         self.write();

@@ -68,7 +68,6 @@ enum Next {
     Finish,
 }
 
-/// One thread of the engine.
 pub(crate) struct Worker<P: Protocol> {
     config: WorkerConfig,
     driver: Driver,
@@ -86,7 +85,6 @@ pub(crate) struct Worker<P: Protocol> {
 }
 
 impl<P: Protocol> Worker<P> {
-    /// Returns a worker that is ready to run.
     pub(crate) fn new(
         config: WorkerConfig,
         driver: Driver,
@@ -185,8 +183,7 @@ impl<P: Protocol> Worker<P> {
         Ok(())
     }
 
-    /// Waits until something happens, from `now` until `until` at most. Returns the sum of all pauses by then, and the
-    /// end.
+    /// Waits until something happens, from `now` until `until` at most. Returns all pauses by then, and the end.
     fn wait(&mut self, reports: &mut Reports, now: Timestamp, until: Timestamp) -> io::Result<(Nanos, Timestamp)> {
         let latest = if self.receiver.has_more() { now } else { sleeping::latest_wake_up(now) };
         let deadline = self.in_flight.first_deadline().min(self.events.first_deadline());

@@ -30,12 +30,10 @@ impl OversleepEstimator {
         OversleepEstimator { estimate_ns: least.0, least_ns: least.0, up_ns: 3_960, down_ns: 40, haste: 1 }
     }
 
-    /// Returns the current estimate.
     pub(super) fn estimate(&self) -> Nanos {
         Nanos(self.estimate_ns)
     }
 
-    /// Adds a sleep that ended `late`.
     pub(super) fn note(&mut self, late: Nanos) {
         self.estimate_ns = if late.0 > self.estimate_ns {
             self.estimate_ns + self.up_ns * self.haste

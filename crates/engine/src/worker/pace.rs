@@ -9,7 +9,7 @@ const FIRST_COST: Nanos = Nanos::from_micros(20);
 const MAX_COST: Nanos = Nanos::from_micros(100);
 /// One sleep in this many is measured, because reading the thread's processor time is a system call.
 const MEASURED: u32 = 16;
-/// The weight of a measurement in the mean is 1 / 8.
+/// A measurement has the weight 1 / 8 in the mean.
 const WEIGHT: u64 = 8;
 /// Arrivals over which the rate is measured, unless [`STRETCH`] ends first.
 const ARRIVALS: u64 = 256;
@@ -42,7 +42,6 @@ fn answers_may_wake(cost: Nanos, gap: Nanos) -> bool {
 #[derive(Debug)]
 pub(super) struct Pace {
     cost: Nanos,
-    /// Number of sleeps since one was measured.
     unmeasured: u32,
     /// Mean distance of arrivals at the last decision; [`Nanos::MAX`] before that.
     gap: Nanos,
@@ -78,7 +77,6 @@ impl Pace {
         self.answers_may_wake
     }
 
-    /// Records that a request begins that was due at `intended`.
     #[inline]
     pub(super) fn began(&mut self, intended: Timestamp) {
         if !self.tick.is_zero() {
@@ -94,7 +92,6 @@ impl Pace {
         }
     }
 
-    /// Returns true if the sleep that begins now should be measured.
     #[inline]
     pub(super) fn measures(&mut self) -> bool {
         self.unmeasured += 1;
@@ -105,7 +102,6 @@ impl Pace {
         measures
     }
 
-    /// Adds the measured processor time of a sleep.
     pub(super) fn measured(&mut self, cost: Nanos) {
         let mean = (self.cost.0 * (WEIGHT - 1) + cost.0.min(MAX_COST.0)) / WEIGHT;
         self.cost = Nanos(mean.max(1));
@@ -116,7 +112,6 @@ impl Pace {
         self.answers_may_wake = answers_may_wake(self.cost, self.gap);
     }
 
-    /// Returns the statistics of requests sent in ticks, if there were any.
     pub(super) fn sent_in_ticks(&self) -> Option<Ticks> {
         (self.sent.requests > 0).then_some(self.sent)
     }

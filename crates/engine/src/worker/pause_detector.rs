@@ -6,7 +6,7 @@ use truetail_run::{LONGEST_PAUSES, Pause};
 /// Shortest pause. Shorter gaps are the usual cost of a sleep or a burst of work, and are part of the generator lag.
 const WORTH_NOTING: Nanos = Nanos::from_millis(1);
 
-/// Collects the periods in which a worker should have run and did not.
+/// Collects the periods when a worker should have run and did not.
 #[derive(Debug)]
 pub(crate) struct PauseDetector {
     /// Latest instant that needs no explanation: the end of an intended sleep, or the last reading of the clock.
@@ -22,7 +22,6 @@ impl PauseDetector {
         PauseDetector { expected_by: Timestamp::ZERO, pauses, count: 0, total: Nanos::ZERO }
     }
 
-    /// Records that the worker runs at `now`.
     #[inline]
     pub(crate) fn awake(&mut self, now: Timestamp) {
         let late = now.since(self.expected_by);
@@ -53,7 +52,6 @@ impl PauseDetector {
         self.pauses.truncate(LONGEST_PAUSES);
     }
 
-    /// Returns the sum of all pauses so far.
     pub(crate) fn total(&self) -> Nanos {
         self.total
     }

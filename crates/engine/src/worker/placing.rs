@@ -7,7 +7,6 @@ use crate::protocol::{Protocol, Session, Tag};
 use crate::since::Since;
 
 impl<P: Protocol> Worker<P> {
-    /// Finds a connection for a request that has begun.
     #[inline]
     pub(super) fn place(&mut self, tag: Tag, now: Timestamp) {
         let exchange = self.in_flight.get(tag);

@@ -10,8 +10,7 @@ pub(super) const READ_BUFFER: usize = 64 * 1024;
 pub(super) const READS_IN_A_ROW: u32 = 4;
 /// Most reads from a connection that is given up: together more than a socket buffer holds.
 pub(super) const READS_AT_LAST: u32 = 256;
-/// Longest time for each of reading, starting and giving up requests, before a worker checks the clock, schedule and
-/// control.
+/// Longest time that a worker reads, starts or gives up requests before it checks clock, schedule and control.
 pub(super) const LONGEST_TURN: Nanos = Nanos::from_millis(2);
 /// One part in this many of the run may be spent on last reads from connections that are given up.
 const LAST_READS_ONE_IN: u64 = 5;
@@ -20,7 +19,6 @@ const MAX_LAST_READS: Nanos = Nanos::from_millis(100);
 /// Longest time for last reads when the run is over.
 const LAST_READS_AT_END: Nanos = Nanos::from_millis(500);
 
-/// The read buffers of a worker, and what it has not read yet.
 #[derive(Debug)]
 pub(super) struct Receiver {
     pub(super) buffer: Box<[u8]>,
@@ -35,9 +33,7 @@ pub(super) struct Receiver {
     pub(super) reports_come_first: bool,
     /// True if the last turn was too short to read everything.
     pub(super) is_behind: bool,
-    /// End of this turn.
     pub(super) turn_ends: Timestamp,
-    /// Instant of the last read.
     pub(super) read_at: Timestamp,
     last_reads: LastReads,
     /// True if the worker paused around its last poll, so that more may have arrived than that poll showed.
@@ -71,7 +67,6 @@ impl Receiver {
         !self.unread.is_empty() || self.may_have_missed || self.reports_left > 0
     }
 
-    /// Begins a turn of [`LONGEST_TURN`] at `now`.
     pub(super) fn begin_turn(&mut self, now: Timestamp) {
         (self.turn_ends, self.read_at) = (now + LONGEST_TURN, now);
         self.reports_come_first = !self.reports_come_first;
@@ -97,14 +92,12 @@ impl Receiver {
         self.last_reads = LastReads { credit: LAST_READS_AT_END, as_of: now };
     }
 
-    /// Begins a last read at `now` from a connection that will be given up. Returns its latest end; `None`: no time is
-    /// left.
+    /// Begins a last read, at `now`, from a connection to give up. Returns its latest end; `None`: no time is left.
     pub(super) fn begin_last_read(&mut self, now: Timestamp) -> Option<Timestamp> {
         self.last_reads.refill(now);
         (!self.last_reads.credit.is_zero()).then(|| now + self.last_reads.credit)
     }
 
-    /// Ends a last read that took `took`.
     pub(super) fn end_last_read(&mut self, took: Nanos) {
         self.last_reads.credit = self.last_reads.credit.saturating_sub(took);
     }

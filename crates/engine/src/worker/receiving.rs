@@ -12,7 +12,6 @@ use crate::connection::{Connection, Phase, Token};
 use crate::protocol::{Closed, Protocol, Tag};
 
 impl<P: Protocol> Worker<P> {
-    /// Continues to read from a connection.
     fn read_on(&mut self, token: Token) {
         let Some(connection) = self.connections.pool.find(token) else { return };
         connection.is_unread = false;
@@ -87,8 +86,7 @@ impl<P: Protocol> Worker<P> {
         let stamp = if self.events.wants_arrivals() {
             let arrived = arrival(&mut self.clock, &self.sleeper, connection, stamp, now, true);
             self.events.arrived(arrived.unwrap_or(now));
-            // Drop an implausible stamp: the next check would accept it, because this one remembers the overtaking
-            // segment.
+            // Drop an implausible stamp: the next check would accept it, because this one remembers the order.
             stamp.filter(|_| arrived.is_some())
         } else {
             stamp

@@ -66,7 +66,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Records that the transport took the first byte of a request at `now`. The time in which the connection took no
+    /// Records that the transport took the first byte of a request at `now`. The time while the connection took no
     /// bytes, although the worker had tried to send, is connection wait.
     #[inline]
     pub(super) fn request_started(&mut self, tag: Tag, now: Since, blocked: Option<Since>) {

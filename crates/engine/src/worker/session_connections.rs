@@ -12,7 +12,6 @@ pub(super) struct SessionConnections {
 }
 
 impl SessionConnections {
-    /// Creates an empty set for this number of origins.
     pub(super) fn new(origins: usize) -> SessionConnections {
         SessionConnections { origins, of_users: Vec::new(), left: Vec::new() }
     }
@@ -31,7 +30,6 @@ impl SessionConnections {
         self.left.extend(self.of_users[place].replace(connection));
     }
 
-    /// Ends the session of this user.
     pub(super) fn leave(&mut self, user: u32) {
         let first = self.place(user, 0);
         let connections = self.of_users.get_mut(first..first + self.origins).unwrap_or_default();

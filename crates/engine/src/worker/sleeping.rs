@@ -14,18 +14,17 @@ use super::oversleep::OversleepEstimator;
 use super::pace::Pace;
 use crate::host;
 
-/// Shortest time that is worth a sleep. A sleep costs about 20 µs of processor time and ends late, so spinning is
-/// cheaper.
+/// Shortest time that is worth a sleep. A sleep costs about 20 µs of processor time and ends late.
 const WORTH_SLEEPING: Nanos = Nanos::from_micros(10);
 /// Longest sleep, so that a worker that was not allowed to run notices it soon.
 const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
-/// Longest sleep in `auto` from which no answer wakes the worker.
+/// Longest sleep in `auto` that answers do not end.
 const LONGEST_DEAF_SLEEP: Nanos = Nanos::from_millis(1);
 /// Usual time from an answer to the wake-up of a worker that waits for it, unless its sleeps end later.
 const WAKES_WITHIN: Nanos = Nanos::from_micros(30);
 /// Stamps that are younger than this are not checked for a retransmission, so a time may lack up to this much.
 const RETRANSMITTED_WITHIN: Nanos = Nanos::from_millis(1);
-/// Time in which answers wake the worker after an end without a stamp. More such ends are likely, and only the worker
+/// After an end without a stamp, answers wake the worker for this long. More such ends are likely, and only the worker
 /// can tell when they arrive.
 const WATCHFUL_FOR: Nanos = Nanos::from_secs(1);
 
@@ -40,9 +39,7 @@ pub(super) fn latest_wake_up(now: Timestamp) -> Timestamp {
 pub(super) struct Wait<'a> {
     pub(super) reactor: &'a Reactor,
     pub(super) driver: &'a Driver,
-    /// Start of the wait.
     pub(super) now: Timestamp,
-    /// Latest end of the wait.
     pub(super) until: Timestamp,
     /// True if a connection is being opened, or has not taken all bytes to send. Progress there must end the wait,
     /// because measured times depend on when the worker notices it.
@@ -106,7 +103,6 @@ impl Sleeper {
             }
     }
 
-    /// Records that a request begins that was due at `intended`.
     #[inline]
     pub(super) fn began(&mut self, intended: Timestamp) {
         if self.habits.timing == Timing::Auto && self.habits.model == LoadModelKind::Open {
@@ -114,7 +110,6 @@ impl Sleeper {
         }
     }
 
-    /// Returns the statistics of requests that `auto` sent in ticks.
     pub(super) fn sent_in_ticks(&self) -> Option<Ticks> {
         self.pace.sent_in_ticks()
     }
@@ -125,8 +120,8 @@ impl Sleeper {
         self.next_tick
     }
 
-    /// Returns the instant at which the worker should send what is due, if the next arrival is due at `until` or none
-    /// is. In `auto` this is a tick later, unless an answer may make a request due before.
+    /// Returns the instant to send what is due, if the next arrival is due at `until` or none is. In `auto` this is a
+    /// tick later, unless an answer may make a request due before.
     pub(super) fn tick_after(&mut self, until: Timestamp, driver: &Driver, now: Timestamp) -> Timestamp {
         let tick = self.pace.tick();
         if tick.is_zero() || until.since(now) > LONGEST_SLEEP || driver.awaits_completion(now) {
@@ -139,8 +134,7 @@ impl Sleeper {
         until + tick
     }
 
-    /// Returns the usual time from an event to the end of the last wait; `None`: the event may have come before the
-    /// wait.
+    /// Returns the usual time from an event to the end of the last wait; `None`: it may have come before.
     pub(super) fn woken_within(&self) -> Option<Nanos> {
         self.was_woken.then(|| self.oversleep.estimate().max(WAKES_WITHIN))
     }
@@ -176,7 +170,6 @@ impl Sleeper {
             }
     }
 
-    /// Waits, and puts the events into `reports`.
     pub(super) fn sleep(&mut self, wait: &Wait<'_>, reports: &mut Reports, clock: &mut WorkerClock) -> io::Result<()> {
         self.was_woken = false;
         match self.habits.timing {
@@ -190,10 +183,10 @@ impl Sleeper {
         if until <= now {
             return reactor.wait(reports, Some(Nanos::ZERO));
         }
-        // The request has waited for its tick. If its permit did too, the rate would be at most one request per permit
-        // and tick.
+        // The request has waited for its tick. If it waited for a permit until another tick, each permit would serve
+        // only one request per tick.
         if driver.waits_for_permit(now) {
-            // Permits are usually free soon, and the next wait is for the tick. Waiting for it now avoids setting the
+            // Permits are usually free soon, and the next wait is for the tick. Waiting for it now saves setting the
             // timer.
             let until = if self.waited_in_vain { until } else { until.min(tick(true, now, until)) };
             clock.pauses.sleeping(until);
@@ -244,8 +237,8 @@ impl Sleeper {
     }
 }
 
-/// Returns the tick at which what is due at `until` is sent. Answers do not wake the worker, because the kernel stamps
-/// their arrival. If something waits for an answer, this is the next tick after `now`.
+/// Returns the tick for sending what is due at `until`. Answers do not wake the worker, because the kernel stamps their
+/// arrival. If something waits for an answer, this is the next tick after `now`.
 fn tick(awaits_completion: bool, now: Timestamp, until: Timestamp) -> Timestamp {
     let tick = |instant: Timestamp| Timestamp(instant.0.div_ceil(Timing::TICK_NS) * Timing::TICK_NS);
     if awaits_completion { tick(Timestamp(now.0 + 1)) } else { tick(until) }

@@ -90,7 +90,6 @@ impl<P: Protocol> Worker<P> {
         self.driver.complete_step(start.user, now, None);
     }
 
-    /// Begins a request at `now`, on an open connection or on a new one.
     #[inline]
     fn begin(&mut self, start: DueRequest, now: Timestamp) {
         self.has_polled = false;

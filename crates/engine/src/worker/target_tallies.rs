@@ -12,7 +12,7 @@ use crate::target::request_set::{RequestId, RequestSet};
 #[derive(Default, Debug)]
 pub(crate) struct TargetTallies {
     measure_from: Timestamp,
-    /// Empty if there is one target: its books are those of the run.
+    /// Empty if there is one target, whose books equal the run's.
     targets: Vec<TargetLedger>,
 }
 
@@ -27,7 +27,6 @@ impl TargetTallies {
         if intended < self.measure_from { None } else { self.targets.get_mut(request.target as usize) }
     }
 
-    /// Records that an arrival was taken from the schedule.
     #[inline]
     pub(crate) fn plan(&mut self, request: RequestId, intended: Timestamp) {
         if let Some(target) = self.of(request, intended) {
@@ -49,7 +48,6 @@ impl TargetTallies {
         }
     }
 
-    /// Records the end of an arrival.
     #[inline]
     pub(crate) fn record(&mut self, request: RequestId, record: &RequestRecord) {
         if let Some(target) = self.of(request, record.intended_start) {

@@ -277,8 +277,7 @@ fn an_answer_that_came_frees_its_connection_before_another_is_opened() {
     assert_eq!((stage.tally().responses, stage.worker.connections.pool.opened), (3, 1));
 }
 
-/// The service time of an answer does not include a pause of the worker in which it arrived, however the answer ends
-/// and whatever the worker was about to do.
+/// If an answer arrives during a pause of the worker, its service time does not include the pause.
 #[test]
 fn a_pause_between_sending_and_looking_is_not_the_servers() {
     const PAUSE: Duration = Duration::from_millis(300);
@@ -322,8 +321,7 @@ fn a_pause_before_a_request_was_sent_is_not_taken_from_its_service_time() {
     stage.run_until(all_ended);
     answering.join().unwrap();
     let fastest = stage.worker.ledger.so_far().metric(Metric::ServiceTime).min().unwrap();
-    // The service begins when the server has read, a moment after the actual start. Only a pause of the machine after
-    // that may be subtracted.
+    // The service begins when the server has read, a moment after the actual start. Only later pauses count.
     let paused_since = stage.worker.clock.pauses.total().saturating_sub(Nanos::from_millis(100));
     assert!(fastest + paused_since >= SERVICE.into(), "{fastest}");
 }

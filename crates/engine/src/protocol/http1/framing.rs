@@ -9,9 +9,7 @@ use truetail_model::record::Cause;
 pub(super) enum Framing {
     /// After this number of bytes; 0 for answers without a body.
     Length(u64),
-    /// By the chunked coding.
     Chunked,
-    /// By the end of the connection.
     UntilClose,
 }
 
@@ -78,8 +76,7 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// Returns true if the last coding is chunked; `None`: no coding is named. Ignores empty elements (RFC 9110, section
-/// 5.6.1).
+/// Returns true if the last coding is chunked; `None`: no coding. Ignores empty elements (RFC 9110, section 5.6.1).
 fn last_coding_is_chunked(value: &[u8]) -> Option<bool> {
     let last = value.rsplit(|b| *b == b',').map(<[u8]>::trim_ascii).find(|coding| !coding.is_empty())?;
     Some(last.eq_ignore_ascii_case(b"chunked"))

@@ -10,13 +10,11 @@ use crate::protocol::fields::FieldList;
 
 /// Longest head that is accepted. Each interim answer counts separately.
 pub(crate) const HEAD_LIMIT: usize = 64 * 1024;
-/// Most header fields of one head.
 const FIELD_LIMIT: usize = 1024;
 
 /// Most bytes shown of an invalid line.
 const ODD_LINE_SHOWN: usize = 80;
 
-/// A parsed head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Head {
     pub(super) length: usize,
@@ -61,7 +59,7 @@ fn parse_with<'a>(
     if has_odd_lines && skipped_lines(&bytes[..length], response.headers).any(may_say_where_the_body_ends) {
         return Err(Cause::BadHead);
     }
-    // Interim answers have no body, whatever their fields say.
+    // Interim answers never have a body.
     if (100..200).contains(&status) {
         let framing = Framing::Length(0);
         return Ok(Some(Head { length, status, framing, keep_alive: true, has_odd_lines }));

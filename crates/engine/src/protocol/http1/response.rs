@@ -82,7 +82,7 @@ impl ResponseParser {
         self.received = 0;
     }
 
-    /// Returns the number of bytes of this answer so far.
+    /// Returns the number of bytes received of this answer.
     pub fn received(&self) -> u64 {
         self.received
     }

@@ -15,7 +15,6 @@ use crate::target::request_set::{RequestId, RequestSet};
 #[derive(Clone, Debug)]
 pub(crate) struct Http1<R = RequestSet> {
     requests: R,
-    /// Reuse connections if the server allows it.
     keep_alive: bool,
     head_cache: HeadCache,
 }
@@ -47,7 +46,6 @@ impl<R: RequestSource> Protocol for Http1<R> {
     }
 }
 
-/// One connection.
 #[derive(Debug)]
 pub(crate) struct Http1Session {
     parser: ResponseParser,
@@ -58,7 +56,6 @@ pub(crate) struct Http1Session {
 }
 
 impl Http1Session {
-    /// Ends the current request.
     fn end(&mut self, outcome: Outcome, retry: Retry, events: &mut Events) {
         if let Some((tag, _)) = self.current.take() {
             events.end(Ended { retry, ..Ended::new(tag, outcome, self.parser.received()) });

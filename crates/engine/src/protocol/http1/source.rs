@@ -10,7 +10,6 @@ pub(crate) trait RequestSource: Clone + Debug + Send + 'static {
     /// True if requests are made during the run.
     const IS_MADE_IN_RUN: bool;
 
-    /// Returns head and body of a request.
     fn bytes(&self, id: RequestId) -> &[u8];
 
     /// Returns true for a HEAD request, whose answer has no body.

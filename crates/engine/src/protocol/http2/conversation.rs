@@ -55,7 +55,6 @@ impl Conversation {
         conversation
     }
 
-    /// Sends pending output.
     fn send(&mut self) {
         let output = self.session.output(&self.protocol);
         let length = output.len();

@@ -30,7 +30,7 @@ impl TableUse {
 /// A part of the fields in each form.
 type ByTableUse = [Vec<u8>; 3];
 
-/// The requests of one target: for each, the end of its own fields, and the start of its body.
+/// The requests of one target: the end of each request's fields, and the start of its body.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 struct TargetFields {
     fields: Vec<u8>,
@@ -38,7 +38,6 @@ struct TargetFields {
     bodies: Vec<usize>,
 }
 
-/// The fields of all requests of a run, and their bodies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FieldBlocks {
     requests: RequestSet,
@@ -48,12 +47,10 @@ pub(crate) struct FieldBlocks {
     others: ByTableUse,
 }
 
-/// One request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldBlock<'a> {
     blocks: &'a FieldBlocks,
     own: &'a [u8],
-    /// The bytes that are sent after the fields.
     pub(crate) body: &'a [u8],
     /// True for a HEAD request, whose answer has no body.
     pub(crate) is_head_request: bool,
@@ -114,7 +111,6 @@ impl FieldBlock<'_> {
     }
 }
 
-/// Returns the fields of each request of a target.
 fn of_target<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -> impl Iterator<Item = Fields<'a>> {
     let checked = "requests that were checked for HTTP/2";
     requests.targets()[target].iter().map(move |request| Fields::of(request, scheme).expect(checked))
@@ -221,8 +217,7 @@ mod tests {
         RequestSet::new(prepared.collect(), 0, FeedOrder::InOrder, 1).unwrap()
     }
 
-    /// Returns the sizes of the blocks in each form. Tests with sockets and the `h2` crate's server check their
-    /// contents.
+    /// Returns the sizes of the blocks in each form. Tests with the `h2` crate's server check their contents.
     fn sizes(blocks: &FieldBlocks, target: u32) -> [usize; 3] {
         [TableUse::Insert, TableUse::Indexed, TableUse::Unused].map(|form| {
             let mut out = Vec::new();
@@ -240,8 +235,7 @@ mod tests {
         assert!(adding > 30 && plain >= adding);
         let two =
             FieldBlocks::new(&requests(&[("http://a.test/x", &["X: 1"]), ("http://a.test/yy", &["X: 2"])]), "http");
-        // The path is a literal: one byte each for its name and its length. So is the differing header, without a known
-        // name.
+        // The path is a literal, with one byte each for name and length. So is the other header, with an unknown name.
         assert_eq!(sizes(&two, 0)[1], 5 + 2 + "/x".len() + 1 + 2 + 2);
         assert_eq!(sizes(&two, 1)[1], sizes(&two, 0)[1] + 1);
     }

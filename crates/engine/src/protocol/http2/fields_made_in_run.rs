@@ -14,7 +14,6 @@ use crate::target::request_set::{RequestId, RequestSet};
 /// Fields that all steps have, unless a step overrides them.
 const USUALLY_SHARED: [&str; 3] = [":authority", "user-agent", "accept"];
 
-/// Requests that are made during the run.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldsMadeInRun {
     requests: MadeInRun,
@@ -33,7 +32,6 @@ struct Shared {
     indexed: Vec<u8>,
 }
 
-/// One request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MadeBlock<'a> {
     of: &'a FieldsMadeInRun,
@@ -50,7 +48,6 @@ impl FieldsMadeInRun {
         FieldsMadeInRun { requests: MadeInRun::default(), scheme, shared }
     }
 
-    /// Appends a field in this form.
     fn put_field(&self, name: &[u8], value: &[u8], form: TableUse, out: &mut Vec<u8>) {
         match self.shared.iter().find(|shared| shared.is(name, value)) {
             Some(shared) if form == TableUse::Insert => out.extend_from_slice(&shared.inserting),
@@ -125,7 +122,7 @@ impl Shared {
     }
 }
 
-/// Returns the shared fields: those of the first request, in the order of sending.
+/// Returns the shared fields, taken from the first request in the order of sending.
 fn shared(first: &[u8], scheme: &str) -> Vec<Shared> {
     // The headers were checked for HTTP/2 before the run. Without fields, nothing is shared.
     let fields = Fields::of(first, scheme).map(|fields| fields.all).unwrap_or_default();
@@ -182,8 +179,7 @@ mod tests {
         FieldsMadeInRun::new(&RequestSet::of_steps(vec![step]).unwrap(), "http")
     }
 
-    /// Returns a request's block in this form, its decoded fields without pseudo-headers, and the form of the next
-    /// block.
+    /// Returns a request's block in this form, its decoded fields without pseudo-headers, and the next form.
     fn block(
         source: &mut FieldsMadeInRun,
         decoder: &mut Decoder,

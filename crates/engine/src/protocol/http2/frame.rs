@@ -7,7 +7,6 @@ pub(crate) const LONGEST: usize = 16_384;
 /// First bytes of a client.
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Types of frames.
 pub(crate) mod kind {
     pub(crate) const DATA: u8 = 0;
     pub(crate) const HEADERS: u8 = 1;
@@ -21,7 +20,6 @@ pub(crate) mod kind {
     pub(crate) const CONTINUATION: u8 = 9;
 }
 
-/// Flags of frames.
 pub(crate) mod flag {
     pub(crate) const ACK: u8 = 1;
     pub(crate) const END_STREAM: u8 = 1;
@@ -30,7 +28,6 @@ pub(crate) mod flag {
     pub(crate) const PRIORITY: u8 = 0x20;
 }
 
-/// Settings.
 pub(crate) mod setting {
     pub(crate) const HEADER_TABLE_SIZE: u16 = 1;
     pub(crate) const ENABLE_PUSH: u16 = 2;
@@ -71,7 +68,6 @@ impl FrameHeader {
         Some(FrameHeader { length, kind: *kind, flags: *flags, stream: u32::from_be_bytes(*stream) & 0x7fff_ffff })
     }
 
-    /// Appends the header to `out`.
     pub(crate) fn put(self, out: &mut Vec<u8>) {
         let [_, a, b, c] = (self.length as u32).to_be_bytes();
         let [s, t, u, v] = self.stream.to_be_bytes();
@@ -89,7 +85,6 @@ pub(crate) fn put(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: 
     out.extend_from_slice(payload);
 }
 
-/// Appends a frame whose payload is one 32-bit number.
 pub(crate) fn put_number(out: &mut Vec<u8>, kind: u8, stream: u32, number: u32) {
     put(out, kind, 0, stream, &number.to_be_bytes());
 }

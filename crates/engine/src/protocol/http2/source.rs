@@ -15,7 +15,6 @@ pub(crate) trait FieldSource: Clone + Debug + Send + 'static {
     where
         Self: 'a;
 
-    /// Returns the request with this id.
     fn get(&self, id: RequestId) -> Self::Block<'_>;
 
     /// Returns the buffer for the next request of a user.

@@ -1,5 +1,4 @@
-//! Tests that hold for every protocol. To add a protocol, implement [`Case`] in `cases` and add a line to
-//! `over_every_protocol`.
+//! Tests of every protocol. To add one, implement [`Case`] in `cases` and add a line to `over_every_protocol`.
 
 mod cases;
 mod header_fields;

@@ -1,4 +1,4 @@
-//! Events that a worker must notice at once or may notice late, and the times to which its own delays and caps count.
+//! Events that a worker must notice at once or may notice late, and the times that its own delays and caps are part of.
 
 use super::*;
 

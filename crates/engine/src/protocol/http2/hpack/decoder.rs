@@ -9,13 +9,12 @@ use crate::protocol::fields::FieldList;
 
 /// Most bytes of the fields of one head, counted as in HPACK.
 const HEAD_LIMIT: usize = 64 * 1024;
-/// Most fields of one head.
 const FIELD_LIMIT: u32 = 1024;
 
 /// Relevant parts of the fields of one block.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct DecodedFields {
-    /// The status; `None` if the block has none, as in trailers.
+    /// The status; `None` without a status, as in trailers.
     pub(crate) status: Option<u16>,
     /// The stated length of the body.
     pub(crate) length: Option<u64>,
@@ -60,7 +59,6 @@ pub(crate) struct Decoder {
     table: Table,
     /// A name or value that was decoded from Huffman code.
     text: Vec<u8>,
-    /// Names and values, if they are kept.
     texts: Option<Box<FieldTexts>>,
 }
 
@@ -69,13 +67,11 @@ impl Decoder {
         Decoder { table: Table::new(), text: Vec::new(), texts: None }
     }
 
-    /// Creates a decoder that also keeps names and values.
     pub(crate) fn keeping_text() -> Decoder {
         Decoder { texts: Some(Box::default()), ..Decoder::new() }
     }
 
-    /// Returns the fields of the last block without pseudo-headers; `None` if they are not kept. Incomplete for large
-    /// blocks.
+    /// Returns the fields of the last block without pseudo-headers; `None` if they are not kept. Large blocks are cut.
     pub(crate) fn fields(&self) -> Option<&FieldList> {
         self.texts.as_deref().map(FieldTexts::block)
     }
@@ -157,7 +153,6 @@ impl Decoder {
     }
 }
 
-/// Reads a name or a value.
 fn text<'o, 'r: 'o>(rest: &mut &'r [u8], decoded: &'o mut Vec<u8>) -> Result<&'o [u8], Unreadable> {
     let is_coded = rest.first().is_some_and(|first| first & 0x80 != 0);
     let length = integer::take(rest, 7)?;

@@ -24,7 +24,6 @@ impl FieldTexts {
         &self.block
     }
 
-    /// Begins a block.
     pub(super) fn begin_block(&mut self) {
         self.block.clear();
     }
@@ -35,7 +34,6 @@ impl FieldTexts {
         push(&mut self.block, name, value);
     }
 
-    /// Begins a literal with this name.
     pub(super) fn literal_name(&mut self, name: &[u8]) {
         self.literal.0.clear();
         self.literal.0.extend_from_slice(name);

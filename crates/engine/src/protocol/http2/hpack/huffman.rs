@@ -27,9 +27,7 @@ const END: u16 = 256;
 struct Code {
     /// Symbol and length for each byte that begins with a code of up to eight bits; length 0: the code is longer.
     short: [(u8, u8); 256],
-    /// First code of each length.
     first: [u32; LONGEST + 1],
-    /// Number of codes of each length.
     count: [u32; LONGEST + 1],
     /// Start of the symbols of each length in `symbols`.
     start: [u32; LONGEST + 1],

@@ -27,7 +27,7 @@ pub(super) fn take(input: &mut &[u8], bits: u32) -> Result<usize, Unreadable> {
     Ok(value as usize)
 }
 
-/// Appends `value` to `out`. It begins in the last `bits` bits of a byte whose other bits are those of `first`.
+/// Appends `value` to `out`. It begins in the last `bits` bits of a byte; `first` has the other bits.
 pub(crate) fn put(out: &mut Vec<u8>, first: u8, bits: u32, value: usize) {
     let full = (1usize << bits) - 1;
     if value < full {

@@ -25,7 +25,6 @@ pub(crate) const STATIC: [(&str, &str); 61] = [
     ("www-authenticate", ""),
 ];
 
-/// Relevant kinds of names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Name {
     Status,
@@ -66,9 +65,7 @@ pub(super) enum Field {
     /// A length; `None`: not a number.
     Length(Option<u64>),
     Other,
-    /// An invalid name.
     Wrong,
-    /// An invalid value.
     WrongValue,
 }
 
@@ -100,11 +97,9 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() { None } else { digits.iter().try_fold(0, add) }
 }
 
-/// A field and its length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) field: Field,
-    /// Bytes of the name.
     pub(super) name: usize,
     /// Bytes of the name and the value, plus [`OVERHEAD`].
     pub(super) size: usize,
@@ -117,7 +112,6 @@ pub(super) struct Named {
     pub(super) length: usize,
 }
 
-/// The static table as entries.
 static KNOWN: std::sync::LazyLock<[Entry; 61]> = std::sync::LazyLock::new(|| {
     STATIC.map(|(name, value)| Entry {
         field: Field::of(Name::of(name.as_bytes()), value.as_bytes()),
@@ -163,7 +157,6 @@ impl Table {
         }
     }
 
-    /// Changes the table's size, as the peer requested.
     pub(super) fn resize(&mut self, most: usize) -> Result<(), Unreadable> {
         if most > TABLE_SIZE {
             return Err(Unreadable);
@@ -179,7 +172,6 @@ impl Table {
         }
     }
 
-    /// Returns the number of fields in the dynamic table.
     pub(super) fn len(&self) -> usize {
         self.added.len()
     }

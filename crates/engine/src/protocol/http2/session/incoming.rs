@@ -11,9 +11,7 @@ use crate::protocol::http2::hpack;
 use crate::protocol::observer::{AnswerHead, HeadFields};
 use crate::protocol::{Ended, Event, Events};
 
-/// Longest field block.
 const BLOCK_LIMIT: usize = 64 * 1024;
-/// Most frames of one block.
 const BLOCK_FRAMES: u32 = 64;
 /// Most interim (1xx) answers before the final one.
 const INTERIM_LIMIT: u8 = 32;
@@ -173,7 +171,6 @@ impl Http2Session {
         Ok(())
     }
 
-    /// Handles a complete field block.
     fn block(&mut self, id: u32, ends: bool, block: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
         let fields = self.incoming.decoder.read(block).map_err(|_| COMPRESSION.on(id))?;
         let Some(stream) = self.streams.get(id) else { return self.late(id, ends) };
@@ -192,7 +189,6 @@ impl Http2Session {
         Ok(())
     }
 
-    /// Handles the end of an answer.
     fn end(&mut self, id: u32, events: &mut Events) {
         let Some(stream) = self.streams.get(id) else { return };
         let (status, body_left) = (stream.answer.status.unwrap_or_default(), stream.body_left);
@@ -235,7 +231,6 @@ impl Http2Session {
     }
 }
 
-/// Counts a frame of an answer.
 #[inline]
 fn count(stream: &mut Stream, payload: &[u8], events: &mut Events) {
     if stream.received == 0 {
@@ -283,7 +278,6 @@ fn whole(bytes: &[u8]) -> Result<Option<Whole<'_>>, ConnectionError> {
     Ok(rest.split_at_checked(head.length).map(|(payload, after)| (head, payload, after)))
 }
 
-/// Returns a payload without its padding.
 fn unpadded(head: FrameHeader, payload: &[u8]) -> Result<&[u8], ConnectionError> {
     if head.stream == 0 {
         return Err(PROTOCOL);

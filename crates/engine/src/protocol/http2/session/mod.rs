@@ -29,9 +29,7 @@ use streams::Streams;
 const OUR_WINDOW: i64 = 1 << 30;
 /// Default window of a connection and of its streams.
 const DEFAULT_WINDOW: i64 = 65_535;
-/// Upper limit of a window.
 const LARGEST_WINDOW: i64 = (1 << 31) - 1;
-/// Highest stream number.
 const LAST_STREAM: u32 = (1 << 31) - 1;
 /// Most bytes of replies (to pings, settings and broken streams) that wait to be taken.
 const MAX_REPLIES: usize = 256 * 1024;
@@ -40,7 +38,6 @@ const MAX_UNSENT: usize = 1024 * 1024;
 /// Largest head that we announce to accept. A larger one is reported as too large.
 const OUR_HEAD_LIMIT: u32 = 64 * 1024;
 
-/// HTTP/2 for all connections of a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Http2<F = Arc<FieldBlocks>> {
     blocks: F,
@@ -73,7 +70,6 @@ impl<F: FieldSource> Protocol for Http2<F> {
     }
 }
 
-/// Limits of the peer.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     /// True once the peer's settings have arrived.
@@ -92,7 +88,6 @@ struct Encoding {
     gives_up_table: bool,
 }
 
-/// One connection.
 #[derive(Debug)]
 pub(crate) struct Http2Session {
     out: Outbox,
@@ -151,7 +146,7 @@ impl Http2Session {
         self.is_closing() || self.is_backed_up()
     }
 
-    /// Returns true if so much output is pending that nothing is added, because the peer does not read.
+    /// Returns true if the peer does not read: pending output has reached its limit.
     fn is_backed_up(&self) -> bool {
         self.out.pending().len() >= MAX_UNSENT
     }
@@ -166,7 +161,6 @@ impl Http2Session {
         self.incoming.held() + self.out.bytes.capacity()
     }
 
-    /// Reports a change of the capacity as an event.
     fn report(&mut self, events: &mut Events) {
         if std::mem::take(&mut self.room_changed) {
             events.push(Event::RoomChanged);

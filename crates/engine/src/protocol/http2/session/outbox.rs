@@ -17,7 +17,6 @@ impl Outbox {
         Outbox { bytes: Vec::with_capacity(4096), gone: 0, taken: 0, replies: 0 }
     }
 
-    /// Returns the bytes that were not taken yet.
     pub(super) fn pending(&self) -> &[u8] {
         &self.bytes[self.gone..]
     }

@@ -14,7 +14,6 @@ use crate::target::request_set::RequestId;
 const BODIES_AHEAD: usize = 128 * 1024;
 
 impl Http2Session {
-    /// Opens a stream for a request and returns its number.
     pub(super) fn open<F: FieldSource>(&mut self, protocol: &Http2<F>, tag: Tag, request: RequestId) -> u32 {
         let (id, block) = (self.next, protocol.blocks.get(request));
         let body = block.body();
@@ -79,7 +78,6 @@ impl Http2Session {
         }
     }
 
-    /// Continues bodies that had to wait.
     pub(super) fn continue_bodies<F: FieldSource>(&mut self, protocol: &Http2<F>) {
         if self.streams.waiting.is_empty() {
             return;
@@ -101,8 +99,7 @@ impl Http2Session {
     }
 
     /// Takes back the frames of unsent streams above `last`, and the connection window that their bodies used. The peer
-    /// can decode the remaining field blocks without them: all later blocks are above `last` too, and no stream is
-    /// opened any more.
+    /// can decode the remaining field blocks without them: later blocks are above `last` too, and no stream follows.
     pub(super) fn take_back(&mut self, last: u32) {
         let Some(first) = self.streams.first_unsent(last, self.out.taken()) else { return };
         let behind = self.out.split_off(first);
@@ -136,7 +133,6 @@ impl Http2Session {
     }
 }
 
-/// Splits the block that begins at `begin` into frames.
 #[cold]
 fn split_fields(out: &mut Vec<u8>, id: u32, begin: usize, ends: u8) {
     let block = out.split_off(begin + frame::HEAD);

@@ -4,7 +4,6 @@ use super::error::{ConnectionError, FRAME_SIZE};
 use crate::protocol::http2::frame::{FrameHeader, HEAD, LONGEST};
 use crate::protocol::http2::hpack::Decoder;
 
-/// A field block whose end has not arrived.
 #[derive(Debug)]
 pub(super) struct PartialBlock {
     pub(super) stream: u32,
@@ -17,7 +16,6 @@ pub(super) struct PartialBlock {
 #[derive(Debug)]
 pub(super) struct Reassembly {
     pub(super) decoder: Decoder,
-    /// A frame whose end has not arrived.
     pub(super) partial_frame: Vec<u8>,
     pub(super) partial_block: Option<PartialBlock>,
 }

@@ -9,7 +9,6 @@ use crate::target::request_set::RequestId;
 /// Most cancelled requests that are remembered one by one. Beyond it, all late frames are ignored.
 const MAX_CANCELLED: usize = 16 * 1024;
 
-/// One request and its answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
     pub(super) tag: Tag,
@@ -27,14 +26,12 @@ pub(super) struct Stream {
     pub(super) answer: AnswerState,
 }
 
-/// Progress of an answer.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct AnswerState {
     pub(super) to_head_request: bool,
     /// Status of the final answer, once its head has arrived.
     pub(super) status: Option<u16>,
     pub(super) interim: u8,
-    /// Stated length of the body.
     pub(super) length: Option<u64>,
     /// Bytes of the body that have arrived.
     pub(super) data: u64,
@@ -95,12 +92,10 @@ impl Streams {
         self.open.get_mut(&id)
     }
 
-    /// Returns all open streams.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
         self.open.values_mut()
     }
 
-    /// Removes a stream that has ended normally.
     pub(super) fn remove(&mut self, id: u32) -> Option<Stream> {
         self.open.remove(&id)
     }
@@ -155,7 +150,6 @@ impl Streams {
         known || self.ignores_all_late
     }
 
-    /// Returns the numbers of open streams above `last`.
     pub(super) fn above(&self, last: u32) -> Vec<u32> {
         self.open.keys().copied().filter(|id| *id > last).collect()
     }

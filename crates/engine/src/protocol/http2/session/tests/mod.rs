@@ -233,7 +233,7 @@ proptest! {
         prop_assert_eq!(parts, whole);
     }
 
-    /// A connection's window is what the peer has opened minus the bodies that were sent, whatever else the peer does.
+    /// A connection's window is what the peer has opened minus the bodies that were sent, for any frames.
     #[test]
     fn no_window_is_lost(sent in 1u32..5, list in prop::collection::vec((0u32..6, 0u32..6, 1u32..50_000), 0..20)) {
         let mut conversation = Conversation::post(sent, 5 - sent, vec![b'x'; 20_000]);
