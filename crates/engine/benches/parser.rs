@@ -1,4 +1,4 @@
-//! Answers a second that the HTTP/1.1 parser reads: `cargo bench -p truetail-engine --bench parser`.
+//! Answers per second that the HTTP/1.1 parser reads: `cargo bench -p truetail-engine --bench parser`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use truetail_engine::http1::{HeadCache, Parsed, ResponseParser};
@@ -12,7 +12,7 @@ fn of_length(length: usize) -> Vec<u8> {
     answer(&format!("Content-Type: text/plain\r\nContent-Length: {length}"), &vec![b'x'; length])
 }
 
-/// Feeds `bytes` in two pieces, of which the first may be empty, with the head before known, as a worker does.
+/// Feeds `bytes` in two pieces, the first may be empty. The cache knows the previous head, as in a worker.
 fn read(parser: &mut ResponseParser, cache: &mut HeadCache, bytes: &[u8], split: usize) -> Parsed {
     parser.start(false);
     if split > 0 {

@@ -1,5 +1,5 @@
-//! An async client on tokio: many requests in flight, whatever the answers take. The server stops for 200 ms every
-//! second; what arrives meanwhile waits, and shows.
+//! An async client on tokio, with many requests in flight while answers are slow. The server pauses for 200 ms every
+//! second. Requests that arrive in a pause wait, and the report shows it.
 //!
 //! ```text
 //! cargo run --release -p truetail-engine --features tokio --example async_client
@@ -20,7 +20,7 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_report::{Style, SummaryOptions, summary};
 use truetail_run::{OfferedLoad, RunSource};
 
-/// Listens at any port that is free; whoever answers holds the gate open, and the pauses shut it.
+/// Listens on any free port. Each answer holds the gate open, and the pauses shut it.
 async fn start_server() -> io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -48,7 +48,7 @@ async fn answer(mut stream: TcpStream, gate: Arc<RwLock<()>>) -> io::Result<()> 
     stream.write_u64(question + 1).await
 }
 
-/// One request on a connection of its own.
+/// Makes one request on a new connection.
 async fn ask(address: SocketAddr) -> io::Result<()> {
     let mut stream = TcpStream::connect(address).await?;
     stream.write_u64(41).await?;

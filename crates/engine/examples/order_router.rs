@@ -1,4 +1,4 @@
-//! An order router in this process, 30 µs of work an order, under 20 000 orders a second on one core.
+//! An order router in this process with 30 µs of work per order, under 20,000 orders/s on one core.
 //!
 //! ```text
 //! cargo run --release -p truetail-engine --example order_router [spin]
@@ -15,12 +15,12 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_report::{Style, SummaryOptions, number, summary};
 use truetail_run::RunSource;
 
-/// What one order takes.
+/// Work of one order.
 const WORK: Duration = Duration::from_micros(30);
-/// The promise: on a quiet machine 99 % of the calls begin within this of their intended start.
+/// The promise: on a quiet machine, 99 % of the calls begin within this of their intended start.
 const PROMISED_NS: u64 = 100_000;
 
-/// Knows the venue of each instrument, and how much is out there.
+/// The venues of each instrument, with their prices.
 struct Router {
     venues: HashMap<u32, Vec<f64>>,
     next: u32,
@@ -31,7 +31,7 @@ impl Router {
         Router { venues: (0..1000).map(|instrument| (instrument, vec![100.0; 8])).collect(), next: 0 }
     }
 
-    /// Finds the cheapest venue for the next order, and keeps at it for as long as such a router does.
+    /// Finds the cheapest venue for the next order, and works as long as a real router does.
     fn route(&mut self) {
         let until = Instant::now() + WORK;
         self.next = (self.next + 1) % 1000;

@@ -1,5 +1,5 @@
-//! A server that echoes as Redis does, and a connection to it a worker. Every thousandth answer is late, as when a
-//! server writes its snapshot.
+//! A server that echoes like Redis, with one connection per worker. Every thousandth answer is late, as if during a
+//! snapshot.
 //!
 //! ```text
 //! cargo run --release -p truetail-engine --example tcp_echo
@@ -18,7 +18,7 @@ use truetail_run::RunSource;
 
 const WORKERS: u32 = 2;
 
-/// Listens at any port that is free, with a thread for each connection, until the process ends.
+/// Listens on any free port until the process ends, with a thread per connection.
 fn start_server() -> io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
@@ -30,7 +30,7 @@ fn start_server() -> io::Result<SocketAddr> {
     Ok(address)
 }
 
-/// Answers `ECHO word` lines with a bulk string, `$length`, a line break and the word.
+/// Answers `ECHO word` lines with a bulk string: `$length`, a line break and the word.
 fn serve(stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut answers = stream.try_clone()?;
@@ -45,7 +45,6 @@ fn serve(stream: TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// One connection.
 struct Client {
     stream: BufReader<TcpStream>,
     answer: String,

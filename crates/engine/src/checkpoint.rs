@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_too_late_is_not_replaced_by_what_is_given_next() {
+    fn a_late_recorder_is_not_replaced_by_the_next() {
         let options = RecorderOptions::default();
         let mailbox = Mailbox::new(options);
         let mut recorder = one(options);

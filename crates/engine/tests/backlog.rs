@@ -1,5 +1,5 @@
-//! A million arrivals wait in the client for a server that stands still, and cost it next to nothing. Alone in this file,
-//! because it looks at the memory of the whole process.
+//! A million arrivals wait in the client for a server that hangs, and cost almost nothing. The only test in this file,
+//! because it measures the memory of the whole process.
 
 mod support;
 
@@ -9,7 +9,7 @@ use support::{Act, Puppet, open, run};
 use truetail_model::record::{Metric, SamplesOptions};
 use truetail_model::time::Nanos;
 
-/// The most memory this process ever had, or has now, from `/proc`; `None` where there is no such thing.
+/// Returns the peak or current memory of this process from `/proc`; `None` on systems without it.
 fn memory(field: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with(field))?;
@@ -29,7 +29,7 @@ fn a_million_arrivals_that_wait_take_no_memory_of_their_own() {
     assert_eq!((tally.planned, tally.issued, tally.in_flight_at_end, tally.never_issued), (1_000_000, 4, 4, 999_996));
     assert_eq!(measured.snapshot.metric(Metric::Censored).count(), 1_000_000);
     if let (Some(before), Some(most)) = (before, memory("VmHWM")) {
-        // Recorders of two workers take 5 MB. A queue with 32 bytes for each that waits would take all of this.
+        // The recorders of two workers take 5 MB. A queue with 32 bytes per waiting arrival would exceed this limit.
         assert!(most.saturating_sub(before) < 32 << 20, "from {before} to {most} bytes");
     }
 }

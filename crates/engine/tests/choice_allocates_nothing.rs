@@ -1,4 +1,4 @@
-//! To find out which request an arrival gets, and to get at its bytes, allocates nothing.
+//! Tests that choosing the request of an arrival and getting its bytes allocates nothing.
 
 use allocation_counter::measure;
 use truetail_engine::{FeedOrder, Method, RequestSet, TargetRequests};

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_of_our_own_are_tried_one_after_the_other_and_the_system_is_asked_once() {
+    fn picked_ports_are_tried_in_turn_and_the_system_once() {
         let mut ports = 1000..;
         let found = from_a_free_port(|| ports.next(), |port| if port == Some(1007) { Ok(port) } else { Err(taken()) });
         assert_eq!(found.unwrap(), Some(1007));

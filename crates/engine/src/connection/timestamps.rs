@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_is_stamped_when_it_arrives_and_not_when_it_is_read() {
+    fn a_segment_is_stamped_on_arrival_and_not_when_read() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut far, _) = listener.accept().unwrap();

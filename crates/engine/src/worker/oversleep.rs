@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rare_one_is_exceeded_by_one_in_a_hundred_and_never_below_its_least() {
+    fn the_rare_estimate_is_exceeded_by_one_in_a_hundred() {
         for seed in 0..50 {
             let mut rare = OversleepEstimator::rare(Nanos::from_micros(30));
             let (mut exceeded, n) = (0, 20_000);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_stands_still_moves_it_no_further_than_any_late_sleep() {
+    fn a_paused_machine_moves_the_estimate_no_further_than_a_late_sleep() {
         let mut typical = OversleepEstimator::typical();
         (0..1_000).for_each(|_| typical.note(Nanos::from_micros(20)));
         let before = typical.estimate();

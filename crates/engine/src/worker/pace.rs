@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_of_20_us_is_for_one_request_at_1_000_a_second_and_for_seven_at_50_000() {
+    fn the_number_of_requests_per_sleep_grows_with_the_rate() {
         let cost = Nanos::from_micros(20);
         let chosen = |rate| (requests_per_sleep(cost, at_rate(rate)), tick(cost, at_rate(rate)).0 / 1_000);
         for (rate, expected) in
@@ -155,7 +155,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_is_held_back_below_the_rate_that_the_share_is_enough_for(cost in 1u64..=100_000, gap in 1u64..=10_000_000) {
+        fn no_request_is_held_back_at_low_rates(cost in 1u64..=100_000, gap in 1u64..=10_000_000) {
             if cost * SHARE <= gap {
                 prop_assert_eq!(tick(Nanos(cost), Nanos(gap)), Nanos::ZERO);
             }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_is_measured_now_and_then_and_one_that_was_disturbed_counts_for_little() {
+    fn some_sleeps_are_measured_and_disturbed_ones_count_little() {
         let mut pace = Pace::new();
         assert_eq!((0..10 * MEASURED).filter(|_| pace.measures()).count(), 10);
         pace.measured(Nanos::from_secs(1));

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_in_work_is_a_pause_and_only_the_longest_are_kept() {
+    fn gaps_in_work_are_pauses_and_only_the_longest_are_kept() {
         let mut detector = PauseDetector::new();
         let mut now = Timestamp::ZERO;
         for i in 1..=1000 {

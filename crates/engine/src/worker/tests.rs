@@ -167,7 +167,7 @@ fn all_ended(worker: &Worker<Http1>) -> bool {
 const SEVERAL_REPORTS: u64 = 3 * REPORTS as u64;
 
 #[test]
-fn answers_that_came_in_time_are_not_timed_out_because_they_are_many() {
+fn many_answers_in_time_are_not_timed_out() {
     let timeout = Nanos::from_millis(1500);
     let mut stage = Stage::new(SEVERAL_REPORTS, Some(timeout), true);
     let mut streams = stage.send_all(SEVERAL_REPORTS);
@@ -179,7 +179,7 @@ fn answers_that_came_in_time_are_not_timed_out_because_they_are_many() {
 }
 
 #[test]
-fn answers_that_came_before_the_end_are_not_in_flight_at_the_end_because_they_are_many() {
+fn many_answers_before_the_end_are_not_in_flight() {
     let mut stage = Stage::new(SEVERAL_REPORTS, None, true);
     let mut streams = stage.send_all(SEVERAL_REPORTS);
     let (answered, hung) = streams.split_at_mut(SEVERAL_REPORTS as usize - 5);
@@ -204,7 +204,7 @@ fn started_between_answers(timing: Timing) -> (u64, u64) {
 }
 
 #[test]
-fn in_batches_what_is_due_is_sent_after_all_answers_and_else_after_each() {
+fn batches_send_after_all_answers_and_other_timings_after_each() {
     assert_eq!(started_between_answers(Timing::Cheap), (0, 40));
     assert_eq!(started_between_answers(Timing::Balanced), (40, 40));
 }
@@ -307,7 +307,7 @@ fn a_failure_in_a_pause_is_not_as_late_as_the_pause() {
 }
 
 #[test]
-fn a_pause_before_a_request_was_sent_is_not_taken_from_its_service_time() {
+fn a_pause_before_sending_is_not_subtracted_from_the_service_time() {
     const SERVICE: Duration = Duration::from_millis(20);
     let mut stage = Stage::new(2, None, false);
     stage.poll();

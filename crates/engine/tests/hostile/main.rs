@@ -1,5 +1,5 @@
-//! Whatever a server sends is an outcome that says why, in balanced books and bounded memory: the table of answers, read by
-//! the parser in pieces of every size, and over sockets.
+//! Everything that a server sends leads to an outcome with a cause, balanced books and bounded memory. The table of
+//! answers is read by the parser in pieces of every size, and over sockets.
 
 mod parser;
 mod sockets;
@@ -7,5 +7,5 @@ mod sockets;
 mod support;
 mod table;
 
-/// The longest head that is accepted, in bytes.
+/// Longest head that is accepted, in bytes.
 const HEAD_LIMIT: usize = 64 * 1024;

@@ -1,4 +1,4 @@
-//! The table, read by the parser.
+//! Tests that the parser reads the table correctly.
 
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
@@ -8,31 +8,31 @@ use truetail_model::record::{Cause, Outcome};
 use crate::HEAD_LIMIT;
 use crate::table::{Sent, table};
 
-/// So much is fed of what has no end.
+/// Number of bytes that are fed of endless answers.
 const ENOUGH: usize = 1 << 20;
-/// Memory of one connection for a head without an end: the head, and as much again for its growth.
+/// Memory of one connection for a head without an end: the head, and as much again for growth.
 const MAX_HELD: usize = 2 * (HEAD_LIMIT + 1);
 
-/// What a parser made of some bytes.
+/// Result of feeding bytes to a parser.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Read {
-    /// `None`: it would wait for more.
+    /// The parser's decision; `None`: it waits for more.
     is: Option<Result<AnswerEnd, Cause>>,
-    /// What was fed by then.
+    /// Number of bytes that were fed until then.
     fed: u64,
 }
 
-/// Feeds `pieces` until the parser has decided, and looks after its books and its memory all the while.
+/// Feeds `pieces` until the parser has decided. Checks its counts and its memory after each piece.
 fn feed<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [u8]>) -> Read {
     feed_with(parser, pieces, &mut HeadCache::default())
 }
 
-/// The same with a head that was read before.
+/// Feeds `pieces` with a cache that knows an earlier head.
 fn feed_with<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [u8]>, last: &mut HeadCache) -> Read {
     let (mut fed, mut finished) = (0, None);
     for piece in pieces {
         if finished.is_some() {
-            // What a connection does with bytes that come when the answer is whole.
+            // A connection also treats bytes after a complete answer as left over.
             return Read { is: Some(Err(Cause::LeftoverBytes)), fed };
         }
         fed += piece.len() as u64;
@@ -48,7 +48,7 @@ fn feed_with<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [
     Read { is: finished.map(Ok), fed }
 }
 
-/// Reads `bytes` in pieces of `size`, and the end of the connection where it is `closed`.
+/// Reads `bytes` in pieces of `size`, and if `closed` the end of the connection.
 fn read(bytes: &[u8], size: usize, is_head_request: bool, closed: bool) -> Read {
     let mut parser = ResponseParser::new();
     parser.start(is_head_request);
@@ -59,7 +59,7 @@ fn read(bytes: &[u8], size: usize, is_head_request: bool, closed: bool) -> Read 
     read
 }
 
-/// What the parser makes of a row without the end of the connection; `None`: it waits for more.
+/// Returns the parser's outcome for a row without the end of the connection; `None`: it waits for more.
 pub fn without_an_end(sent: &Sent, is_head_request: bool) -> Option<Outcome> {
     let read = read(&enough_of(sent), usize::MAX, is_head_request, false);
     read.is.map(|is| outcome(Some(is)))
@@ -107,8 +107,8 @@ fn nothing_of_a_body_is_held() {
     }
 }
 
-/// The processor time of this thread that it takes to read a head with a field of `length` bytes in single bytes. What the
-/// machine does meanwhile is no part of it.
+/// Measures this thread's processor time for reading, byte by byte, a head with a field of `length` bytes. Other work
+/// of the machine is not included.
 fn cpu_ns_in_single_bytes(length: usize) -> i64 {
     let text = format!("HTTP/1.1 200 OK\r\nA: {}\r\nContent-Length: 0\r\n\r\n", "x".repeat(length));
     let now = || {
@@ -126,11 +126,12 @@ fn cpu_ns_in_single_bytes(length: usize) -> i64 {
 fn a_head_in_single_bytes_takes_linear_time() {
     let least = |length| (0..5).map(|_| cpu_ns_in_single_bytes(length)).min().unwrap();
     let (short, long) = (least(6_000), least(60_000));
-    // Ten times as long takes ten times as long. To parse all that there is at each byte would take a hundred times.
+    // A head that is ten times as long takes ten times as long. Parsing everything at each byte would take a hundred
+    // times.
     assert!(long < 30 * short, "{short} ns for 6 000 bytes, {long} ns for 60 000");
 }
 
-/// Rows that fit into a test of many cases.
+/// Returns the rows that are short enough for a test of many cases.
 fn short_rows() -> Vec<(Vec<u8>, bool)> {
     let rows = table().into_iter().filter_map(|row| match row.sent {
         Sent::Bytes(bytes) if bytes.len() < 1000 => Some((bytes, row.is_head_request)),
@@ -139,7 +140,7 @@ fn short_rows() -> Vec<(Vec<u8>, bool)> {
     rows.collect()
 }
 
-/// Cuts `bytes` behind each of these.
+/// Cuts `bytes` after each of these positions.
 fn cut(bytes: &[u8], mut cuts: Vec<usize>) -> Vec<&[u8]> {
     cuts.push(bytes.len());
     cuts.sort_unstable();
@@ -153,13 +154,13 @@ fn cut(bytes: &[u8], mut cuts: Vec<usize>) -> Vec<&[u8]> {
 }
 
 proptest! {
-    /// Whatever a server sends, in whatever pieces: no panic, bounded memory.
+    /// Any bytes in any pieces: no panic, and bounded memory.
     #[test]
     fn garbage_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..600), size in 1usize..50) {
         read(&bytes, size, false, true);
     }
 
-    /// Rows one after the other, each twice so that its head is known.
+    /// Reads rows one after the other, each twice so that its head is cached.
     #[test]
     fn to_remember_the_last_head_changes_nothing(
         order in proptest::collection::vec((any::<prop::sample::Index>(), 1usize..300), 1..40),
@@ -176,7 +177,7 @@ proptest! {
         }
     }
 
-    /// The cut makes no difference to what damaged answers are.
+    /// Damaged answers have the same result for all cuts.
     #[test]
     fn damaged_answers_are_the_same_in_all_pieces(
         row in any::<prop::sample::Index>(),

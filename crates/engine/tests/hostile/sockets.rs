@@ -1,4 +1,4 @@
-//! The table over sockets, and what only a connection can do: bytes before the question, and after the answer.
+//! The table over sockets, and cases that need a connection: bytes before a request, and after an answer.
 
 use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
@@ -19,23 +19,23 @@ use crate::support::tls::listen;
 use crate::support::{ok, open, read_request, run};
 use crate::table::{Row, Sent, table};
 
-/// After so long a request is given up. Only what never ends waits for it; the rest has it as room for a slow machine.
+/// Timeout of requests. Only endless answers reach it; for others it leaves room for a slow machine.
 const TIMEOUT: Nanos = Nanos::from_secs(2);
-/// The same where nothing waits for it: a row in drops takes many turns of a machine that may be busy.
+/// Timeout for tests that never reach it. Sending a row in drops takes long on a busy machine.
 const LONG_TIMEOUT: Nanos = Nanos::from_secs(30);
-/// So much is sent of what has no end: more than a socket holds.
+/// Bytes that are sent of an endless answer: more than a socket holds.
 const ENOUGH: usize = 16 << 20;
-/// Bytes that are read at once.
+/// Bytes per read.
 const READ_BUFFER: usize = 64 * 1024;
 
-/// How a server sends a row.
+/// Method of sending a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum How {
-    /// At once; then it closes.
+    /// Sends it at once and closes.
     ThenClose,
-    /// At once; then it stays, and says nothing more.
+    /// Sends it at once and stays silent, without closing.
     ThenStay,
-    /// In pieces of so many bytes; then it closes.
+    /// Sends it in pieces of this many bytes and closes.
     Dripping(usize),
 }
 
@@ -52,7 +52,7 @@ fn serve(mut stream: TcpStream, rows: &[Row], how: How) {
     }
     let path = String::from_utf8(line).unwrap();
     let row = &rows[path.split(['/', ' ']).nth(2).unwrap().parse::<usize>().unwrap()];
-    // The client may go whenever it has seen enough.
+    // The client may close as soon as it has seen enough.
     let sent = match (&row.sent, how) {
         (Sent::Bytes(bytes), How::Dripping(size)) => drip(&mut stream, bytes, size),
         (Sent::Bytes(bytes), _) => stream.write_all(bytes),
@@ -76,7 +76,7 @@ fn pour(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> std::io::Result<(
     (0..ENOUGH / block.len()).try_for_each(|_| stream.write_all(&block))
 }
 
-/// A plan that asks once for each row, each on a connection of its own.
+/// Returns a plan with one request for each row, each on a new connection.
 fn asking_for_each(origin: &str, method: &Method, rows: usize) -> Plan {
     let mut all = TargetRequests::new(method.clone(), format!("{origin}/{{{{row}}}}"), 1);
     for row in 0..rows {
@@ -91,7 +91,7 @@ fn asking_for_each(origin: &str, method: &Method, rows: usize) -> Plan {
     plan
 }
 
-/// Runs these rows, of one method, and compares each with `expected`.
+/// Runs these rows, which have one method, and compares each outcome with `expected`.
 fn check(rows: Vec<Row>, how: How, expected: impl Fn(&Row) -> Outcome) {
     let Some(first) = rows.first() else { return };
     let method = if first.is_head_request { Method::Head } else { Method::Get };
@@ -100,7 +100,7 @@ fn check(rows: Vec<Row>, how: How, expected: impl Fn(&Row) -> Outcome) {
     let address = listen(move |stream| serve(stream, &served, how));
     let mut plan = asking_for_each(&format!("http://{address}"), &method, rows.len());
     plan.workload.limits.timeout = Some(if matches!(how, How::Dripping(_)) { LONG_TIMEOUT } else { TIMEOUT });
-    // Sessions whose requests are made in the run meet the same.
+    // Sessions that make their requests during the run get the same outcomes.
     both(plan).iter().for_each(|plan| compare(plan, &rows, how, &expected));
 }
 
@@ -118,7 +118,7 @@ fn compare(plan: &Plan, rows: &[Row], how: How, expected: &impl Fn(&Row) -> Outc
     }
 }
 
-/// The rows that `chosen` picks, those to HEAD apart.
+/// Returns the rows that `chosen` picks, with HEAD requests in a separate list.
 fn by_method(chosen: impl Fn(&Row) -> bool) -> [Vec<Row>; 2] {
     let (is_head_request, others) = table().into_iter().filter(chosen).partition(|row| row.is_head_request);
     [others, is_head_request]
@@ -140,7 +140,7 @@ fn nothing_is_made_up_for_a_server_that_stays_and_is_silent() {
 
 #[test]
 fn every_row_is_the_same_in_small_segments() {
-    // Where bytes follow an answer in a segment of their own, the answer stands: see the tests below.
+    // If bytes follow an answer in a separate segment, the answer counts: see the tests below.
     let cut_alike = |row: &Row| row.outcome != Outcome::Malformed(Cause::LeftoverBytes);
     let is_short = |row: &Row| matches!(&row.sent, Sent::Bytes(bytes) if bytes.len() < 300);
     for rows in by_method(|row| cut_alike(row) && is_short(row)) {
@@ -148,7 +148,7 @@ fn every_row_is_the_same_in_small_segments() {
     }
 }
 
-/// Does `serve` with each connection that `requests` arrivals at `rate` make, of which each is asked by `GET /`.
+/// Runs `requests` arrivals of `GET /` at `rate`, and calls `serve` with each of their connections.
 fn run_against(rate: f64, requests: u64, serve: impl Fn(TcpStream) + Send + Sync + 'static) -> RunOutput {
     let address = listen(serve);
     let mut plan = open(&format!("http://{address}/"), rate, requests);
@@ -168,9 +168,9 @@ fn what_comes_behind_an_answer_and_late_belongs_to_nobody() {
         }
     });
     let (tally, generator) = (&measured.snapshot.tally, &measured.generator);
-    // Where this machine stalls, both are read at once, and then it is seen that one is too many.
+    // If this machine stalls, one read gets both answers and shows that one is too many.
     assert_eq!(tally.responses + tally.malformed, 3, "{tally:?}");
-    // The run may be over before the last one comes.
+    // The run may be over before the last answer arrives.
     assert!(generator.stray_answers + tally.malformed >= 2, "{tally:?} {generator:?}");
     assert_eq!(generator.connections_opened, 3, "{tally:?}");
 }
@@ -186,14 +186,14 @@ fn what_comes_before_any_request_is_read_as_what_it_is() {
 
 #[test]
 fn who_answers_once_more_than_asked_gets_no_second_request() {
-    // Time enough between two requests that the second answer is there before the next one is due.
+    // The interval is long enough for the second answer to arrive before the next request is due.
     let measured = run_against(5.0, 4, |mut stream| {
         let _ = stream.write_all(&ok());
         let mut reader = BufReader::new(stream);
         while read_request(&mut reader) && reader.get_mut().write_all(&ok()).is_ok() {}
     });
     let tally = &measured.snapshot.tally;
-    // Where both came at once it is seen that one is too many; where not, the first is the answer and the other nobody's.
+    // If both answers arrive at once, one is too many. If not, the first is the answer and the other is stray.
     assert_eq!(tally.responses + tally.malformed, 4, "{tally:?}");
     assert_eq!(measured.generator.connections_opened, 4, "{tally:?}");
 }

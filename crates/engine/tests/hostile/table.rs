@@ -1,30 +1,30 @@
-//! What a server may send, and what that is: the whole contract of HTTP/1.1 answers in one place.
+//! Answers that a server may send, and their outcomes: the whole contract for HTTP/1.1 answers.
 
 use truetail_model::record::{Cause, Outcome};
 
-/// What a server sends.
+/// Bytes that a server sends.
 #[derive(Clone)]
 pub enum Sent {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// First these, and then those again and again, for as long as anybody reads.
+    /// First these bytes, and then the others repeatedly until the client stops reading.
     Endless(Vec<u8>, Vec<u8>),
 }
 
-/// One answer, or what is sent in place of one.
+/// One answer, or what is sent instead of one.
 pub struct Row {
-    /// The request was a HEAD.
+    /// True if the request was a HEAD.
     pub is_head_request: bool,
-    /// What the server sends; then it closes.
+    /// Bytes that the server sends before it closes.
     pub sent: Sent,
-    /// What became of the request.
+    /// The outcome of the request.
     pub outcome: Outcome,
-    /// The connection may carry another request.
+    /// True if the connection may carry another request.
     pub kept: bool,
 }
 
 impl Row {
-    /// The first of it, to be shown.
+    /// Returns the start of the bytes for messages.
     pub fn shown(&self) -> String {
         let (bytes, more) = match &self.sent {
             Sent::Bytes(bytes) => (bytes.clone(), ""),
@@ -35,16 +35,16 @@ impl Row {
     }
 }
 
-/// What the bytes of a row are.
+/// Meaning of the bytes of a row.
 #[derive(Clone, Copy)]
 enum Is {
     /// An answer of this status, on a connection that may carry another request.
     Kept(u16),
     /// An answer of this status, the last on its connection.
     Last(u16),
-    /// No answer, by this cause.
+    /// No answer, with this cause.
     No(Cause),
-    /// Neither an answer nor wrong for as long as it lasts: it ends with the timeout.
+    /// Neither complete nor wrong, however long it lasts: it ends with the timeout.
     Late,
 }
 
@@ -67,7 +67,7 @@ impl Is {
     }
 }
 
-/// Whole answers, in every form in which a client has to understand them.
+/// Complete answers, in every form that a client must understand.
 const ANSWERS: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", Kept(200)),
     ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Kept(200)),
@@ -81,7 +81,7 @@ const ANSWERS: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nContent-Length: 1\n\r\nx", Kept(200)),
     ("HTTP/1.1 200 OK\r\nA: b\r\n  c\r\nContent-Length:\r\n 2\r\n\r\nhi", Kept(200)),
     ("HTTP/1.1  200 OK\r\nContent-Length: 0\r\n\r\n", Kept(200)),
-    // Lines that are no header fields are skipped, with what is folded into them.
+    // Lines that are not header fields are skipped, with lines folded into them.
     ("HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 1\r\n\r\nx", Kept(200)),
     ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n: no name\r\n\r\nx", Kept(200)),
     ("HTTP/1.1 200 OK\r\n A: folded into nothing\r\nContent-Length: 1\r\n\r\nx", Kept(200)),
@@ -92,14 +92,14 @@ const ANSWERS: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nX-Content-Length : 9\r\nContent-Length: 1\r\n\r\nx", Kept(200)),
     ("HTTP/1.1 200 OK\r\nConnection : close\r\nContent-Length: 1\r\n\r\nx", Kept(200)),
     ("HTTP/1.1 103 Hints\r\nodd\r\n\r\nHTTP/1.1 200 OK\r\nodd\r\nContent-Length: 1\r\n\r\nx", Kept(200)),
-    // Whether the connection is kept.
+    // Answers that keep or close the connection.
     ("HTTP/1.1 503 No\r\ncontent-length: 1\r\nConnection: close\r\n\r\nx", Last(503)),
     ("HTTP/1.1 200 OK\r\nConnection: Foo, CLOSE\r\nContent-Length: 0\r\n\r\n", Last(200)),
     ("HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", Last(200)),
     ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", Last(200)),
     ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", Kept(200)),
     ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", Last(200)),
-    // Without a body, whatever the fields say.
+    // Without a body, independent of the fields.
     ("HTTP/1.1 204 No Content\r\n\r\n", Kept(204)),
     ("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", Kept(204)),
     ("HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", Kept(204)),
@@ -113,14 +113,14 @@ const ANSWERS: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx", Kept(200)),
     ("HTTP/1.1 200 OK\r\nContent-Length: 1, 1\r\nContent-Length: 1\r\n\r\nx", Kept(200)),
     ("HTTP/1.1 205 Reset\r\nContent-Length: 2\r\n\r\nhi", Kept(205)),
-    // With one that ends where the connection does.
+    // With a body that ends with the connection.
     ("HTTP/1.1 200 OK\r\n\r\nuntil the end", Last(200)),
     ("HTTP/1.1 200 OK\r\n\r\n", Last(200)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc", Last(200)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\nabc", Last(200)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", Last(200)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\nabc", Last(200)),
-    // With one in chunks.
+    // With a body in chunks.
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", Kept(200)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: CHUNKED\r\n\r\nA;x=y\r\n0123456789\r\n00\r\nT: v\r\n\r\n", Kept(200)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n1 ;x\r\nx\r\n1\t\r\ny\r\n0;z\r\n\r\n", Kept(200)),
@@ -129,7 +129,7 @@ const ANSWERS: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", Kept(200)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 9\r\n\r\n", Kept(200)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0000000000000001\r\nx\r\n0\r\n\r\n", Kept(200)),
-    // After interim answers, which have no body whatever their fields say.
+    // After interim answers, which never have a body.
     ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Kept(200)),
     ("HTTP/1.1 103 Hints\r\nContent-Length: 9\r\n\r\nHTTP/1.1 404 No\r\nContent-Length: 1\r\n\r\nx", Kept(404)),
     ("HTTP/1.1 199 Odd\r\nConnection: close\r\n\r\nHTTP/1.1 204 None\r\n\r\n", Kept(204)),
@@ -147,7 +147,7 @@ const TO_HEAD: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nContent-Length: 1, 2\r\n\r\n", No(BadLength)),
 ];
 
-/// What is no head of HTTP/1.
+/// Bytes that are not a head of HTTP/1.
 const NO_HEADS: &[(&str, Is)] = &[
     ("SSH-2.0-OpenSSH_9.2\r\n", No(BadHead)),
     ("220 mail.example ESMTP\r\n", No(BadHead)),
@@ -170,7 +170,7 @@ const NO_HEADS: &[(&str, Is)] = &[
     ("HTTP/1.1\r\nContent-Length: 0\r\n\r\n", No(BadHead)),
     ("HTTP/1.1 200 O\0K\r\nContent-Length: 0\r\n\r\n", No(BadHead)),
     ("HTTP/1.1 200 O\rK\r\nContent-Length: 0\r\n\r\n", No(BadHead)),
-    // Lines that are no header fields, which others may take for one that says where the body ends.
+    // Lines that are not header fields, but that other readers may take for a length or coding of the body.
     ("HTTP/1.1 200 OK\r\nContent-Length : 0\r\n\r\n", No(BadHead)),
     ("HTTP/1.1 200 OK\r\nContent-Length: 0\x01\r\n\r\n", No(BadHead)),
     ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\x7fcontent-length: 5\r\n\r\n", No(BadHead)),
@@ -184,7 +184,7 @@ const NO_HEADS: &[(&str, Is)] = &[
     ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", No(UnexpectedUpgrade)),
 ];
 
-/// Lengths that are none, or more than one.
+/// Lengths that are invalid or contradict each other.
 const LENGTHS: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", No(BadLength)),
     ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", No(BadLength)),
@@ -208,7 +208,7 @@ const LENGTHS: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\nContent-Length: 1\r\n\r\nx", No(BadLength)),
 ];
 
-/// Chunks that break the coding; [`CHUNKED`] stands before each.
+/// Chunks that break the coding; [`CHUNKED`] precedes each.
 const CHUNKS: &[(&str, Is)] = &[
     ("\r\n", No(BadChunk)),
     ("\n", No(BadChunk)),
@@ -219,11 +219,11 @@ const CHUNKS: &[(&str, Is)] = &[
     ("1 2\r\nx\r\n0\r\n\r\n", No(BadChunk)),
     ("1\0\r\nx\r\n0\r\n\r\n", No(BadChunk)),
     (";x\r\n", No(BadChunk)),
-    // Sizes that do not fit into 64 bits; and the largest that does.
+    // Sizes that do not fit into 64 bits, and the largest that does.
     ("10000000000000000\r\n", No(BadChunk)),
     ("fffffffffffffffff\r\n", No(BadChunk)),
     ("FFFFFFFFFFFFFFFF\r\nabc", No(Truncated)),
-    // Lines that end without their carriage return, and data that does not end where it should.
+    // Lines that end without a carriage return, and data that does not end where it should.
     ("1\nx\n", No(BadChunk)),
     ("1;x\nx\r\n0\r\n\r\n", No(BadChunk)),
     ("1;a\rb\r\nx\r\n0\r\n\r\n", No(BadChunk)),
@@ -255,7 +255,7 @@ const CUT_OFF: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nT: v\r\n", No(Truncated)),
 ];
 
-/// Bytes that come with an answer and behind its end.
+/// Bytes that arrive with an answer after its end.
 const LEFT_OVER: &[(&str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi!", No(LeftoverBytes)),
     ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi\r\n", No(LeftoverBytes)),
@@ -274,9 +274,9 @@ const SIZED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 const INTERIM: &str = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
 
-/// What has no end: first this, then that again and again.
+/// Endless answers: first text, then repeated text.
 const ENDLESS: &[(&str, &str, Is)] = &[
-    // Heads: one line, many lines, folded lines, blank ones, the line of the status.
+    // Heads: one line, many lines, folded lines, blank lines, the status line.
     ("HTTP/1.1 200 OK\r\nA: ", "x", No(HeadTooLarge)),
     (OK, "x", No(HeadTooLarge)),
     (OK, "A: b\r\n", No(HeadTooLarge)),
@@ -295,9 +295,9 @@ const ENDLESS: &[(&str, &str, Is)] = &[
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "x", No(BadChunk)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nT: ", "x", No(BadChunk)),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "T: v\r\n", No(BadChunk)),
-    // Answers behind an answer.
+    // Answers after an answer.
     (SIZED, SIZED, No(LeftoverBytes)),
-    // Bodies may be of any length; only the timeout ends these.
+    // Bodies may have any length; only the timeout ends these.
     ("HTTP/1.1 200 OK\r\n\r\n", "x", Late),
     ("HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\n", "x", Late),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n", "x", Late),
@@ -305,7 +305,7 @@ const ENDLESS: &[(&str, &str, Is)] = &[
     (CHUNKED, "1;an=extension\r\nx\r\n", Late),
 ];
 
-/// Heads just within what is accepted, and just beyond.
+/// Returns heads just within the limits, and just beyond.
 fn at_the_limits() -> Vec<(String, Is)> {
     let long = |length: usize| format!("{OK}Content-Length: 0\r\nA: {}\r\n\r\n", "x".repeat(length));
     let around = long(0).len();
@@ -327,7 +327,7 @@ fn at_the_limits() -> Vec<(String, Is)> {
     ]
 }
 
-/// All of it.
+/// Returns all rows.
 pub fn table() -> Vec<Row> {
     let bytes = |text: &str| Sent::Bytes(text.as_bytes().to_vec());
     let asked = [ANSWERS, NO_HEADS, LENGTHS, CUT_OFF, LEFT_OVER].concat();

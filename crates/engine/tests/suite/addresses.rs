@@ -1,5 +1,5 @@
-//! An origin with several addresses: each request reaches the one that answers, whatever the others do. On Linux, where
-//! all of 127.0.0.0/8 is this machine.
+//! An origin with several addresses: each request reaches the one that answers, whether the others refuse or hang. Only
+//! on Linux, because all of 127.0.0.0/8 is this machine there.
 #![cfg(target_os = "linux")]
 
 use std::io::BufReader;
@@ -12,7 +12,7 @@ use truetail_model::time::Nanos;
 
 use crate::support::{Act, Puppet, nobody, ok, open, read_request, run};
 
-/// A plan against a host whose addresses are these, in this order, all with the port of `puppet`.
+/// Returns a plan for a host with these addresses, in this order, all with the port of `puppet`.
 fn plan_for(puppet: &Puppet, hosts: &[&str], rate: f64, requests: u64) -> Plan {
     let port = puppet.address.port();
     let url = format!("http://several.test:{port}/");
@@ -24,7 +24,7 @@ fn plan_for(puppet: &Puppet, hosts: &[&str], rate: f64, requests: u64) -> Plan {
     plan
 }
 
-/// Takes connections into a queue that is full, so that no further one is answered.
+/// Fills the listener's queue with connections, so that further ones get no answer.
 fn black_hole(host: &str, port: u16) -> (TcpListener, Vec<TcpStream>) {
     let address: SocketAddr = format!("{host}:{port}").parse().unwrap();
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
@@ -53,15 +53,15 @@ fn addresses_that_refuse_are_passed_over() {
 }
 
 #[test]
-fn an_address_that_does_not_answer_costs_a_quarter_of_a_second_at_first() {
+fn a_silent_address_costs_a_quarter_of_a_second_once() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
     let _hole = black_hole("127.0.0.2", puppet.address.port());
     let mut plan = plan_for(&puppet, &["127.0.0.2", "127.0.0.1"], 50.0, 100);
     let measured = run(&plan);
     assert_eq!(measured.snapshot.tally.responses, 100);
     let connecting = measured.snapshot.metric(Metric::ConnectTime);
-    // Those that began before the first was through wait as long; an address that was reached is tried first from then on. What
-    // this machine pauses meanwhile is not part of the time.
+    // Requests that began before the first connection wait as long; later ones try the address that was reached first.
+    // Pauses of this machine are not part of the time.
     assert!(connecting.count() < 100, "connections that were opened are used again");
     let longest = connecting.max().unwrap();
     assert!(longest >= Nanos::from_millis(125), "{longest}");
@@ -69,7 +69,7 @@ fn an_address_that_does_not_answer_costs_a_quarter_of_a_second_at_first() {
     assert_eq!(plan.target.endpoint().to_string(), puppet.address.to_string(), "the run begins with what answered");
 }
 
-/// The first address answers for a while and closes each connection; then nobody listens there any more.
+/// The first address answers for a while and closes each connection. Then its listener is gone.
 #[test]
 fn when_an_address_dies_in_the_run_the_others_take_over() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
@@ -85,7 +85,7 @@ fn when_an_address_dies_in_the_run_the_others_take_over() {
     let measured = run(&plan_for(&puppet, &["127.0.0.2", "127.0.0.1"], 200.0, 100));
     let tally = measured.snapshot.tally;
     let first = answered.join().unwrap();
-    // What was under way to the first when it went is reset.
+    // Requests in flight to the first address when it died are reset.
     assert_eq!(tally.responses + tally.reset, 100, "{tally:?}");
     assert_eq!(tally.responses, first + puppet.seen(), "{tally:?}");
     assert!(puppet.seen() > 0, "{tally:?}");

@@ -1,4 +1,4 @@
-//! The harness: one measuring loop around anything that can be called.
+//! Tests of the measuring loop around callables.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +55,7 @@ fn a_pause_shows_in_every_call_it_held_up() {
         let all = measured.snapshot.metric(metric);
         all.count() - all.count_at_or_below(Nanos::from_millis(20))
     };
-    // 200 ms at 500/s: a hundred calls were due in the pause, of which those in its last 20 ms waited less than that.
+    // 200 ms at 500/s: a hundred calls were due in the pause, and only the last ten waited less than 20 ms.
     assert_eq!(held_up(Metric::ServiceTime), 1, "a naive loop sees one");
     assert!(held_up(Metric::ResponseTime) >= 85, "{}", held_up(Metric::ResponseTime));
     assert!(held_up(Metric::ConnectionWait) >= 85, "they waited for their worker");
@@ -68,12 +68,12 @@ fn a_rate_that_cannot_be_held_ends_on_time_with_balanced_books() {
     let slow = |_| || std::thread::sleep(Duration::from_millis(5));
     let measured = checked(bench(&plan, &Control::new(), slow));
     let tally = measured.snapshot.tally;
-    // 400 ms at 5 ms or more each.
+    // 400 ms at 5 ms or more per call.
     assert!(tally.planned == 300 && tally.issued <= 81 && tally.never_issued >= 219, "{tally:?}");
 }
 
 #[test]
-fn failures_are_no_answers_and_too_many_in_a_row_end_the_run() {
+fn failures_are_not_answers_and_too_many_end_the_run() {
     let mut plan = at_rate(1000.0, 10_000);
     plan.give_up_after = NonZeroU64::new(20);
     let measured = checked(bench(&plan, &Control::new(), |_| || Err::<(), &str>("no")));
@@ -130,7 +130,7 @@ fn a_panic_of_the_callable_is_not_swallowed() {
     bench(&at_rate(1000.0, 100), &Control::new(), |_| || -> () { panic!("the callable broke") });
 }
 
-/// Takes a while to get ready, which is not its own time.
+/// A callable that needs time to get ready, which is not part of its call.
 struct Late<'a> {
     idles: &'a AtomicU64,
 }
@@ -154,7 +154,7 @@ fn a_call_may_begin_later_than_its_worker_turned_to_it() {
     let measured = checked(bench(&at_rate(20.0, 1500), &Control::new(), |_| Late { idles: &idles }));
     let lag = measured.snapshot.metric(Metric::GeneratorLag);
     assert!(lag.count() == 30 && lag.min().unwrap() >= Nanos::from_millis(2), "{lag:?}");
-    // A machine that stands still for half a second takes ten of these breaks away.
+    // If the machine pauses for half a second, ten of these breaks are lost.
     assert!(idles.into_inner() >= 10, "between two calls a twentieth of a second apart there is time to look around");
 }
 
@@ -173,7 +173,7 @@ fn the_first_worker_may_be_the_calling_thread() {
     assert_eq!((run.facts.offered.connections, run.snapshot.tally.responses), (Some(2), 100));
 }
 
-/// Hands each call to a thread of its own.
+/// Hands each call to a new thread.
 struct Threads;
 
 impl CallLauncher for Threads {

@@ -1,4 +1,4 @@
-//! HTTP/2 on sockets: what is asked arrives, limits are kept, and whatever the server does is in the books.
+//! HTTP/2 on sockets: requests arrive as planned, limits are kept, and everything that the server does is in the books.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn settings(list: &[(u16, u32)]) -> Vec<u8> {
     frame(SETTINGS, 0, 0, &payload)
 }
 
-/// Whole answers to whole requests, as soon as they come.
+/// Answers complete requests as soon as they arrive.
 fn answer(heard: &Heard) -> Say {
     Say::Bytes(if heard.ends_request() { ok(heard.stream) } else { Vec::new() })
 }
@@ -51,7 +51,7 @@ fn answers_bear_the_kernels_stamp() {
     let server = Honest::start(100, NOTHING, b"ok".to_vec());
     let measured = run(&in_http2(open(&server.url(), 500.0, 100)));
     let stamped = measured.snapshot.metric(Metric::ReadLag).count();
-    // Only where the kernel could not be believed for a moment, such as when a segment was late, is there none.
+    // A stamp is missing only if it was implausible for a moment, for example because a segment was late.
     assert!(stamped > 0, "{} unstamped", measured.generator.unstamped);
     assert_eq!(stamped + measured.generator.unstamped, 100);
 }
@@ -66,7 +66,7 @@ fn in_batches_answers_wake_the_worker_and_requests_wait_for_their_tick() {
 }
 
 #[test]
-fn connections_are_as_many_as_asked_for_and_requests_are_spread_over_them() {
+fn requests_are_spread_over_the_requested_number_of_connections() {
     let server = Honest::start(100, NOTHING, b"ok".to_vec());
     let mut plan = in_http2(open(&server.url(), 2000.0, 200));
     plan.workload.limits.connections = Some(4);
@@ -76,16 +76,16 @@ fn connections_are_as_many_as_asked_for_and_requests_are_spread_over_them() {
 }
 
 #[test]
-fn a_server_that_allows_one_request_at_once_makes_arrivals_wait_with_their_intended_start() {
+fn arrivals_wait_for_the_only_stream_with_their_intended_start() {
     let each = Duration::from_millis(10);
     let server = Honest::start(1, each, b"ok".to_vec());
-    // An arrival a millisecond, and each takes ten: the last of fifty waits for those before it.
+    // One arrival per millisecond, and each takes 10 ms: the last of fifty waits for the earlier ones.
     let measured = run(&in_http2(open(&server.url(), 1000.0, 50)));
     assert_eq!((measured.snapshot.tally.responses, server.at_once.load(Ordering::SeqCst)), (50, 1));
     let metric = |metric| measured.snapshot.metric(metric).max().unwrap();
     let least = Nanos::from_millis(50 * 10 - 50);
     assert!(metric(Metric::ResponseTime) >= least, "{}", metric(Metric::ResponseTime));
-    // What the machine stood still meanwhile is no part of the wait.
+    // Pauses of the machine are not part of the wait.
     let (wait, paused) = (metric(Metric::ConnectionWait), Nanos(measured.generator.paused_ns));
     assert!(wait + paused >= Nanos::from_millis(50 * 10 - 60), "{wait}, paused {paused}");
     let fastest = measured.snapshot.metric(Metric::ServiceTime).min().unwrap();
@@ -156,9 +156,9 @@ fn a_large_body_waits_for_the_servers_windows() {
 }
 
 #[test]
-fn a_body_that_the_server_never_lets_in_is_timed_out_and_the_others_go_on() {
+fn a_body_without_a_window_times_out_and_others_continue() {
     let blocked = |_: u64, heard: &Heard| match heard.kind {
-        // Its window for bodies is too small, and is never opened.
+        // Its window for bodies is too small and is never opened.
         HEADERS if heard.stream == 1 => Say::Bytes(Vec::new()),
         _ => answer(heard),
     };
@@ -172,14 +172,14 @@ fn a_body_that_the_server_never_lets_in_is_timed_out_and_the_others_go_on() {
 }
 
 #[test]
-fn a_request_that_is_timed_out_is_cancelled_and_its_connection_lives_on() {
+fn a_timed_out_request_is_cancelled_and_its_connection_stays() {
     let cancelled = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&cancelled);
     let server = Raw::start(settings(&[]), move |_, heard| match (heard.kind, heard.stream) {
         (HEADERS, 3) => Say::Bytes(frame(HEADERS, 4, 3, &[0x88])),
         (RST_STREAM, 3) => {
             seen.fetch_add(u64::from(heard.payload == [0, 0, 0, 8]), Ordering::SeqCst);
-            // What comes late is let pass.
+            // Late frames are ignored.
             Say::Bytes(frame(DATA, 1, 3, b"late"))
         }
         _ => answer(heard),
@@ -189,7 +189,7 @@ fn a_request_that_is_timed_out_is_cancelled_and_its_connection_lives_on() {
     let measured = run(&plan);
     assert_eq!((measured.snapshot.tally.responses, measured.snapshot.tally.timed_out), (39, 1));
     assert_eq!(measured.generator.connections_opened, 1);
-    // It is the last thing that is sent, so the server may hear of it after the run.
+    // The reset is the last frame that is sent, so the server may receive it after the run.
     let patience = Instant::now() + Duration::from_secs(20);
     while cancelled.load(Ordering::SeqCst) == 0 && Instant::now() < patience {
         thread::sleep(Duration::from_millis(5));
@@ -198,8 +198,8 @@ fn a_request_that_is_timed_out_is_cancelled_and_its_connection_lives_on() {
     assert!(measured.snapshot.metric(Metric::Censored).min().unwrap() >= TIMEOUT);
 }
 
-/// Runs ten requests, one at a time, of which stream 7 (the fourth) meets these bytes: its outcome, and how many
-/// connections there were. The requests are made before the run, and in it.
+/// Runs ten requests one at a time; stream 7 (the fourth) gets these bytes. Returns its outcome and the number of
+/// connections, with requests made before the run and with requests made during it.
 fn outcomes_of(bytes: Vec<u8>) -> [(Outcome, u64); 2] {
     [0, 1].map(|which| outcome_of(bytes.clone(), which))
 }
@@ -228,7 +228,7 @@ fn what_a_server_does_to_one_request_is_its_outcome() {
         (frame(HEADERS, 4, 7, &[0x82]), Outcome::Malformed(Cause::BadHead), 1),
         (ok(7), Outcome::Response { status: 200 }, 1),
         ([frame(PING, 0, 0, b"12345678"), ok(7)].concat(), Outcome::Response { status: 200 }, 1),
-        // The connection is lost with these, and the next request opens another one.
+        // These end the connection, and the next request opens another one.
         (frame(DATA, 1, 9, b"x"), Outcome::Reset(Cause::Http2Protocol), 2),
         ([head(), frame(HEADERS, 4, 7, &[0xff; 9])].concat(), Outcome::Malformed(Cause::BadHead), 2),
         (frame(WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff]), Outcome::Reset(Cause::Http2Window), 2),
@@ -239,8 +239,8 @@ fn what_a_server_does_to_one_request_is_its_outcome() {
 }
 
 #[test]
-fn what_was_not_taken_up_before_going_away_is_asked_again_on_another_connection() {
-    // The first connection takes up ten requests, goes away when the eleventh comes, and answers the ten then.
+fn unprocessed_requests_are_sent_again_after_a_goaway() {
+    // The first connection accepts ten requests, goes away when the eleventh arrives, and then answers the ten.
     let going = |connection: u64, heard: &Heard| match heard.stream {
         _ if connection > 0 || !heard.ends_request() => answer(heard),
         21 => {
@@ -255,14 +255,14 @@ fn what_was_not_taken_up_before_going_away_is_asked_again_on_another_connection(
         plan.workload.limits.timeout = Some(Nanos::from_secs(5));
         let measured = run(&both(plan)[which]);
         assert_eq!(measured.snapshot.tally.responses, 30, "{:?}", measured.snapshot.tally);
-        // Whatever was sent before the word came shares the fate of the eleventh.
+        // Requests that were sent before the GOAWAY arrived are sent again like the eleventh.
         let again = measured.generator.streams.unwrap().sent_again;
         assert!((1..=20).contains(&again), "{again}");
         assert_eq!(server.connections.load(Ordering::SeqCst), 2);
     }
 }
 
-/// From each connection, without taking up anything: each costs the request that opened it, and no more.
+/// It goes away from each connection without accepting a request. Each connection costs only its opener.
 #[test]
 fn a_server_that_always_goes_away_is_not_asked_for_ever() {
     for which in [0, 1] {
@@ -287,7 +287,7 @@ fn a_connection_that_is_cut_takes_its_requests_with_it() {
         let server = Raw::start(settings(&[]), cut);
         let tally = run(&both(in_http2(open(&server.url(), 200.0, 20)))[which]).snapshot.tally;
         assert_eq!((tally.planned, tally.malformed), (20, 1), "{tally:?}");
-        // The fourth is lost with it, and whatever was sent behind the fifth by then.
+        // The fourth is lost with the connection, and also requests that were sent after the fifth by then.
         assert!(tally.reset >= 1 && tally.responses >= 3 && tally.reset + tally.responses == 19, "{tally:?}");
     }
 }
@@ -310,7 +310,7 @@ fn nobody_listening_is_connect_failed_for_each_arrival() {
     assert_eq!(measured.snapshot.causes.get(&Cause::Refused), Some(&50));
 }
 
-/// Takes one connection to `server`, and nobody listens any more.
+/// Relays one connection to `server`, and then closes the listener.
 fn one_connection_to(server: std::net::SocketAddr) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -326,19 +326,19 @@ fn one_connection_to(server: std::net::SocketAddr) -> std::net::SocketAddr {
 }
 
 #[test]
-fn a_connection_that_cannot_be_opened_costs_one_request_while_others_have_room() {
+fn a_failed_connect_costs_one_request_while_others_have_room() {
     let server = Honest::start(100, NOTHING, b"ok".to_vec());
     let mut plan = in_http2(open(&format!("http://{}/", one_connection_to(server.address)), 400.0, 100));
     (plan.workload.limits.connections, plan.threads) = (Some(2), Some(1));
     let tally = run(&plan).snapshot.tally;
-    // The second may still be taken into the backlog and reset with what was given to it, half of what is due at most, and the
-    // next is tried a second later.
+    // The kernel may accept the second connection into the backlog and reset it with its requests, at most half of all.
+    // The next attempt is a second later.
     assert!(tally.planned == 100 && tally.responses >= 50, "{tally:?}");
     assert!(tally.connect_failed + tally.reset >= 1, "{tally:?}");
 }
 
-/// Before `server`: the first connection is told `first` and closed after a while, and nothing of it is ever read; those
-/// after it lead to the server.
+/// Listens in front of `server`. The first connection receives `first` and is closed after a while without being read.
+/// Later connections lead to the server.
 fn behind_a_black_hole(server: SocketAddr, first: Vec<u8>, time: Duration) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -360,10 +360,10 @@ fn behind_a_black_hole(server: SocketAddr, first: Vec<u8>, time: Duration) -> So
 }
 
 #[test]
-fn what_a_lost_connection_had_not_sent_is_asked_on_the_next_which_took_no_longer_for_it() {
+fn unsent_requests_of_a_lost_connection_go_to_the_next() {
     let server = Honest::start(1000, NOTHING, b"ok".to_vec());
     let address = behind_a_black_hole(server.address, settings(&[]), Duration::from_secs(3));
-    // Sixteen megabytes, of which the sockets take ten and the session one.
+    // 16 MB of requests; the sockets take 10 MB and the session 1 MB.
     let mut plan = in_http2(open(&format!("http://{address}/"), 5000.0, 2000));
     let bulky = [format!("A: {}", "x".repeat(8000))];
     plan.target = Target::resolve(Method::Get, &format!("http://{address}/"), &bulky, Vec::new()).unwrap();
@@ -375,9 +375,9 @@ fn what_a_lost_connection_had_not_sent_is_asked_on_the_next_which_took_no_longer
     assert_eq!((tally.planned, tally.responses + tally.reset), (2000, 2000), "{tally:?}");
     assert!(tally.responses > 0 && tally.reset > 0, "{tally:?}");
     assert_eq!((tally.responses, measured.generator.connections_opened), (server.seen(), 2));
-    // Both were accepted by the kernel at once. What was asked on the second had waited for the end of the first since it
-    // was begun, which is none of the time to connect; nor is the wait of those behind it for this connection.
-    // The wait is most of three seconds, less what the machine stood still, and that may be a part of connecting.
+    // The kernel accepted both connections at once. Requests on the second had waited for the end of the first, and
+    // neither that wait nor the wait of later requests is part of the time to connect. The wait is most of three
+    // seconds, minus pauses of the machine, which may be part of connecting.
     let connect = snapshot.metric(Metric::ConnectTime);
     assert_eq!(connect.count(), 2);
     assert!(connect.max().unwrap() < Nanos::from_millis(1500), "{}", connect.max().unwrap());
@@ -386,10 +386,10 @@ fn what_a_lost_connection_had_not_sent_is_asked_on_the_next_which_took_no_longer
 }
 
 #[test]
-fn a_connection_that_never_comes_to_be_costs_the_request_that_opened_it_and_no_other() {
+fn a_connection_that_never_opens_costs_only_its_opener() {
     let server = Honest::over(Some(crate::support::tls::usual()), 100, NOTHING, b"ok".to_vec());
     let address = behind_a_black_hole(server.address, Vec::new(), Duration::from_secs(60));
-    // All are due within 0.3 s, and wait for the first, which waits for the end of its TLS handshake.
+    // All requests are due within 0.3 s, and wait for the first, which waits for the end of its TLS handshake.
     let mut plan = in_http2(open(&format!("https://{address}/"), 200.0, 60));
     (plan.workload.limits.timeout, plan.workload.limits.drain) = (Some(Nanos::from_secs(3)), Nanos::from_secs(30));
     plan.threads = Some(1);
@@ -398,9 +398,10 @@ fn a_connection_that_never_comes_to_be_costs_the_request_that_opened_it_and_no_o
     assert_eq!((tally.planned, tally.responses, tally.timed_out), (60, 59, 1), "{tally:?}");
     let first = snapshot.samples.even().iter().find(|record| record.index == 0).unwrap();
     assert_eq!((first.outcome, first.connected), (Outcome::TimedOut, false));
-    // That the second request opened the next connection when the first was given up is no part of its time to connect.
+    // The second request opened the next connection when the first was given up; that wait is not part of its time to
+    // connect.
     let connect = snapshot.metric(Metric::ConnectTime);
-    // The wait is most of three seconds, less what the machine stood still, and that may be a part of connecting.
+    // The wait is most of three seconds, minus pauses of the machine, which may be part of connecting.
     assert!(connect.count() == 1 && connect.max().unwrap() < Nanos::from_millis(1500), "{connect:?}");
     let (waited, paused) = (snapshot.metric(Metric::ConnectionWait).max().unwrap(), measured.generator.paused_ns);
     assert!(waited + Nanos(paused) >= Nanos::from_millis(1500), "{waited}, paused {paused} ns");
@@ -415,7 +416,7 @@ fn a_server_that_does_not_read_gets_no_more_than_fits() {
         std::io::Write::write_all(&mut socket, &settings(&[])).unwrap();
         thread::sleep(Duration::from_secs(30));
     });
-    // Forty megabytes, of which the sockets take ten and the session one.
+    // 40 MB of requests; the sockets take 10 MB and the session 1 MB.
     let mut plan = in_http2(open(&url, 5000.0, 5000));
     let bulky = [format!("A: {}", "x".repeat(8000))];
     plan.target = Target::resolve(Method::Get, &url, &bulky, Vec::new()).unwrap();
@@ -435,7 +436,7 @@ fn a_run_that_is_over_counts_out_what_is_in_flight() {
     plan.workload.limits.drain = DRAIN;
     let tally = run(&plan).snapshot.tally;
     assert_eq!((tally.planned, tally.in_flight_at_end), (30, 30));
-    // Nothing is allowed, and nothing but what opened the connection is asked.
+    // The server allows no requests, and only the one that opened the connection is sent.
     let server = Raw::start(settings(&[(3, 0)]), |_, heard| answer(heard));
     let mut plan = in_http2(open(&server.url(), 1000.0, 30));
     plan.workload.limits.drain = DRAIN;

@@ -1,4 +1,4 @@
-//! Which version of HTTP is spoken: agreed on over TLS, known in advance without it, and found out where HTTP/1.1 gets no answer.
+//! Choice of the version of HTTP: agreed on over TLS, known in advance without TLS, and detected after no answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,7 @@ fn what_http2_has_no_place_for_is_refused_by_name() {
 
 /// In cleartext, and over TLS with a server that agrees on nothing else.
 #[test]
-fn a_server_that_speaks_it_alone_is_recognised_by_a_client_of_http_1() {
+fn an_http2_only_server_is_recognised_by_an_http1_client() {
     let mut alone = usual();
     alone.alpn_protocols = vec![b"h2".to_vec()];
     for (scheme, tls) in [("http", None), ("https", Some(alone))] {

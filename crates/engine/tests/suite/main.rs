@@ -1,4 +1,4 @@
-//! The engine against servers that do what a test tells them.
+//! Tests of the engine against servers that are controlled by the test.
 
 mod addresses;
 mod callable;

@@ -1,4 +1,4 @@
-//! Targets at several origins: each request goes to its own, over connections that lead there.
+//! Targets at several origins: each request goes to its own origin, over connections to that origin.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use truetail_engine::{
 use truetail_model::record::Metric;
 use truetail_model::time::Nanos;
 
-/// One target for each URL and weight, each at an origin of its own.
+/// Returns a target with one entry for each URL and weight, each at a separate origin.
 pub fn mixed(urls: &[(&str, u32)]) -> Target {
     let (mut targets, mut origins): (Vec<TargetRequests>, Vec<Origin>) = (Vec::new(), Vec::new());
     for (nth, (url, weight)) in (0..).zip(urls) {
@@ -31,7 +31,7 @@ fn at(plan: Plan, target: Target) -> Plan {
     Plan { target, ..plan }
 }
 
-/// How many of so many arrivals the choice gives to each target.
+/// Returns how many arrivals the choice gives to each target.
 fn expected(target: &Target, arrivals: u64) -> Vec<u64> {
     (0..arrivals).fold(vec![0; target.origins().len()], |mut counts, index| {
         counts[target.requests().choose(index).target as usize] += 1;
@@ -51,7 +51,7 @@ fn one_with_tls_and_one_without_get_what_the_choice_says() {
     assert_eq!([plain.seen(), secure.requests.load(Ordering::SeqCst)], expected[..]);
     let of_targets: Vec<u64> = measured.by_target.iter().map(|target| target.tally.responses).collect();
     assert_eq!(of_targets, expected);
-    // Only connections that are secured have a handshake.
+    // Only connections with TLS have a handshake.
     let handshakes = measured.snapshot.metric(Metric::TlsHandshakeTime).count();
     assert_eq!(handshakes, secure.connections.load(Ordering::SeqCst));
     assert!(handshakes < measured.generator.connections_opened);
@@ -67,7 +67,7 @@ fn users_who_change_the_origin_keep_their_connections() {
     let measured = run(&plan);
     assert_eq!([one.seen(), two.seen()], expected(&target, 600)[..]);
     assert!(measured.generator.connections_opened <= 6, "{}", measured.generator.connections_opened);
-    // A limit that was asked for holds for both together.
+    // The user's limit applies to both origins together.
     plan.workload.limits.connections = Some(3);
     let limited = run(&plan).generator;
     assert!(limited.connections_peak <= 3 && limited.connections_opened > 6, "{limited:?}");
@@ -92,7 +92,7 @@ fn in_http2_each_origin_has_connections_that_its_requests_share() {
 
 #[test]
 fn what_one_origin_allows_at_once_holds_up_its_own_requests_alone() {
-    // Two at a time, 20 ms each, of 200 a second: they queue up in the generator. The other one has room for all.
+    // Two at a time, 20 ms each, at 200/s: they queue up in the generator. The other origin has room for all.
     let narrow = Honest::start(2, Duration::from_millis(20), b"ok".to_vec());
     let wide = Honest::start(200, Duration::from_millis(20), b"ok".to_vec());
     let target = mixed(&[(&narrow.url(), 1), (&wide.url(), 1)]);
@@ -105,20 +105,20 @@ fn what_one_origin_allows_at_once_holds_up_its_own_requests_alone() {
         let times = &measured.snapshot.targets[nth];
         times.metric(Metric::ResponseTime).unwrap().max().unwrap()
     };
-    // A hundred, two at a time, are through after a second. Those of the other one waited for none of them.
+    // A hundred requests, two at a time, take a second. Requests to the other origin waited for none of them.
     assert!(slowest(0) >= Nanos::from_millis(400), "{} {}", slowest(0), slowest(1));
     assert!(slowest(1) < slowest(0), "{} {}", slowest(0), slowest(1));
     let waited = measured.snapshot.metric(Metric::ConnectionWait).max().unwrap();
     assert!(waited >= Nanos::from_millis(300), "{waited}");
 }
 
-/// A listener whose connections are there, and where nobody says anything.
+/// Returns a listener that accepts connections and stays silent.
 fn silent() -> std::net::TcpListener {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap()
 }
 
 #[test]
-fn an_origin_that_never_says_how_much_it_takes_holds_up_no_other() {
+fn a_silent_origin_holds_up_no_other() {
     let (silent, quick) = (silent(), Honest::start(100, Duration::from_millis(1), b"ok".to_vec()));
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let target = mixed(&[(&url, 1), (&quick.url(), 1)]);
@@ -128,14 +128,14 @@ fn an_origin_that_never_says_how_much_it_takes_holds_up_no_other() {
     plan.workload.limits.drain = Nanos::from_millis(300);
     let measured = run(&plan);
     assert_eq!(quick.seen(), expected[1], "{:?}", measured.snapshot.tally);
-    // It was never behind the other one, whose requests wait to the end of the run.
+    // The quick origin was never delayed by the silent one, whose requests wait until the end of the run.
     assert_eq!(measured.by_target[1].tally.responses, expected[1]);
     assert_eq!(measured.by_target[0].tally.responses, 0);
 }
 
 #[test]
 fn a_request_that_waits_for_room_has_its_timeout_before_it() {
-    // One at a time, and an answer takes much longer than the timeout: the next has its own whole time on the connection.
+    // One at a time, with answers that take much longer than the timeout. The next request still has its full timeout.
     let narrow = Honest::start(1, Duration::from_secs(20), b"ok".to_vec());
     let other = Honest::start(100, Duration::ZERO, b"ok".to_vec());
     let target = mixed(&[(&narrow.url(), 1), (&other.url(), 1)]);
@@ -144,7 +144,7 @@ fn a_request_that_waits_for_room_has_its_timeout_before_it() {
     plan.workload.limits.timeout = Some(Nanos::from_millis(200));
     let measured = run(&plan);
     let of_narrow = &measured.by_target[0].tally;
-    // Each of them was sent, and gave the stream up for the next one when its time was over.
+    // Each of them was sent, and gave the stream to the next one when it timed out.
     assert_eq!((of_narrow.timed_out, of_narrow.responses), (of_narrow.planned, 0), "{of_narrow:?}");
     assert_eq!(narrow.seen(), of_narrow.planned);
     assert_eq!(measured.by_target[1].tally.responses, measured.by_target[1].tally.planned);

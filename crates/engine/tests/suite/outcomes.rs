@@ -1,4 +1,4 @@
-//! Whatever a server does changes outcomes in the books and nothing else.
+//! A server can change outcomes in the books, and nothing else.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use truetail_engine::{Method, Target};
 use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::Nanos;
 
-/// Runs ten requests of which the fourth (number 3) meets `act`; its outcome, and that all others are answered.
+/// Runs ten requests, and lets `act` happen to the fourth (number 3). Returns its outcome; all others must be answered.
 fn outcome_of(act: Act) -> Outcome {
     let puppet = Puppet::start(move |n| if n == 3 { act.clone() } else { Act::Send(ok()) });
     let mut plan = open(&puppet.url(), 200.0, 10);
-    // One after the other, so that the server counts them in the order of the schedule also when the machine stalls.
+    // One after the other, so that the server counts them in the schedule's order even if the machine stalls.
     plan.workload.limits.connections = Some(1);
     let measured = run(&plan);
     assert_eq!(measured.snapshot.tally.planned, 10);
@@ -68,7 +68,7 @@ fn lines_that_are_no_header_fields_are_skipped_counted_and_shown() {
     assert_eq!((skipped.answers, &*skipped.first), (10, "PHP Warning:  cannot load \\u{1b}x"));
 }
 
-/// What else is none, and why, is in `hostile/table.rs`.
+/// `hostile/table.rs` covers all other bytes that are not an answer.
 #[test]
 fn an_answer_that_is_none_costs_no_other_request() {
     assert_eq!(outcome_of(answer("220 mail.example ESMTP\r\n")), Outcome::Malformed(Cause::BadHead));
@@ -91,7 +91,7 @@ fn a_hung_request_is_timed_out_and_censored_at_what_was_waited() {
 
 #[test]
 fn a_timeout_includes_the_time_to_connect() {
-    // A backlog of one that nobody accepts from: further handshakes hang.
+    // A backlog of one without a call of accept: further handshakes hang.
     let listener = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     listener.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
     listener.listen(0).unwrap();
@@ -115,7 +115,7 @@ fn nobody_listening_is_connect_failed_for_each_arrival() {
 fn a_server_that_goes_away_in_mid_run_loses_no_record() {
     let puppet = Puppet::start(|n| match n {
         0..20 => Act::Send(ok()),
-        // From here on nothing is answered any more, each connection in another way.
+        // From now on no request is answered, and each connection fails differently.
         n if n % 3 == 0 => Act::SendAndReset(Vec::new()),
         n if n % 3 == 1 => Act::SendAndClose(b"HTTP/1.1 2".to_vec()),
         _ => Act::Hang,
@@ -129,9 +129,9 @@ fn a_server_that_goes_away_in_mid_run_loses_no_record() {
 
 #[test]
 fn a_kept_connection_that_the_server_closes_while_idle_costs_nothing() {
-    // Each answer is followed by a close that was not announced.
+    // Each answer is followed by an unannounced close.
     let puppet = Puppet::start(|_| Act::SendAndClose(ok()));
-    // So slow that the server has closed before the next request, also where it was held up in between.
+    // The rate is so low that the server has closed before the next request, even after a delay.
     let tally = run(&open(&puppet.url(), 5.0, 5)).snapshot.tally;
     assert_eq!((tally.responses, puppet.seen()), (5, 5), "{tally:?}");
 }
@@ -162,7 +162,7 @@ fn an_answer_to_head_has_no_body() {
     let puppet = Puppet::start(|_| answer("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"));
     let mut plan = open(&puppet.url(), 200.0, 10);
     plan.target = Target::resolve(Method::Head, &puppet.url(), &[], Vec::new()).unwrap();
-    // A second one would be opened for an arrival that came while the machine stood still.
+    // An arrival during a pause of the machine would open a second connection.
     plan.workload.limits.connections = Some(1);
     assert_eq!(run(&plan).snapshot.tally.responses, 10);
     assert_eq!(puppet.connections.load(std::sync::atomic::Ordering::SeqCst), 1, "the connection is kept");

@@ -1,5 +1,5 @@
-//! What is known of a request beside its start and its end: the first byte of its answer, how long its own bytes waited to be
-//! taken, and what an observer sees. Servers here are raw sockets, so that they decide when each byte comes and goes.
+//! Times within a request: the first byte of its answer, the wait of its own bytes for the transport, and the parts
+//! that an observer sees. The servers use raw sockets, to control when each byte is sent and read.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,10 +14,10 @@ use truetail_model::record::{Metric, Outcome};
 use truetail_model::time::Nanos;
 
 const PAUSE: Duration = Duration::from_millis(200);
-/// More than both sockets of a connection hold together.
+/// More bytes than both sockets of a connection hold.
 const LARGE: usize = 32 << 20;
 
-/// A server of one connection.
+/// Starts a server for one connection.
 fn serve(act: impl FnOnce(TcpStream) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -38,7 +38,7 @@ fn only(output: &RunOutput, metric: Metric) -> Nanos {
 
 #[test]
 fn the_first_byte_comes_before_the_last() {
-    // The server goes on when the head was read, so that both cannot be read at once.
+    // The server continues when the head was read, so that one read cannot get both.
     let seen = Seen::default();
     let observer = seen.clone();
     let url = serve(move |mut stream| {
@@ -55,7 +55,7 @@ fn the_first_byte_comes_before_the_last() {
     plan.observer = Some(ObserverFactory::new(move || Box::new(observer.clone())));
     let output = run(&plan);
     let (first, last) = (only(&output, Metric::FirstByteTime), only(&output, Metric::ResponseTime));
-    // The server slept for so long between the two, and never less.
+    // The server slept at least this long between the two.
     assert!(first + PAUSE.into() <= last + Nanos::from_millis(1), "{first} {last}");
     assert_eq!(output.snapshot.metric(Metric::SendWait).count(), 0);
 }
@@ -69,7 +69,7 @@ fn no_first_byte_comes_after_the_last() {
 }
 
 #[test]
-fn a_request_that_is_not_read_waits_to_be_sent_and_that_is_a_part_of_its_service_time() {
+fn the_send_wait_is_a_part_of_the_service_time() {
     let url = serve(|mut stream| {
         stream.peek(&mut [0]).unwrap();
         thread::sleep(PAUSE);
@@ -82,18 +82,18 @@ fn a_request_that_is_not_read_waits_to_be_sent_and_that_is_a_part_of_its_service
     });
     let output = run(&post(&url, 100.0, 1, vec![b'x'; LARGE]));
     let (waited, service) = (only(&output, Metric::SendWait), only(&output, Metric::ServiceTime));
-    // What the machine stood still meanwhile is no part of it.
+    // Pauses of the machine are not part of it.
     let paused = Nanos(output.generator.paused_ns);
     assert!(waited + paused >= (PAUSE / 2).into() && waited <= service, "{waited} of {service}, paused {paused}");
 }
 
-/// Requests are begun while a body fills the connection: until a byte of one is taken it waits for the connection, and the
-/// generator was not late. What the socket still has room for is taken from the first of them.
+/// Requests begin while a body fills the connection. Until the socket takes their first byte they wait for the
+/// connection, which is not generator lag. The first of them may still fit into the socket.
 #[test]
 fn a_request_behind_one_that_is_not_read_waits_for_the_connection() {
     const WIDE: u32 = 0x7fff_0000;
     let url = serve(|mut stream| {
-        // Settings: windows of any size, and many streams; and the window of the connection.
+        // Settings with large windows and many streams, and the window of the connection.
         let setting = |id: u16, value: u32| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat();
         let settings = [setting(4, WIDE), setting(3, 100)].concat();
         let head = [0, 0, settings.len() as u8, 4, 0, 0, 0, 0, 0];
@@ -109,21 +109,20 @@ fn a_request_behind_one_that_is_not_read_waits_for_the_connection() {
         let _ = reading.join();
     });
     let mut plan = in_http2(post(&url, 10.0, 4, vec![b'x'; LARGE]));
-    // Both on one connection.
+    // All requests share one connection.
     plan.workload.limits.connections = Some(1);
     plan.workload.limits.timeout = Some(Nanos::from_secs(20));
     let output = run(&plan);
     let (records, paused) = (output.snapshot.samples.even().to_vec(), Nanos(output.generator.paused_ns));
     assert!(records.iter().all(|record| record.outcome == Outcome::Response { status: 200 }), "{records:?}");
     let waited = records.iter().max_by_key(|record| record.delay.connection_wait).unwrap();
-    // The third is due after a fifth of a second, and the server reads from three fifths on. What the machine stood still
-    // meanwhile is the generator's.
+    // The third request is due after 0.2 s, and the server reads after 0.6 s. Pauses of the machine are generator lag.
     let Nanos(wait) = waited.delay.connection_wait;
     assert!(wait + paused.0 >= Nanos::from(PAUSE).0, "{paused} {records:?}");
     assert!(waited.delay.generator_lag.0 < wait + paused.0, "{paused} {records:?}");
 }
 
-/// Counts what it sees.
+/// Counts what it observes.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<(u64, usize, u64)>>);
 

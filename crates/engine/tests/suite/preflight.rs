@@ -1,4 +1,4 @@
-//! One request before the load tells a mistake in a line.
+//! Tests that one request before the load reports a mistake in one line.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn ask(url: &str, timeout_ms: u64) -> Result<u16, PreflightError> {
 fn any_answer_will_do() {
     assert_eq!(ask(&Puppet::start(|_| Act::Send(ok())).url(), 5000), Ok(200));
     let slow = Puppet::start(|_| Act::After(Duration::from_millis(100), b"HTTP/1.1 503 No\r\n\r\n".to_vec()));
-    // Nothing says where this body ends, so the time runs out: the answer is not whole.
+    // This body has no marked end, so the answer is incomplete when the time is over.
     assert!(matches!(ask(&slow.url(), 400), Err(PreflightError::TimedOut { .. })));
     let closing = Puppet::start(|_| Act::SendAndClose(b"HTTP/1.1 503 No\r\n\r\nx".to_vec()));
     assert_eq!(ask(&closing.url(), 5000), Ok(503));

@@ -1,5 +1,4 @@
-//! Which arrival gets which request is seen by the server exactly as the choice says; over TCP, over IPv6, and over a
-//! socket in the file system.
+//! Tests that the server sees exactly the chosen requests: over TCP, over IPv6, and over a Unix socket.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -16,10 +15,10 @@ use truetail_model::record::{CompactHistogram, Tally, TargetTimes};
 use truetail_model::time::Nanos;
 use truetail_run::EndClock;
 
-/// The heads that a server saw, and how often each.
+/// The heads that a server saw, with their counts.
 type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
 
-/// Answers each request of a connection: 404 where the path says so, to HEAD without a body.
+/// Answers each request of a connection. `/missing` gets 404, and HEAD requests get no body.
 fn serve(mut stream: impl Read + Write, seen: &Seen) {
     let (mut unread, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
@@ -41,7 +40,7 @@ fn serve(mut stream: impl Read + Write, seen: &Seen) {
     }
 }
 
-/// A server on an address of this host; it ends with the test process.
+/// Starts a server on an address of this host. It ends with the test process.
 fn listen(address: &str) -> (String, Seen) {
     let listener = TcpListener::bind(address).unwrap();
     let (origin, seen) = (format!("http://{}", listener.local_addr().unwrap()), Seen::default());
@@ -56,7 +55,7 @@ fn listen(address: &str) -> (String, Seen) {
     (origin, kept)
 }
 
-/// Three targets: weight 3 with a row for each of five, weight 2 with HEAD, weight 1 that is missing.
+/// Three targets: weight 3 with five rows, weight 2 with HEAD, and weight 1 that is missing on the server.
 fn three(origin: &str, order: FeedOrder, seed: u64) -> RequestSet {
     let request = |method: &Method, path: String| {
         Request::new(method.clone(), &format!("{origin}/{path}"), &[], Vec::new()).unwrap().http1_bytes()
@@ -74,7 +73,7 @@ fn three(origin: &str, order: FeedOrder, seed: u64) -> RequestSet {
     RequestSet::new(targets, 5, order, seed).unwrap()
 }
 
-/// What the choice says that `arrivals` arrivals ask for.
+/// Returns the requests that the choice gives to `arrivals` arrivals, with their counts.
 fn expected(requests: &RequestSet, arrivals: u64) -> BTreeMap<String, u64> {
     (0..arrivals).fold(BTreeMap::new(), |mut counts, index| {
         let head = String::from_utf8(requests.bytes(requests.choose(index)).to_vec()).unwrap();
@@ -100,7 +99,7 @@ fn the_server_sees_what_the_choice_says_however_many_hands_there_are() {
         let measured = run(&plan);
         assert_eq!(measured.snapshot.tally.responses, 600, "{:?}", measured.snapshot.tally);
         assert_eq!(*seen.lock().unwrap(), expected(&requests, 600), "{threads} threads, seed {seed}");
-        // Answers to HEAD have no body, so a connection is kept only where it is known that they are such.
+        // Answers to HEAD have no body, so connections are kept only if the client knows that.
         assert!(measured.generator.connections_opened <= 4, "{}", measured.generator.connections_opened);
     }
 }
@@ -127,7 +126,7 @@ fn each_target_has_its_books_and_they_add_up() {
     for (number, books) in measured.by_target.iter().enumerate() {
         books.tally.check().unwrap();
         sum.merge(&books.tally);
-        // 2000/s for 50 ms: the first hundred are warm-up.
+        // 2,000/s for 50 ms: the first hundred are warm-up.
         let mine = (100..300).filter(|index| requests.choose(*index).target == number as u32).count() as u64;
         assert_eq!(books.tally.planned, mine, "{}", books.url);
         let status = if number == 2 { 404 } else { 200 };
@@ -146,7 +145,7 @@ fn each_target_has_its_books_and_they_add_up() {
     assert_eq!(offered.url, Some(origin));
 }
 
-/// What is never issued belongs to a target too.
+/// Arrivals that are never issued also belong to a target.
 #[test]
 fn books_by_target_hold_what_was_never_issued() {
     let silent = crate::support::Puppet::start(|_| crate::support::Act::Hang);
@@ -192,7 +191,7 @@ fn ipv6_is_asked_by_its_address() {
     assert!(seen.lock().unwrap().keys().all(|head| head.contains(&format!("Host: {host}\r\n"))));
 }
 
-/// A listener in a folder of its own; the folder is gone when the test is over.
+/// Listens on a socket in this folder, which the test removes at its end.
 fn listen_in(folder: &std::path::Path) -> (std::path::PathBuf, Seen) {
     let path = folder.join("socket");
     let (listener, seen) = (UnixListener::bind(&path).unwrap(), Seen::default());
@@ -217,7 +216,7 @@ fn a_socket_in_the_file_system_is_asked_whatever_the_url_says() {
     assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
     let measured = run(&plan);
     assert_eq!((measured.snapshot.tally.responses, plan.target.endpoint()), (50, &Endpoint::Unix(path)));
-    // Nobody stamps what comes through such a socket, and nobody is asked to.
+    // The kernel does not stamp data from Unix sockets, and is not asked to.
     assert_eq!((measured.generator.end_clock, measured.generator.unstamped), (EndClock::User, 0));
     assert_eq!(seen.lock().unwrap().values().sum::<u64>(), 51);
 }

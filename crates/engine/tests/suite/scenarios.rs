@@ -1,5 +1,5 @@
-//! The same scenario in virtual time (exact) and on sockets against the server that obeys it. Here stands what holds on a
-//! machine that stands still for half a second; how close the two are on a quiet one is checked by `acceptance/run.py`.
+//! The same scenario in virtual time (exact) and on sockets against a server that follows it. These tests hold even if
+//! the machine pauses for half a second. `acceptance/run.py` checks how close the two are on a quiet machine.
 
 use crate::support::http2::in_http2;
 use crate::support::{plan, tls};
@@ -16,7 +16,7 @@ struct Both {
     truth: ServerTruth,
 }
 
-/// What client and server speak.
+/// Protocol between client and server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Speaking {
     Http1,
@@ -37,8 +37,7 @@ impl Speaking {
     }
 }
 
-/// Runs the scenario both ways and checks what must be the same to the last request: the books, and on the sockets' side
-/// that the server agrees with them.
+/// Runs the scenario both ways. Checks that the books are identical, and that the server agrees.
 fn both(text: &str) -> Both {
     both_speaking(Speaking::Http1, text)
 }
@@ -63,7 +62,7 @@ fn both_speaking(speaking: Speaking, text: &str) -> Both {
     let sockets = crate::support::run(&plan);
     let truth = server.stop();
     assert_eq!(sockets.snapshot.tally, sim.snapshot.tally, "{speaking:?} {text}");
-    // In a closed loop the answers make the schedule, so there it cannot be the same.
+    // In a closed loop the answers determine the schedule, so it cannot be identical.
     if scenario.workload.model.kind() == LoadModelKind::Open {
         assert_eq!(sockets.snapshot.schedule_hash, sim.snapshot.schedule_hash);
     }
@@ -76,15 +75,15 @@ fn quantile(snapshot: &truetail_model::record::Snapshot, q: f64) -> Nanos {
     snapshot.metric(Metric::ResponseTime).quantile(q).unwrap()
 }
 
-/// Real time only ever adds to virtual time: a quantile on sockets is not below the exact one, but for one arrival more or
-/// less that a fault meets where its clock starts late against the schedule.
+/// Real time only adds to virtual time, so a quantile on sockets must not be below the exact one. The tolerance is for
+/// one arrival more or less in a fault whose clock starts late.
 fn at_least_exact(both: &Both, q: f64) {
     let (exact, real) = (quantile(&both.sim.snapshot, q), quantile(&both.sockets.snapshot, q));
     assert!(exact.saturating_sub(Nanos::from_millis(10)) <= real, "q {q}: exact {exact}, on sockets {real}");
 }
 
-/// Nor is the median above it by more than a slow machine adds to each request: of what a standstill of half a second makes
-/// late, and of what the fault does, there is less than half.
+/// Checks that the median exceeds the exact one only by what a slow machine adds to each request. A pause of half a
+/// second and the fault together delay fewer than half of all requests.
 fn median_is_near(both: &Both) {
     let (exact, real) = (quantile(&both.sim.snapshot, 0.5), quantile(&both.sockets.snapshot, 0.5));
     assert!(real <= exact + Nanos::from_millis(250), "exact {exact}, on sockets {real}");
@@ -163,7 +162,7 @@ fn faults_are_told_apart(speaking: Speaking) {
     assert_eq!(tally.timed_out, ended(Ending::BlackHole));
     assert!(tally.reset > 0 && tally.malformed > 0 && tally.timed_out > 0);
     assert!(both.sockets.snapshot.statuses[&503] > 0);
-    // In HTTP/2 it is always the stream that was reset.
+    // In HTTP/2 always the stream is reset.
     if !speaking.is_http2() {
         assert_eq!(both.sockets.snapshot.causes, both.sim.snapshot.causes, "{speaking:?}");
     }
@@ -184,7 +183,7 @@ fn a_queue_that_grows_is_the_servers_and_not_the_generators() {
         "#,
     );
     [0.5, 0.9, 1.0].into_iter().for_each(|q| at_least_exact(&both, q));
-    // Half a second in which the machine stands still makes a quarter of all arrivals late.
+    // A pause of half a second delays a quarter of all arrivals.
     let lag = both.sockets.snapshot.metric(Metric::GeneratorLag).quantile(0.5).unwrap();
     let response = both.sockets.snapshot.metric(Metric::ResponseTime).quantile(0.5).unwrap();
     assert!(lag.0 * 2 < response.0, "{lag} of {response}");
@@ -210,7 +209,7 @@ fn a_closed_loop_sees_almost_nothing_of_a_hiccup() {
     let all = both.sim.snapshot.metric(Metric::ResponseTime);
     let slow = all.count() - all.count_at_or_below(Nanos::from_millis(400));
     let held = both.truth.rows.iter().filter(|row| !row.faults.is_empty()).count();
-    // One for each user; and one more for each where the stall's end is late by a hair. On a schedule of as many requests a
-    // second as ten users make, there would be 500.
+    // One for each user, and one more for each if the stall ends slightly late. At this rate, a schedule would have
+    // 500.
     assert!(slow == 10 && held <= 20, "{slow} in virtual time, {held} on sockets");
 }

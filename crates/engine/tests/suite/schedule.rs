@@ -1,4 +1,4 @@
-//! The schedule never waits for the server, and nothing planned is lost.
+//! Tests that the schedule never waits for the server, and that no planned arrival is lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use truetail_run::Timing;
 
 #[test]
 fn arrivals_do_not_wait_for_answers() {
-    // The first answer comes when the last request was seen: a loop that waits for it never sends the last one.
+    // The first answer is sent when the server has seen the last request. A loop that waits for it sends no more.
     let puppet = Puppet::start(|_| Act::WhenSeen(100, ok()));
     let measured = run(&open(&puppet.url(), 200.0, 100));
     assert_eq!((measured.snapshot.tally.responses, measured.generator.connections_peak), (100, 100));
@@ -27,8 +27,8 @@ fn a_cap_makes_arrivals_wait_and_the_wait_is_the_caps() {
     plan.workload.limits.connections = Some(1);
     let measured = run(&plan);
     assert_eq!((measured.snapshot.tally.responses, measured.generator.connections_peak), (60, 1));
-    // 20 ms of work every 10 ms: arrival k waits at least k x 10 ms, less one interval for rounding. What the machine stood
-    // still meanwhile is no part of the wait.
+    // 20 ms of work every 10 ms: arrival k waits at least k x 10 ms, minus one interval for rounding. Pauses of the
+    // machine are not part of the wait.
     let paused = Nanos(measured.generator.paused_ns);
     let mut records: Vec<_> = measured.snapshot.samples.even().to_vec();
     records.sort_by_key(|r| r.index);
@@ -83,10 +83,10 @@ fn think_time_is_before_the_intended_start() {
     let mut records = measured.snapshot.samples.even().to_vec();
     records.sort_by_key(|r| r.index);
     for pair in records.windows(2) {
-        // A user thinks from when it has read the answer, which is a moment after the answer was there.
+        // A user's think time begins when it has read the answer, slightly after the answer arrived.
         let earliest = pair[0].end + pair[0].read_lag.unwrap_or_default() + think_time;
         assert!(pair[1].intended_start >= earliest, "{pair:?}");
-        // Where no stamp says how long an answer lay unread, its end leaves out what the machine stood still.
+        // Without a stamp the read lag is unknown, and the answer's end excludes pauses of the machine.
         assert!(pair[0].read_lag.is_none() || pair[1].intended_start == earliest, "{pair:?}");
     }
 }
@@ -151,7 +151,7 @@ fn run_until_seen(
             std::thread::sleep(Duration::from_millis(1));
         }
         end(&handle);
-        // An order to end must end it, or the test would never do so.
+        // The run must end after `end`, or the test would hang.
         std::thread::sleep(Duration::from_secs(30));
         assert!(watch.load(Ordering::SeqCst), "the run did not end");
     });
@@ -183,7 +183,7 @@ fn stop_now_counts_what_is_in_flight() {
     assert!(tally.in_flight_at_end >= 50 && tally.responses == 50, "{tally:?}");
 }
 
-/// Nobody wakes it, and the next arrival is a minute away.
+/// No event wakes the worker, and the next arrival is a minute away.
 #[test]
 fn a_worker_that_sleeps_obeys_too() {
     for (timing, end) in [
@@ -198,7 +198,7 @@ fn a_worker_that_sleeps_obeys_too() {
         let began = std::time::Instant::now();
         let measured = run_until_seen(plan, &puppet, 1, end);
         assert_eq!((measured.snapshot.tally.planned, measured.cut_short), (1, true), "{timing:?}");
-        // It takes some 20 ms; a machine that stalls may take longer, and the next arrival a minute.
+        // This takes about 20 ms, or longer if the machine stalls; the next arrival is after a minute.
         assert!(began.elapsed() < Duration::from_secs(20), "{timing:?} {:?}", began.elapsed());
     }
 }
@@ -216,7 +216,7 @@ fn progress_is_seen_from_outside() {
 }
 
 #[test]
-fn what_was_recorded_so_far_can_be_had_and_nothing_of_it_is_lost() {
+fn a_snapshot_during_the_run_loses_nothing() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
     let mut plan = open(&puppet.url(), 1000.0, 1500);
     plan.threads = Some(2);
@@ -229,7 +229,7 @@ fn what_was_recorded_so_far_can_be_had_and_nothing_of_it_is_lost() {
             while handle.progress().responses < after {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            // A worker that stands still has nothing to give for that moment, and may be asked again.
+            // A paused worker gives nothing at that moment, and may be asked again.
             let counts: Vec<_> = std::iter::repeat_with(recorded).take(20).take_while(|count| *count < after).collect();
             assert!(counts.len() < 20, "{after} were answered, and {counts:?} recorded");
         }
@@ -243,8 +243,8 @@ fn what_was_recorded_so_far_can_be_had_and_nothing_of_it_is_lost() {
     assert_eq!(measured.snapshot.metric(Metric::ResponseTime).count(), 1500);
 }
 
-/// Between two requests a worker spins, sleeps, or sleeps until the next millisecond: every arrival is sent all the same,
-/// and none of them early.
+/// Between two requests a worker spins, sleeps, or sleeps until the next millisecond. In all cases every arrival is
+/// sent, and none is early.
 #[test]
 fn every_timing_keeps_the_schedule() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
@@ -264,7 +264,7 @@ fn every_timing_keeps_the_schedule() {
     }
 }
 
-/// A sleep for each request is affordable at 400/s and not at 200 000/s, whatever a sleep takes.
+/// A sleep per request is affordable at 400/s and not at 200,000/s, at any cost of a sleep.
 #[test]
 fn auto_sends_in_ticks_where_the_rate_is_high() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
@@ -282,7 +282,7 @@ fn auto_sends_in_ticks_where_the_rate_is_high() {
     assert!(ticks.longest_ns > 0 && ticks.longest_ns <= Timing::AUTO_TICK_NS && ticks.requests > 3_000, "{ticks:?}");
 }
 
-/// On another machine truetail would choose another cap: it is no part of what was offered.
+/// A cap that truetail chose differs between machines, so it is not part of the offered load.
 #[test]
 fn a_cap_that_truetail_chose_is_a_fact_of_the_generator() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
@@ -294,10 +294,10 @@ fn a_cap_that_truetail_chose_is_a_fact_of_the_generator() {
     assert_eq!((closed.offered().connections, run(&closed).generator.connections_available), (None, None));
 }
 
-/// In batches answers wake nobody, but for an arrival that has waited for its tick and has no place under the cap: else a
-/// request a tick and place were the most, however fast the server is.
+/// In batches, answers wake the worker only for an arrival that has waited for its tick and has no permit. Otherwise
+/// the rate would be limited to one request per tick and permit.
 #[test]
-fn in_batches_what_waits_for_a_place_goes_as_soon_as_there_is_one() {
+fn in_batches_an_arrival_starts_as_soon_as_a_permit_is_free() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
     let mut plan = open(&puppet.url(), 100_000.0, 1000);
     plan.workload.limits.connections = Some(1);
@@ -307,8 +307,8 @@ fn in_batches_what_waits_for_a_place_goes_as_soon_as_there_is_one() {
     assert_eq!(measured.snapshot.tally.responses, 1000);
     let mut starts: Vec<_> = measured.snapshot.samples.even().iter().map(|record| record.actual_start).collect();
     starts.sort_unstable();
-    // One a tick of 1 ms would leave no room for more than two within a millisecond, the first of them late. However slow the
-    // machine is, somewhere among a thousand there are four.
+    // With one request per tick of 1 ms, at most two could start within a millisecond, the first of them late. Even on
+    // a slow machine, four of a thousand do.
     let least = starts.windows(4).map(|four| four[3].since(four[0])).min().unwrap();
     assert!(least < Nanos::from_millis(1), "four starts take {least} at least");
 }

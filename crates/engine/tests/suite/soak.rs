@@ -1,8 +1,8 @@
-//! Random misfortune on real sockets: faults, caps, timeouts, servers that go away. Whatever happens, every planned
-//! arrival has one outcome, and what the client counts is what the server wrote down.
+//! Random faults on real sockets: server faults, limits, timeouts, servers that go away. In all cases every planned
+//! arrival has one outcome, and the client's counts agree with the server's log.
 //!
-//! `TRUETAIL_SOAK=N` makes N runs of it in place of a few, `TRUETAIL_SOAK_SEED` begins elsewhere. Each run takes 1.5 s and
-//! its drain.
+//! `TRUETAIL_SOAK=N` sets the number of runs, and `TRUETAIL_SOAK_SEED` the first seed. Each run takes 1.5 s plus its
+//! drain.
 
 use std::thread;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use truetail_model::workload::{Limits, LoadModel};
 use truetail_run::EndClock;
 use truetail_server::{Ending, Server, ServerOptions, ServerTruth};
 
-/// How long arrivals come.
+/// Duration of the arrivals.
 const LENGTH: Nanos = Nanos::from_millis(1500);
 
-/// Draws one misfortune.
+/// Draws one random scenario.
 struct RandomScenario(Random);
 
 impl RandomScenario {
@@ -109,8 +109,8 @@ fn run_while_it_goes_away(plan: &Plan, server: Server) -> (RunOutput, ServerTrut
     })
 }
 
-/// Each request that the server admitted is one that the client issued, and what became of it on one side bounds what
-/// became of it on the other: only a client that gave up may have another opinion.
+/// Checks that each request admitted by the server was issued by the client, and that the outcomes on both sides agree.
+/// Only for requests that the client gave up may they differ.
 fn check(measured: &RunOutput, truth: &ServerTruth, goes_away: bool) {
     let tally = measured.snapshot.tally;
     tally.check().unwrap();
@@ -128,7 +128,7 @@ fn check(measured: &RunOutput, truth: &ServerTruth, goes_away: bool) {
     assert_eq!(tally.connect_failed, 0, "{tally:?}");
     assert!(tally.reset <= ended(&[Ending::Reset, Ending::Dropped]), "{tally:?}");
     let gave_up = tally.timed_out + tally.in_flight_at_end;
-    // What was given up while it was being sent or connected never came to the server.
+    // Requests that were given up while sending or connecting never reached the server.
     assert!(admitted + gave_up >= tally.issued, "{admitted} {tally:?}");
     assert!(ended(&[Ending::BlackHole]) <= gave_up, "{tally:?}");
     assert!(ended(&[Ending::Answered]) <= tally.responses + gave_up, "{tally:?}");

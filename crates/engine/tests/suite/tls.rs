@@ -1,5 +1,4 @@
-//! Over TLS each arrival has the outcome that it would have over TCP, each way in which a handshake fails has its cause,
-//! and the books balance in all of them.
+//! Over TLS each arrival has the same outcome as over TCP, each failed handshake has its cause, and the books balance.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +21,7 @@ fn at(count: &AtomicU64) -> u64 {
     count.load(Ordering::SeqCst)
 }
 
-/// The one cause of all arrivals, none of which may have been answered.
+/// Returns the single cause of all arrivals. No arrival may have been answered.
 fn cause_of_all(measured: &RunOutput, tally: impl Fn(&Tally) -> u64) -> Cause {
     let snapshot = &measured.snapshot;
     assert_eq!(
@@ -148,7 +147,7 @@ fn a_handshake_that_does_not_come_about() {
     assert!(measured.snapshot.metric(Metric::TlsHandshakeTime).is_empty());
 }
 
-/// The outcome of one request.
+/// Returns the outcome of one request.
 fn outcome_over_tls(act: Act) -> Outcome {
     let puppet = TlsPuppet::start(usual(), move |_| act.clone());
     let measured = run(&secured(closed(&puppet.url(), 1, 1), &trusting()));
@@ -239,14 +238,14 @@ fn a_connection_of_its_own_for_each_request() {
     let measured = one_each(secured(closed(&puppet.url(), 1, 20), &trusting()));
     assert_eq!((measured.snapshot.tally.responses, at(&puppet.connections)), (20, 20));
     let handshakes = measured.snapshot.metric(Metric::TlsHandshakeTime);
-    // In a pause of the worker a handshake takes no time; not in one for each.
+    // During a pause of the worker a handshake seems to take no time, but not all of them.
     assert!(handshakes.count() == 20 && handshakes.max() > Some(Nanos::ZERO));
     assert!(at(&puppet.resumed) > 0, "later handshakes resume a session");
 }
 
-/// A browser does not resume what another one has agreed on.
+/// A browser does not resume sessions of another browser.
 #[test]
-fn a_connection_of_its_own_for_each_session_and_nothing_of_another_s_is_resumed() {
+fn each_session_has_its_connection_and_resumes_no_other() {
     let puppet = TlsPuppet::start(usual(), |_| Act::Send(ok()));
     let mut plan = secured(open(&puppet.url(), 200.0, 20), &trusting());
     let LoadModel::Open(sessions) = plan.workload.model else { unreachable!("an open model") };
@@ -258,7 +257,7 @@ fn a_connection_of_its_own_for_each_session_and_nothing_of_another_s_is_resumed(
     assert_eq!(measured.snapshot.metric(Metric::TlsHandshakeTime).count(), 20);
 }
 
-/// The service time ends when the last byte of the sealed answer has arrived, as the kernel saw it.
+/// The service time ends when the kernel has received the last byte of the encrypted answer.
 #[test]
 fn the_service_time_ends_with_the_last_segment() {
     const PAUSE: Duration = Duration::from_millis(60);
@@ -277,7 +276,7 @@ fn the_service_time_ends_with_the_last_segment() {
 fn a_kept_connection_that_the_server_closes_while_idle_costs_nothing() {
     for act in [Act::SendAndClose(ok()), Act::SendAndCut(ok())] {
         let puppet = TlsPuppet::start(usual(), move |_| act.clone());
-        // So slow that the server has closed before the next request, also where it was held up in between.
+        // The rate is so low that the server has closed before the next request, even after a delay.
         let tally = run(&secured(open(&puppet.url(), 5.0, 5), &trusting())).snapshot.tally;
         assert_eq!((tally.responses, at(&puppet.requests)), (5, 5), "{tally:?}");
     }

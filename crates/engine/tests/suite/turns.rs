@@ -1,5 +1,4 @@
-//! Whatever servers send, and however much of it, the worker keeps its schedule, ends when the run does, and stops when it is
-//! told to.
+//! Tests that a worker keeps its schedule, ends with the run and stops on request, no matter what servers send.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,11 +11,11 @@ use crate::origins::mixed;
 use crate::support::raw_http2::{DATA, HEADERS, PING, SETTINGS, frame};
 use crate::support::{Act, Puppet, TIMEOUT, ok, open, run, run_with};
 
-/// From the end of the drain to the end of the run. The worker needs a tenth of a second of its processor; a machine that is
-/// busy gives it a tenth of one. Reading on to the end of what is there would take minutes.
+/// Most time from the end of the drain to the end of the run. The worker needs 0.1 s of processor time, and a busy
+/// machine gives it a tenth of one processor. Reading everything that is available would take minutes.
 const SLACK: Nanos = Nanos::from_secs(10);
 
-/// Sends `first` on each connection, once something was asked, and then `again` without end.
+/// Sends `first` on each connection after a request, and then `again` without end.
 fn endless(first: Vec<u8>, again: &[u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -36,7 +35,7 @@ fn send_endlessly(mut stream: TcpStream, first: &[u8], again: &[u8]) {
     }
 }
 
-/// Servers whose bytes cost most: so many pieces in each read.
+/// Servers whose bytes cost most, because each read contains many pieces.
 fn costly() -> [(&'static str, HttpVersion, SocketAddr); 4] {
     let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     let body = [frame(SETTINGS, 0, 0, &[]), frame(HEADERS, 4, 1, &[0x88])].concat();
@@ -87,7 +86,7 @@ fn a_run_stops_when_it_is_told_to_whatever_arrives() {
     }
 }
 
-/// Of two servers one answers, and connections to it are opened, while the other sends without end.
+/// One server answers and its connections are opened, while the other server sends without end.
 #[test]
 fn an_endless_answer_starves_nobody_else() {
     let endless = endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec(), b"1\r\nx\r\n");
@@ -100,6 +99,6 @@ fn an_endless_answer_starves_nobody_else() {
     let measured = run(&plan);
     let tally = measured.snapshot.tally;
     assert!(tally.planned == 400 && tally.responses <= puppet.seen(), "{tally:?}");
-    // Half of all go there, by chance. A build without optimization has time for most of them.
+    // About half of all requests go there, by chance. A build without optimization has time for most of them.
     assert!(tally.responses > 50, "{tally:?}");
 }

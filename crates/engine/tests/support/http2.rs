@@ -1,4 +1,4 @@
-//! An honest server of HTTP/2.
+//! A correct HTTP/2 server.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,25 +11,25 @@ use bytes::Bytes;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_engine::Plan;
 
-/// The same plan in HTTP/2.
+/// Returns the plan in HTTP/2.
 pub fn in_http2(mut plan: Plan) -> Plan {
     plan.target.use_http2().unwrap();
     plan
 }
 
-/// A server by another implementation of HTTP/2, on a port of its own; it ends with the test process.
+/// A server that uses another implementation of HTTP/2, on a free port. It ends with the test process.
 pub struct Honest {
     pub address: SocketAddr,
     pub requests: Arc<AtomicU64>,
     pub connections: Arc<AtomicU64>,
     /// Most requests that were open at once on one connection.
     pub at_once: Arc<AtomicU64>,
-    /// What was asked, in the order in which it came: method, authority, path, the header `x-test`, and the body's length.
+    /// Requests in the order of arrival: method, authority, path, the header `x-test`, and the body's length.
     pub asked: Arc<std::sync::Mutex<Vec<String>>>,
 }
 
 impl Honest {
-    /// Answers each request with status 200 and `body`, after `time`; `streams` requests may be open at once.
+    /// Answers each request with status 200 and `body`, after `time`. At most `streams` requests may be open at once.
     pub fn start(streams: u32, time: Duration, body: Vec<u8>) -> Honest {
         Honest::over(None, streams, time, body)
     }
@@ -127,7 +127,7 @@ async fn answer(
     stream.send_data(each.body.clone(), true)
 }
 
-/// What is said behind TLS, through a pair of plain sockets.
+/// Terminates TLS, and returns a plain socket with the decrypted bytes.
 fn behind_tls(socket: TcpStream, config: Arc<ServerConfig>) -> TcpStream {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -140,7 +140,7 @@ fn behind_tls(socket: TcpStream, config: Arc<ServerConfig>) -> TcpStream {
     near
 }
 
-/// Both ways, by short waits in turn.
+/// Relays in both directions, with short waits in turn.
 fn relay(mut sealed: StreamOwned<ServerConnection, TcpStream>, mut plain: TcpStream) -> std::io::Result<()> {
     while sealed.conn.is_handshaking() {
         sealed.conn.complete_io(&mut sealed.sock)?;

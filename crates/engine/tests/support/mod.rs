@@ -1,4 +1,4 @@
-//! A server that does what a test tells it, request by request, and plans to run against it.
+//! A server that follows a test request by request, and plans to run against it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod http2;
@@ -18,27 +18,27 @@ use truetail_model::record::{Samples, SamplesOptions};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
-/// A drain that ends only what hangs: a machine that stands still for half a second has time left for all the rest.
+/// A drain that ends only hanging requests: if the machine pauses for half a second, all others still have time.
 pub const DRAIN: Nanos = Nanos::from_secs(2);
-/// The same for a timeout.
+/// A timeout of the same length, for the same reason.
 pub const TIMEOUT: Nanos = Nanos::from_secs(2);
 
-/// What the server does with one request.
+/// The server's action for one request.
 #[derive(Clone)]
 pub enum Act {
     /// Sends these bytes and keeps the connection.
     Send(Vec<u8>),
-    /// Sends these bytes in pieces of so many with a flush after each, and keeps the connection.
+    /// Sends these bytes in pieces of this size with a flush after each, and keeps the connection.
     Drip(Vec<u8>, usize),
     /// Sends these bytes and closes.
     SendAndClose(Vec<u8>),
     /// Sends these bytes and resets.
     SendAndReset(Vec<u8>),
-    /// Says nothing until the client goes.
+    /// Sends nothing until the client closes.
     Hang,
     /// Waits, then sends these bytes.
     After(Duration, Vec<u8>),
-    /// Waits until the server has seen so many requests, then sends these bytes.
+    /// Waits until the server has seen this many requests, then sends these bytes.
     WhenSeen(u64, Vec<u8>),
 }
 
@@ -46,7 +46,7 @@ pub fn ok() -> Vec<u8> {
     b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec()
 }
 
-/// A server on a port of its own; it ends with the test process.
+/// A server on a free port. It ends with the test process.
 pub struct Puppet {
     pub address: SocketAddr,
     pub requests: Arc<AtomicU64>,
@@ -54,7 +54,7 @@ pub struct Puppet {
 }
 
 impl Puppet {
-    /// Does with request number n (from 0, over all connections) what `act(n)` says.
+    /// Handles request number n (from 0, over all connections) with `act(n)`.
     pub fn start(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Puppet {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -90,7 +90,7 @@ fn serve(stream: TcpStream, act: &(dyn Fn(u64) -> Act + Send + Sync), requests: 
     }
 }
 
-/// Reads a head and, where it says so, a body of stated length.
+/// Reads a head, and a body if the head states its length.
 pub fn read_request(reader: &mut impl BufRead) -> bool {
     let mut length = 0;
     let mut line = String::new();
@@ -108,7 +108,7 @@ pub fn read_request(reader: &mut impl BufRead) -> bool {
     std::io::copy(&mut reader.take(length), &mut std::io::sink()).is_ok_and(|n| n == length)
 }
 
-/// Says whether the connection goes on.
+/// Performs `act`, and returns true if the connection continues.
 fn perform(act: Act, mut stream: &TcpStream, requests: &AtomicU64) -> bool {
     match act {
         Act::Send(bytes) => stream.write_all(&bytes).is_ok(),
@@ -124,7 +124,7 @@ fn perform(act: Act, mut stream: &TcpStream, requests: &AtomicU64) -> bool {
         Act::SendAndReset(bytes) => {
             let _ = stream.write_all(&bytes);
             if !bytes.is_empty() {
-                // Let the bytes be read first: a reset may overtake them.
+                // Let the client read the bytes first, because a reset may overtake them.
                 std::thread::sleep(Duration::from_millis(50));
             }
             let socket = socket2::SockRef::from(stream);
@@ -149,7 +149,6 @@ fn perform(act: Act, mut stream: &TcpStream, requests: &AtomicU64) -> bool {
     }
 }
 
-/// An open-loop plan of `requests` at `rate` per second, with short limits.
 pub fn open(url: &str, rate: f64, requests: u64) -> Plan {
     let schedule = Schedule {
         profile: Profile::constant(Rate::per_second(rate).unwrap()),
@@ -160,7 +159,6 @@ pub fn open(url: &str, rate: f64, requests: u64) -> Plan {
     plan(url, LoadModel::Open(schedule))
 }
 
-/// A closed-loop plan of `requests` by `users`.
 pub fn closed(url: &str, users: u32, requests: u64) -> Plan {
     let horizon = Horizon { duration: None, requests: Some(requests) };
     plan(url, LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
@@ -177,7 +175,7 @@ pub fn plan(url: &str, model: LoadModel) -> Plan {
     Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
 }
 
-/// Runs the plan and checks what must be true of every run: the books, and the parts of each delay.
+/// Runs the plan and checks what must hold for every run: the books, and the parts of each delay.
 pub fn run(plan: &Plan) -> RunOutput {
     run_with(plan, &Control::new())
 }
@@ -199,7 +197,7 @@ pub fn run_with(plan: &Plan, control: &Control) -> RunOutput {
     measured
 }
 
-/// An address where nobody listens, as long as the socket is held: nobody else can bind it meanwhile.
+/// Returns an address without a listener. While the socket is held, no other process can bind to the address.
 pub fn nobody() -> (socket2::Socket, std::net::SocketAddr) {
     let held = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     held.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();

@@ -1,4 +1,4 @@
-//! A server of HTTP/2 that sends the frames that a test tells it to.
+//! An HTTP/2 server that sends frames from a test.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Types of frames that tests use.
 pub const DATA: u8 = 0;
 pub const HEADERS: u8 = 1;
 pub const RST_STREAM: u8 = 3;
@@ -15,18 +14,17 @@ pub const PING: u8 = 6;
 pub const GOAWAY: u8 = 7;
 pub const WINDOW_UPDATE: u8 = 8;
 
-/// One frame.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A whole answer: status 200 and two bytes.
+/// A complete answer: status 200 and two bytes.
 pub fn ok(stream: u32) -> Vec<u8> {
     [frame(HEADERS, 4, stream, &[0x88]), frame(DATA, 1, stream, b"ok")].concat()
 }
 
-/// A frame that the server heard.
+/// A frame that the server received.
 pub struct Heard {
     pub kind: u8,
     pub flags: u8,
@@ -35,13 +33,13 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// The last frame of a request.
+    /// Returns true for the last frame of a request.
     pub fn ends_request(&self) -> bool {
         matches!(self.kind, HEADERS | DATA) && self.flags & 1 != 0
     }
 }
 
-/// What the server does.
+/// The server's action for one frame.
 pub enum Say {
     /// Sends these bytes.
     Bytes(Vec<u8>),
@@ -49,8 +47,7 @@ pub enum Say {
     Close(Vec<u8>),
 }
 
-/// A server that begins with `first` on each connection and says to each frame what `say` has for it, given the number of
-/// the connection, from 0.
+/// A server that sends `first` on each connection and answers each frame with `say`, which gets the connection's index.
 pub struct Raw {
     pub address: SocketAddr,
     pub connections: Arc<AtomicU64>,
@@ -93,7 +90,7 @@ fn converse(mut socket: TcpStream, first: &[u8], say: impl Fn(&Heard) -> Say) ->
             Say::Bytes(bytes) => socket.write_all(&bytes).ok()?,
             Say::Close(bytes) => {
                 socket.write_all(&bytes).ok()?;
-                // Whoever closes with bytes unread resets, and a reset may overtake what was said.
+                // Closing with unread bytes causes a reset, which may overtake the answer.
                 socket.shutdown(std::net::Shutdown::Write).ok()?;
                 let _ = std::io::copy(&mut socket, &mut std::io::sink());
                 return None;

@@ -1,4 +1,4 @@
-//! The same load as sessions of one request each, which a script makes while the run goes on.
+//! The same load as sessions of one request each, which a script makes during the run.
 
 use truetail_engine::{
     AddressOverrides, AnswerHead, EndedRequest, HttpVersion, NextRequest, Observer, ObserverFactory, Plan, RequestId,
@@ -8,12 +8,12 @@ use truetail_model::arrival::Arrival;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 
-/// An open plan, and the same with a session for each arrival.
+/// Returns an open plan, and the plan with a session for each arrival.
 pub fn both(plan: Plan) -> [Plan; 2] {
     [plan.clone(), scripted(plan)]
 }
 
-/// Each arrival of an open plan is a session, which makes the one request that the arrival would have made.
+/// Turns each arrival of an open plan into a session with the arrival's one request.
 pub fn scripted(mut plan: Plan) -> Plan {
     let LoadModel::Open(sessions) = plan.workload.model else { panic!("an open plan") };
     plan.workload.model = LoadModel::PartlyOpen { sessions, requests_per_session: 1, think_time: Nanos::ZERO };

@@ -1,4 +1,4 @@
-//! A server that speaks TLS, or pretends to, and the certificates that it needs.
+//! A server that speaks TLS, or pretends to, and its certificates.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -31,7 +31,6 @@ impl Pair {
     }
 }
 
-/// The authority of these tests.
 pub static AUTHORITY: LazyLock<(String, Issuer<'static, KeyPair>)> = LazyLock::new(|| {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -41,7 +40,7 @@ pub static AUTHORITY: LazyLock<(String, Issuer<'static, KeyPair>)> = LazyLock::n
     (pem, Issuer::new(params, key))
 });
 
-/// Signed by [`AUTHORITY`] for these names, after `change`.
+/// Returns a certificate signed by [`AUTHORITY`] for these names, after `change`.
 pub fn signed(names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> Pair {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap();
@@ -63,7 +62,7 @@ pub fn of_a_client() -> Pair {
     signed(&["client"], |params| params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth])
 }
 
-/// Self-signed as `openssl req -x509` does it.
+/// Returns a self-signed certificate like that of `openssl req -x509`.
 pub fn of_an_authority() -> Pair {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
@@ -76,7 +75,7 @@ pub fn self_signed() -> Pair {
     Pair { certificate: made.cert.pem(), key: made.signing_key.serialize_pem() }
 }
 
-/// Trusts [`AUTHORITY`] and nobody else.
+/// Returns options that trust only [`AUTHORITY`].
 pub fn trusting() -> TlsOptions {
     TlsOptions { authorities: Some(AUTHORITY.0.clone().into_bytes()), ..TlsOptions::default() }
 }
@@ -90,7 +89,7 @@ pub fn secured(mut plan: Plan, options: &TlsOptions) -> Plan {
     plan
 }
 
-/// A server's configuration for this certificate.
+/// Returns a server's configuration for this certificate.
 pub fn config(pair: &Pair, wants_client: bool, versions: &[&'static SupportedProtocolVersion]) -> ServerConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions).unwrap();
@@ -113,31 +112,31 @@ pub fn usual() -> ServerConfig {
     config(&valid(), false, rustls::ALL_VERSIONS)
 }
 
-/// What the server does with one request.
+/// The server's action for one request.
 #[derive(Clone)]
 pub enum Act {
     /// Sends these bytes and keeps the connection.
     Send(Vec<u8>),
     /// Sends these bytes in records of one byte each.
     Drip(Vec<u8>),
-    /// Sends one record with these bytes, its last ones on the wire after so long.
+    /// Sends one record with these bytes, with its last bytes on the wire after this time.
     InTwo(Vec<u8>, Duration),
-    /// Sends these bytes and closes, with the goodbye of TLS.
+    /// Sends these bytes and closes with TLS's close_notify.
     SendAndClose(Vec<u8>),
-    /// Sends these bytes and closes TCP, without it.
+    /// Sends these bytes and closes TCP without close_notify.
     SendAndCut(Vec<u8>),
-    /// Sends these bytes and then some that are no TLS.
+    /// Sends these bytes, and then bytes that are not TLS.
     SendAndBreak(Vec<u8>),
-    /// Sends these bytes, keeps the connection, and a moment later changes its keys, which TLS does by itself.
+    /// Sends these bytes, keeps the connection, and changes its TLS keys a moment later.
     SendAndRekey(Vec<u8>),
-    /// Says nothing until the client goes.
+    /// Sends nothing until the client closes.
     Hang,
 }
 
 /// A socket that can be made slow.
 struct Wire {
     socket: TcpStream,
-    /// Bytes of one write at most.
+    /// Most bytes of one write.
     most: usize,
 }
 
@@ -159,7 +158,7 @@ impl Write for Wire {
 
 type Stream = StreamOwned<ServerConnection, Wire>;
 
-/// A server on a port of its own; it ends with the test process.
+/// A server on a free port. It ends with the test process.
 pub struct TlsPuppet {
     pub address: SocketAddr,
     pub requests: Arc<AtomicU64>,
@@ -168,12 +167,12 @@ pub struct TlsPuppet {
 }
 
 impl TlsPuppet {
-    /// Does with request number n (from 0, over all connections) what `act(n)` says.
+    /// Handles request number n (from 0, over all connections) with `act(n)`.
     pub fn start(config: ServerConfig, act: impl Fn(u64) -> Act + Send + Sync + 'static) -> TlsPuppet {
         TlsPuppet::start_slow(config, usize::MAX, act)
     }
 
-    /// The same with at most so many bytes in each segment, from the handshake on.
+    /// Starts a server like [`TlsPuppet::start`] with at most `most` bytes in each segment, from the handshake on.
     pub fn start_slow(
         config: ServerConfig,
         most: usize,
@@ -196,7 +195,7 @@ impl TlsPuppet {
     }
 }
 
-/// Does this with each connection, in a thread of its own.
+/// Calls `serve` with each connection, in a new thread.
 pub fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, serve) = (listener.local_addr().unwrap(), Arc::new(serve));
@@ -223,7 +222,7 @@ fn serve(stream: Stream, act: &(dyn Fn(u64) -> Act + Send + Sync), requests: &At
     }
 }
 
-/// Says whether the connection goes on.
+/// Performs `act`, and returns true if the connection continues.
 fn perform(act: Act, stream: &mut Stream) -> bool {
     match act {
         Act::Send(bytes) => stream.write_all(&bytes).is_ok(),

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_one_name_stays_and_a_full_table_takes_no_more() {
+    fn repeated_names_keep_their_order_and_a_full_table_takes_no_more() {
         let blocks = FieldBlocks::new(&requests(&[("http://a/", &["X: 1", "X: 2"])]), "http");
         assert_eq!(blocks.own[0].fields, b"\0\x01x\x011\0\x01x\x012");
         let large = format!("Y: {}", "y".repeat(TABLE_SIZE));

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_steps_share_is_put_into_the_table_by_the_first_that_has_all_of_it() {
+    fn the_first_request_with_all_shared_fields_fills_the_table() {
         let (mut source, mut decoder) = (made_in_run(FIRST), Decoder::keeping_text());
         let other = FIRST.replace("*/*", "text/html");
         let (_, fields, next) = block(&mut source, &mut decoder, &other, TableUse::Insert);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn places_in_the_table_are_those_of_their_order_whatever_the_order_of_a_request_is() {
+    fn table_indices_do_not_depend_on_the_order_of_a_request() {
         let (mut source, mut decoder) = (made_in_run(FIRST), Decoder::keeping_text());
         let turned = "GET / HTTP/1.1\r\nAccept: */*\r\nUser-Agent: t\r\nHost: a.test\r\n\r\n";
         let twice = FIRST.replace("Accept: */*\r\n", "Accept: */*\r\naccept: */*\r\n");
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_in_lower_case_and_what_is_about_the_connection_is_left_out() {
+    fn names_are_lower_case_and_connection_headers_are_left_out() {
         let mut decoder = Decoder::keeping_text();
         let request = "POST /x?y HTTP/1.1\r\nHost: a.test\r\nX-Token: A: b\r\nConnection: keep-alive\r\nCookie: a=b; c=d\r\n\
                        Content-Length: 4\r\n\r\nbody";

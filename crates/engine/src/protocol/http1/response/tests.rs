@@ -17,7 +17,7 @@ fn a_parser_is_as_new_after_start() {
 }
 
 #[test]
-fn nothing_of_a_body_is_kept_and_nothing_of_a_head_that_is_whole() {
+fn bodies_and_whole_heads_are_not_kept() {
     let mut parser = ResponseParser::new();
     assert_eq!(feed(&mut parser, b"HTTP/1.1 200 OK\r\nContent-Length: 52428800\r\n\r\n"), Ok(Parsed::Incomplete));
     let piece = vec![b'x'; 65_536];

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_wrong_says_nothing_of_its_name_and_none_is_so_by_chance() {
+    fn a_wrong_value_does_not_make_its_name_wrong() {
         let mut decoder = Decoder::new();
         assert_eq!(decoder.read(b"\x88\x40\x01a\x01\n").unwrap().wrong, Some(Cause::BadHead));
         // The name of that entry with another value, and values that other software uses.

@@ -35,7 +35,7 @@ fn a_request_says_the_preface_first_and_later_ones_are_short() {
 }
 
 #[test]
-fn a_request_has_started_when_its_first_byte_was_taken_and_is_sent_when_its_last_was() {
+fn a_request_starts_with_its_first_byte_and_is_sent_with_its_last() {
     let mut client = Client::new("PUT", &[], b"0123456789");
     client.begin(0);
     client.take();
@@ -297,7 +297,7 @@ fn a_peer_that_does_not_read_gets_nothing_new_until_it_does() {
 }
 
 #[test]
-fn what_a_server_goes_away_from_before_it_was_sent_is_not_sent() {
+fn an_unsent_request_is_not_sent_after_a_goaway() {
     let mut client = Client::new("PUT", &[], b"body");
     for tag in 0..2 {
         client.begin(tag);
@@ -316,7 +316,7 @@ fn what_a_server_goes_away_from_before_it_was_sent_is_not_sent() {
 }
 
 #[test]
-fn a_body_that_is_not_sent_leaves_its_window_to_those_that_go_on() {
+fn an_unsent_body_leaves_its_window_to_other_bodies() {
     let mut client = Client::new("PUT", &[], &vec![b'x'; 60_000]);
     client.take();
     client.receive_script(&Script::settings(&[(setting::INITIAL_WINDOW_SIZE, 40_000)]));
