@@ -1,4 +1,4 @@
-//! The page of an audit: what was found in somebody else's file, what shows it, and what is missing.
+//! The page of an audit: the findings in a file of another tool, the evidence, and the missing requests.
 
 use maud::{Markup, html};
 use truetail_analysis::audit::{Audit, AuditFinding, AuditStop};
@@ -10,19 +10,19 @@ use crate::document::{Document, Section, contents};
 use crate::figure::Figure;
 use crate::table::Table;
 
-/// So many stretches are in the table at most: the longest.
+/// Maximum number of stretches in the table. The longest ones are kept.
 const MAX_ROWS: usize = 200;
 
-/// An audit to make a page of.
+/// The content of the page of an audit.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditPage<'a> {
-    /// The files, each with what was found.
+    /// The audited files with their findings.
     pub reports: &'a [AuditReport],
-    /// The command that made it, without secrets.
+    /// The command that made the audit, without secrets.
     pub command: &'a str,
 }
 
-/// The page: one text that loads nothing.
+/// Returns the page as one text that loads nothing.
 pub fn audit_page(page: &AuditPage<'_>) -> String {
     let (title, sections) = match page.reports {
         [one] => (format!("Audit of {}", one.file), sections_of(one, page)),
@@ -52,7 +52,6 @@ fn sections_of(report: &AuditReport, page: &AuditPage<'_>) -> Vec<Section> {
     sections
 }
 
-/// All files in one section, below a table of them.
 fn sections_of_several(page: &AuditPage<'_>) -> Vec<Section> {
     let each = html! {
         @for report in page.reports {
@@ -87,7 +86,7 @@ fn summary(reports: &[AuditReport]) -> Markup {
     Table::new("The files beside each other", heads).with_words(2).with_rows(reports.iter().map(row)).markup()
 }
 
-/// The class by which the style sheet colours a finding.
+/// Returns the class of a finding in the style sheet.
 const fn class_of(finding: AuditFinding) -> &'static str {
     match finding {
         AuditFinding::NoneSeen => "valid",
@@ -114,7 +113,7 @@ fn finding(report: &AuditReport, words: &AuditWords) -> Markup {
     }
 }
 
-/// `of` ends the captions of tables, which are unique on a page.
+/// Returns the percentiles of a file. `of` ends the captions of tables, which must be unique on a page.
 fn percentiles(report: &AuditReport, words: &AuditWords, of: &str) -> Markup {
     let heads = ["percentile", "reported", "corrected", "bounds"];
     let table = Table::new(format!("Percentiles of the latency{of}"), heads).with_rows(words.rows.iter().cloned());
@@ -175,7 +174,7 @@ fn caption(audit: &Audit) -> &'static str {
     }
 }
 
-/// What could not be used, what a reader should know, and what the tool does; `None` where there is nothing to say.
+/// Returns unused data, notes, and habits of the tool; `None` if there is nothing to report.
 fn file(report: &AuditReport, words: &AuditWords) -> Option<Markup> {
     let has_words = !(words.unused.is_empty() && words.notes.is_empty() && words.habits.is_empty());
     has_words.then(|| {

@@ -1,4 +1,4 @@
-//! The page of several runs, none of which is the main one: the two loops of the demo, the series of a lab.
+//! The page of several equal runs, such as the two loops of the demo or the series of a lab.
 
 use maud::{Markup, html};
 use truetail_analysis::series::RunSeries;
@@ -11,47 +11,47 @@ use crate::figure::Figure;
 use crate::pictures;
 use crate::table::Table;
 
-/// Several runs to make a page of.
+/// The content of the page of several runs.
 #[derive(Clone, Debug)]
 pub struct ComparisonPage<'a> {
-    /// Its heading.
+    /// Heading of the page.
     pub title: &'a str,
-    /// What was compared, in a few sentences.
+    /// Description of the comparison, in a few sentences.
     pub about: &'a str,
-    /// What came of it, in a few sentences; may be empty.
+    /// Result of the comparison, in a few sentences; may be empty.
     pub result: &'a str,
-    /// The heads of the table; the first column names the rows.
+    /// Heads of the table. The first column names the rows.
     pub heads: Vec<String>,
-    /// The rows of the table.
+    /// Rows of the table.
     pub rows: Vec<Vec<String>>,
     /// Lines below the table.
     pub remarks: Vec<String>,
     /// The runs, in the order of the legend.
     pub runs: Vec<ComparedRun<'a>>,
-    /// Further pictures, each with its caption.
+    /// Further pictures with their captions.
     pub pictures: Vec<(Picture, String)>,
-    /// These pictures belong beside each other, where the window is wide enough.
+    /// True if the pictures belong side by side on wide windows.
     pub side_by_side: bool,
-    /// The command that made it, without secrets.
+    /// The command that made the comparison, without secrets.
     pub command: Option<String>,
 }
 
 /// A run in a comparison.
 #[derive(Clone, Debug)]
 pub struct ComparedRun<'a> {
-    /// What the legend calls it.
+    /// Name of the run in the legend.
     pub name: String,
-    /// What was found.
+    /// Findings of the run.
     pub findings: &'a Findings,
-    /// What is drawn of it.
+    /// Data for its pictures.
     pub series: &'a RunSeries,
-    /// Its own page, as a path from this one; `None` where it has none.
+    /// Path from this page to its own page, if any.
     pub page: Option<String>,
-    /// It was measured, so that its verdict is shown. Of a simulated run there is nothing to doubt.
+    /// True if the run was measured, so that its verdict is shown. Simulated runs need none.
     pub measured: bool,
 }
 
-/// The page: one text that loads nothing.
+/// Returns the page as one text that loads nothing.
 pub fn comparison_page(page: &ComparisonPage<'_>) -> String {
     let sections: Vec<Section> =
         [Some(result(page)), Some(percentiles(page)), more_pictures(page), Some(runs(page)), repeat(page)]

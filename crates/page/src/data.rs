@@ -1,4 +1,4 @@
-//! What the script of a page reads: the JSON in its element `#data`, and in the updates of a live page.
+//! Data for the script of a page: the JSON in its element `#data`, and in the updates of a live page.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use truetail_analysis::series::RunSeries;
 
 use crate::text::is_unprintable;
 
-/// The version of the data, for the script.
+/// Version of the data, for the script.
 pub const SCHEMA: &str = "truetail.page/1";
 
 /// The runs that a page shows.
@@ -15,28 +15,28 @@ pub const SCHEMA: &str = "truetail.page/1";
 pub struct PageData<'a> {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// The run is going on, and updates follow.
+    /// True if the run is still in progress and updates follow.
     pub live: bool,
-    /// The run that the page is about, and then others that are laid over its percentile curve.
+    /// The run of the page, followed by overlays for its percentile curve.
     pub runs: Vec<PageRun<'a>>,
 }
 
 /// A run on a page.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PageRun<'a> {
-    /// What the legend calls it.
+    /// Name of the run in the legend.
     pub name: String,
-    /// What is drawn of it.
+    /// Data for its pictures.
     pub series: &'a RunSeries,
 }
 
-/// `value` as JSON in one line, which may stand inside an element `script`: nothing in it ends the element or opens a
-/// comment, and it has no character that is not printable.
+/// Formats `value` as JSON in one line that is safe inside an element `script`. The JSON neither ends the element nor
+/// opens a comment, and has only printable characters.
 pub fn script_json(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).expect("every key is a text and every value has a JSON form");
     let mut safe = String::with_capacity(json.len());
     for c in json.chars() {
-        // These can only stand in a text, where JSON knows an escape for each.
+        // These characters occur only in strings, which have an escape for each of them.
         if c == '<' || is_unprintable(c) {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {

@@ -1,4 +1,4 @@
-//! What every page has: head, style, script and footer.
+//! The frame of every page: head, style, script and footer.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
@@ -7,36 +7,30 @@ use crate::data::script_json;
 use crate::script;
 use crate::text::visible;
 
-/// The style sheet of all pages.
 const STYLE: &str = include_str!("../assets/page.css");
-/// What a page may load: nothing but what stands in it. A live page also asks the server that it came from.
+/// Content security policy: a page loads nothing from elsewhere. A live page may also query its own server.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'";
 
-/// A page that is ready to be put together.
 pub(crate) struct Document<'a, D> {
-    /// What the tab of the browser says.
     pub(crate) title: &'a str,
-    /// Above the sections; it holds the heading of the page.
+    /// Content above the sections, with the heading of the page.
     pub(crate) header: Markup,
-    /// Sections with their ids.
     pub(crate) sections: &'a [Section],
-    /// What stands at the end.
+    /// Content at the end.
     pub(crate) footer: Markup,
-    /// For the script.
     pub(crate) data: &'a D,
 }
 
-/// A section of a page.
 pub(crate) struct Section {
     pub(crate) id: &'static str,
     pub(crate) heading: &'static str,
-    /// All of it but the heading.
+    /// Content without the heading.
     pub(crate) content: Markup,
 }
 
 impl Section {
-    /// Heading and content.
+    /// Returns heading and content.
     pub(crate) fn inner(&self) -> Markup {
         html! {
             h2 id={ (self.id) "-heading" } { (self.heading) }
@@ -46,7 +40,6 @@ impl Section {
 }
 
 impl<D: Serialize> Document<'_, D> {
-    /// The whole text.
     pub(crate) fn html(&self) -> String {
         let page = html! {
             (DOCTYPE)
@@ -73,12 +66,11 @@ impl<D: Serialize> Document<'_, D> {
                 }
             }
         };
-        // Here, so that no text can be forgotten. The signs that it puts in are no markup.
+        // Applied here so that no text can be forgotten. The inserted characters are not markup.
         visible(&page.into_string())
     }
 }
 
-/// Links to the sections.
 pub(crate) fn contents(sections: &[Section]) -> Markup {
     html! {
         nav aria-label="Contents" {

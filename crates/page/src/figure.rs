@@ -5,15 +5,13 @@ use truetail_report::plot::Picture;
 
 use crate::table::Table;
 
-/// A picture on a page.
 pub(crate) struct Figure<'a> {
-    /// What the script calls it.
+    /// Name of the picture in the script.
     pub(crate) name: &'static str,
-    /// As it is drawn without the script; `None` on a live page, where the script draws.
+    /// The static picture; `None` on a live page, because the script draws it.
     pub(crate) picture: Option<Picture>,
-    /// What it shows, and how to read it.
+    /// Description of the picture, and instructions for reading it.
     pub(crate) caption: &'a str,
-    /// The same in numbers.
     pub(crate) table: Table,
 }
 

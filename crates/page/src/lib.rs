@@ -1,20 +1,20 @@
-//! HTML pages: the page of a run, the page that moves while a run goes on, and the page to play with. A page is one text
-//! that loads nothing from elsewhere, and can be read without its script.
+//! HTML pages: the page of a run, its live version, and the interactive page. A page is one text that loads nothing
+//! from elsewhere, and that is readable without its script.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`run_page`], [`live_update`] | the page of a run, and what changes on it while the run goes on |
-//! | [`comparison_page`] | several runs beside each other |
-//! | [`audit_page`] | the audit of somebody else's files |
-//! | [`data`] | what the script of a page reads |
+//! | [`run_page`], [`live_update`] | the page of a run, and its updates during the run |
+//! | [`comparison_page`] | several runs side by side |
+//! | [`audit_page`] | the audit of files of other tools |
+//! | [`data`] | data for the script of a page |
 //! | [`text`] | text from outside, made visible |
-//! | `document` | what every page has: head, style, script, footer |
-//! | `figure`, `table` | a picture with its table; a table that screen readers understand |
+//! | `document` | the frame of every page: head, style, script, footer |
+//! | `figure`, `table` | a picture with its table; an accessible table |
 //! | `run` | the sections of the page of a run, a file each |
-//! | [`explore`] | the page to play with |
+//! | [`explore`] | the interactive page |
 //! | [`web`] | the local web server |
 //!
-//! Markup is written with `maud`: what is put into it is escaped, and every element is closed, or it does not compile.
+//! Markup is written with `maud`, which escapes inserted text and checks at compile time that every element is closed.
 
 mod audit;
 mod comparison;

@@ -1,6 +1,6 @@
-//! The scripts of the pages: files of `assets/` put together, so that a page loads nothing.
+//! The scripts of the pages, concatenated from files in `assets/`, so that a page loads nothing.
 
-/// Puts the files of a folder of `assets/` together, in this order, in a scope of their own.
+/// Concatenates files of a folder in `assets/`, in this order and in a scope.
 macro_rules! script {
     ($folder:literal: $($file:literal)+) => {
         concat!(
@@ -11,18 +11,18 @@ macro_rules! script {
     };
 }
 
-/// The script of all pages. It draws the series of a run as pictures that can be read, zoomed and saved. A page shows its
-/// static pictures without it. It loads nothing from elsewhere, and no data reach the page as markup.
+/// The script of all pages. It draws the series of a run as pictures that can be read, zoomed and saved. Without it, a
+/// page shows its static pictures. It loads nothing from elsewhere, and no data reach the page as markup.
 ///
-/// The data are those of `data.rs` and of `truetail_analysis::series`: times in ns, places on the time axis in s. It gives
-/// other scripts `truetail`: what `begin.js` names at its end.
+/// It reads the data of `data.rs` and `truetail_analysis::series`, with times in ns and positions on the time axis in
+/// s. Other scripts use the object `truetail`, whose members are listed at the end of `begin.js`.
 pub(crate) const PAGE: &str = script!("page":
     "figures" "scales" "axes" "panels" "curves" "elements" "view" "chart" "drawing" "shapes" "heat" "reading" "save" "charts"
     "pictures" "live" "begin"
 );
 
-/// The script of the page to play with, after [`PAGE`]: sliders whose settings the simulator behind the page answers. It
-/// draws the curves with [`PAGE`] and the requests over time itself. Everything is asked of the server that gave out the page.
+/// The script of the interactive page, for use after [`PAGE`]. It sends the settings of the sliders to the server of
+/// the page, draws the resulting curves with [`PAGE`], and draws the requests over time itself.
 pub(crate) const EXPLORE: &str = script!("explore":
     "page" "controls" "presets" "questions" "answer" "requests" "real" "begin"
 );

@@ -1,21 +1,21 @@
-//! Tables that screen readers understand: a caption, and a scope for each head. Cells hold numbers unless they have the class
-//! `w`, since a long run has thousands of numbers.
+//! Accessible tables: a caption, and a scope for each head. Cells hold numbers unless they have the class `w`, because
+//! a long run has thousands of numbers.
 
 use maud::{Markup, html};
 
 /// A table of texts. The first column names the rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// What it shows. Unique on the page, because it also names the area that can be scrolled.
+    /// Caption of the table. It is unique on the page, because it also names the scrollable area.
     caption: String,
     heads: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// How many columns from the left hold words; the others hold numbers.
+    /// Number of columns, from the left, that hold words. The other columns hold numbers.
     words: usize,
 }
 
 impl Table {
-    /// A table whose first column holds words and all others numbers.
+    /// Creates a table with words in the first column and numbers in all others.
     pub(crate) fn new<H: Into<String>>(caption: impl Into<String>, heads: impl IntoIterator<Item = H>) -> Table {
         Table {
             caption: caption.into(),
@@ -25,12 +25,12 @@ impl Table {
         }
     }
 
-    /// The same with so many columns of words.
+    /// Sets the number of columns with words.
     pub(crate) fn with_words(self, words: usize) -> Table {
         Table { words, ..self }
     }
 
-    /// The same with these rows; each has as many cells as there are heads.
+    /// Adds rows, with as many cells as there are heads.
     pub(crate) fn with_rows<R: IntoIterator<Item = String>>(mut self, rows: impl IntoIterator<Item = R>) -> Table {
         self.rows.extend(rows.into_iter().map(|row| row.into_iter().collect::<Vec<_>>()));
         debug_assert!(self.rows.iter().all(|row| row.len() == self.heads.len()));
@@ -41,7 +41,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The same without columns that say nothing: whose cells are all empty or a dash.
+    /// Removes columns whose cells are all empty or a dash.
     pub(crate) fn without_empty_columns(mut self) -> Table {
         let says_nothing = |column: &usize| self.rows.iter().all(|row| matches!(row[*column].as_str(), "" | "–"));
         let empty: Vec<usize> = (self.words..self.heads.len()).filter(says_nothing).collect();
@@ -52,7 +52,7 @@ impl Table {
         self
     }
 
-    /// The table, in an area that scrolls sideways where it is too wide. Nothing where it has no rows.
+    /// Returns the table in an area that scrolls sideways if necessary; empty without rows.
     pub(crate) fn markup(&self) -> Markup {
         html! {
             @if !self.is_empty() {

@@ -4,7 +4,7 @@ pub use truetail_report::text::visible;
 
 pub(crate) use truetail_report::text::is_unprintable;
 
-/// At most `most` characters of `text`, and how many more there are.
+/// Returns at most `most` characters of `text`, and the number of characters cut off.
 pub fn clipped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -1,4 +1,4 @@
-//! What came back so far: statuses, requests without an answer, causes of failures, targets.
+//! Results until now: statuses, requests without an answer, causes of failures, targets.
 
 use ratatui_core::text::Line;
 use truetail_model::record::Tally;
@@ -7,10 +7,10 @@ use truetail_report::{LiveState, number, words};
 use crate::look::{Emphasis, Look};
 use crate::text::Labelled;
 
-/// The most targets that are shown.
+/// Maximum number of targets on the screen.
 const MAX_TARGETS: usize = 30;
 
-/// Statuses, and what went wrong with requests that have ended. Those in flight are neither.
+/// Returns the statuses, and the failures of requests that have ended.
 pub(crate) fn lines(state: &LiveState, look: Look, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns);
     let statuses = &state.run.snapshot.statuses;
@@ -35,7 +35,7 @@ pub(crate) fn lines(state: &LiveState, look: Look, columns: u16) -> Labelled {
     text
 }
 
-/// A row a target, where there are several: requests, errors, quantiles. Names are cut at their beginning.
+/// Returns a row per target if there are several: requests, errors, quantiles. Cuts the beginning of long names.
 pub(crate) fn targets(state: &LiveState, look: Look, columns: u16) -> Vec<Line<'static>> {
     let rows = words::target_rows(&state.run, &state.findings, MAX_TARGETS);
     if rows.is_empty() {
@@ -55,7 +55,7 @@ pub(crate) fn targets(state: &LiveState, look: Look, columns: u16) -> Vec<Line<'
     all.iter().enumerate().map(line).collect()
 }
 
-/// The end of `name`, for that is what the paths of one service differ in.
+/// Returns the end of `name`, the part in which paths of one service differ.
 fn end_of(name: &str, most: usize, look: Look) -> String {
     let length = name.chars().count();
     if length <= most {

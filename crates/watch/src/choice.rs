@@ -1,11 +1,11 @@
-//! What is shown, and how keys change it.
+//! The content of the screen, and its changes by keys.
 
 use crate::keys::Key;
 
-/// What the screen shows.
+/// The pages of the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Page {
-    /// The most important of everything.
+    /// The most important parts of all pages.
     #[default]
     All,
     /// The pictures over time.
@@ -17,7 +17,7 @@ pub enum Page {
 impl Page {
     const ALL: [Page; 3] = [Page::All, Page::OverTime, Page::Answers];
 
-    /// What the page is called among the keys.
+    /// Returns the name of the page in the line of keys.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Page::All => "all",
@@ -26,29 +26,28 @@ impl Page {
         }
     }
 
-    /// The page that Tab shows next.
     pub(crate) fn next(self) -> Page {
         self.turned(1)
     }
 
-    /// The page `steps` further on, around the end.
+    /// Returns the page `steps` further, with wrap-around.
     fn turned(self, steps: usize) -> Page {
         let at = Page::ALL.iter().position(|page| *page == self).unwrap_or(0);
         Page::ALL[(at + steps) % Page::ALL.len()]
     }
 }
 
-/// What is kept between two screens: the page, and whether the help is shown.
+/// State that is kept between two screens: the page and the help.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Choice {
     /// The page.
     pub page: Page,
-    /// The help is shown in place of the page.
+    /// True if the help replaces the page.
     pub help: bool,
 }
 
 impl Choice {
-    /// What is shown after `key`.
+    /// Returns the state after `key`.
     pub fn after(self, key: Key) -> Choice {
         match key {
             Key::Stop | Key::Interrupt => self,

@@ -1,4 +1,4 @@
-//! The verdict, the gates and the checks so far.
+//! The current verdict, gates and checks.
 
 use truetail_report::words;
 use truetail_run::{Findings, GateState, Run, VerdictState};
@@ -6,7 +6,6 @@ use truetail_run::{Findings, GateState, Run, VerdictState};
 use crate::look::{Emphasis, Look};
 use crate::text::Labelled;
 
-/// The verdict and its reasons: only the first of each `most_lines` lines, or all of it.
 pub(crate) fn verdict(findings: &Findings, look: Look, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns);
     let verdict = &findings.verdict;
@@ -30,7 +29,7 @@ const fn emphasis_of(state: VerdictState) -> Emphasis {
     }
 }
 
-/// Each gate, then each check whose counts are known.
+/// Returns each gate, then each check with known counts.
 pub(crate) fn gates(run: &Run, findings: &Findings, look: Look, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns);
     for (number, gate) in findings.gates.iter().enumerate() {

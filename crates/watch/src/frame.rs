@@ -7,37 +7,37 @@ use ratatui_core::text::Line;
 use crate::look::{Emphasis, Look};
 use crate::time::Span;
 
-/// Columns of the labels and the blank behind them.
+/// Columns of the labels and the blank after them.
 const LABELS: u16 = 12;
 /// Columns of the captions and the blanks before them.
 const CAPTIONS: u16 = 22;
-/// A narrower plot goes without captions.
+/// Minimum width of a plot with captions.
 const NARROWEST: u16 = 24;
 
-/// How a row of the screen is divided.
+/// Layout of a row of the screen.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Frame {
-    /// What the terminal can show.
+    /// Capabilities of the terminal.
     pub look: Look,
-    /// The time axis, with as many columns as the plot.
+    /// Time axis, with as many columns as the plot.
     pub span: Span,
     has_captions: bool,
 }
 
 impl Frame {
-    /// The columns of a plot in an area of this width, and whether captions stand beside it.
+    /// Returns the columns of a plot in an area of this width, and true if it has captions.
     fn plot(width: u16) -> (u16, bool) {
         let rest = width.saturating_sub(LABELS);
         if rest >= NARROWEST + CAPTIONS { (rest - CAPTIONS, true) } else { (rest, false) }
     }
 
-    /// A frame for an area of this width, from the end of the warm-up to now.
+    /// Creates a frame from the end of the warm-up to now.
     pub(crate) fn new(look: Look, width: u16, from_s: f64, now_s: f64, end_s: Option<f64>) -> Frame {
         let (columns, has_captions) = Frame::plot(width);
         Frame { look, span: Span::of_run(from_s, now_s, end_s, usize::from(columns)), has_captions }
     }
 
-    /// Writes a label beside row `y`, right-aligned.
+    /// Writes a right-aligned label next to row `y`.
     pub(crate) fn label(&self, text: &str, area: Rect, y: u16, buffer: &mut Buffer) {
         let text = self.look.printable(text);
         let room = usize::from(LABELS - 1);
@@ -45,7 +45,7 @@ impl Frame {
         buffer.set_line(area.x, y, &line, area.width.min(LABELS));
     }
 
-    /// Writes what stands behind the plot in row `y`.
+    /// Writes the caption of row `y`, after the plot.
     pub(crate) fn caption(&self, line: Line<'static>, area: Rect, y: u16, buffer: &mut Buffer) {
         if self.has_captions {
             let x = area.right().saturating_sub(CAPTIONS - 2).max(area.x);
@@ -53,7 +53,6 @@ impl Frame {
         }
     }
 
-    /// The part of `area` that the plot covers.
     pub(crate) fn plot_area(&self, area: Rect) -> Rect {
         let (width, _) = Frame::plot(area.width);
         Rect { x: area.x + LABELS.min(area.width), width, ..area }
@@ -69,7 +68,6 @@ impl Frame {
     }
 }
 
-/// `20s`, `2.5s`.
 fn seconds(time_s: f64) -> String {
     format!("{}s", (time_s * 10.0).round() / 10.0)
 }

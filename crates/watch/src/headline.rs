@@ -1,4 +1,4 @@
-//! What is measured, and how far it is.
+//! The measured target, and the progress of the run.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -9,13 +9,13 @@ use truetail_run::Run;
 use crate::look::{Emphasis, Look};
 use crate::text::draw_lines;
 
-/// The target and the load, in as many lines as that takes.
+/// Returns the target and the load, in as many lines as necessary.
 pub(crate) fn title(run: Option<&Run>, look: Look, columns: u16) -> Vec<Line<'static>> {
     let text = run.map_or("waiting for the first results".to_owned(), words::headline);
     look.wrap(&text, columns).iter().map(|line| Line::from(look.span(Emphasis::Bold, line))).collect()
 }
 
-/// A bar, and the time behind it.
+/// Draws a bar, with the time after it.
 pub(crate) fn draw_position(progress: &RunProgress, stopping: bool, look: Look, area: Rect, buffer: &mut Buffer) {
     let (text, emphasis) = position(progress, stopping);
     let text = Line::from(look.span(emphasis, &text));
@@ -37,7 +37,7 @@ pub(crate) fn draw_position(progress: &RunProgress, stopping: bool, look: Look, 
     buffer.set_line(area.x, area.y, &line, area.width);
 }
 
-/// `12s / 60s`, and what the run waits for where that is the answers to its last requests.
+/// Returns the position, such as `12s / 60s`, or the number of answers that a stopping run waits for.
 fn position(progress: &RunProgress, stopping: bool) -> (String, Emphasis) {
     if stopping {
         let text = format!("stopping: waiting for {} answers", number::count(progress.in_flight));

@@ -10,20 +10,19 @@ use truetail_report::number;
 use crate::frame::Frame;
 use crate::look::{Emphasis, Look, Palette};
 
-/// Colours of a terminal with 256, from few requests to many: visible on dark and on light, and in this order for those who
-/// tell few colours apart, because each is brighter than the one before.
+/// Terminal colours out of 256, from few requests to many, visible on dark and light backgrounds. Each is brighter than
+/// the one before, so that their order is visible even without colour vision.
 const COLORS: [u8; 7] = [54, 61, 31, 36, 77, 148, 226];
-/// Without colours, from few to many.
+/// Shades without colours, from few requests to many.
 const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
-/// The same in ASCII.
+/// ASCII characters, from few requests to many.
 const ASCII: [char; 4] = ['.', ':', '*', '#'];
 
-/// How cells are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ink {
-    /// Two cells a character, each with a colour.
+    /// Two cells per character, each with a colour.
     HalfBlocks,
-    /// One cell a character, by a character that covers more or less.
+    /// One cell per character, by a character that covers more or less.
     Characters([char; 4]),
 }
 
@@ -43,7 +42,7 @@ impl Ink {
         }
     }
 
-    /// The level of a cell with `count` of at most `largest` requests, on a logarithmic scale; `None` for an empty cell.
+    /// Returns the level of a cell with `count` of at most `largest` requests, on a logarithmic scale; `None` if empty.
     fn level(self, count: u64, largest: u64) -> Option<usize> {
         let highest = match self {
             Ink::HalfBlocks => COLORS.len() - 1,
@@ -53,7 +52,7 @@ impl Ink {
         (count > 0).then(|| ((share * highest as f64).round() as usize).min(highest))
     }
 
-    /// A character for the cells of one row of the screen, the upper one last.
+    /// Returns a character for the cells of one row of the screen, the upper one last.
     fn symbol(self, levels: &[Option<usize>]) -> Option<(char, Style)> {
         let color = |level: usize| Color::Indexed(COLORS[level]);
         match (self, levels) {
@@ -70,20 +69,18 @@ impl Ink {
     }
 }
 
-/// What of a heat map is drawn on how many rows.
+/// Layout of a heat map on the rows of the screen.
 struct Grid<'a> {
     map: &'a HeatMap,
     ink: Ink,
-    /// The lowest row of the map that has a count.
+    /// The lowest row of the map with a count.
     lowest: usize,
-    /// How many rows of the map share a cell.
     rows_per_cell: usize,
-    /// Rows of the screen.
     height: usize,
 }
 
 impl<'a> Grid<'a> {
-    /// `None` where the map has no count, or there is no room.
+    /// Creates a layout; `None` if the map has no count or there is no room.
     fn new(map: &'a HeatMap, look: Look, height: u16) -> Option<Grid<'a>> {
         let used = || map.cells.iter().flatten().filter(|(_, count)| *count > 0).map(|(row, _)| usize::from(*row));
         let (lowest, highest) = used().min().zip(used().max())?;
@@ -97,7 +94,7 @@ impl<'a> Grid<'a> {
         self.height * self.ink.cells_per_row()
     }
 
-    /// The counts of the cells of a column of the terminal, the lowest first.
+    /// Returns the counts of the cells in a column of the terminal, the lowest first.
     fn column(&self, frame: &Frame, column: usize, axis: &TimeAxis) -> Vec<u64> {
         let mut counts = vec![0u64; self.cells()];
         for cells in frame.span.sources(column, axis).filter_map(|source| self.map.cells.get(source)) {
@@ -111,14 +108,13 @@ impl<'a> Grid<'a> {
         counts
     }
 
-    /// Where the row of the screen begins that is `row` rows above the lowest, ns.
+    /// Returns the lower edge, in ns, of the row of the screen that is `row` rows above the lowest.
     fn begins_ns(&self, row: usize) -> f64 {
         let rows = self.lowest + row * self.ink.cells_per_row() * self.rows_per_cell;
         self.map.lowest_ns * self.map.row_factor.powi(i32::try_from(rows).unwrap_or(i32::MAX))
     }
 
-    /// Round times and the rows that hold them: powers of ten, or where those are fewer than two, also twice and five times
-    /// those.
+    /// Returns round times with their rows: powers of ten, or if fewer than two fit, also their double and fivefold.
     fn marks(&self) -> Vec<(usize, u64)> {
         let of = |steps: &[f64]| -> Vec<(usize, u64)> {
             let within = |row: usize| round_between(self.begins_ns(row), self.begins_ns(row + 1), steps);
@@ -129,7 +125,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// The largest time in `[from, to)`, in nanoseconds, that is a power of ten times one of `steps`.
+/// Returns the largest time in `[from, to)`, in nanoseconds, that is a power of ten times one of `steps`.
 fn round_between(from: f64, to: f64, steps: &[f64]) -> Option<u64> {
     let exponent = to.max(1.0).log10().floor() as i32;
     let candidates = [exponent, exponent - 1].into_iter().flat_map(|exponent| {
@@ -139,14 +135,14 @@ fn round_between(from: f64, to: f64, steps: &[f64]) -> Option<u64> {
     candidates.filter(|value| (from..to).contains(value)).reduce(f64::max).map(|value| value.round() as u64)
 }
 
-/// How many rows of the screen the map can use.
+/// Returns the number of rows of the screen that the map can use.
 pub(crate) fn useful_rows(map: &HeatMap, look: Look) -> u16 {
     let Some(grid) = Grid::new(map, look, u16::MAX) else { return 0 };
     let used = map.cells.iter().flatten().map(|(row, _)| usize::from(*row)).max().unwrap_or(0) + 1 - grid.lowest;
     u16::try_from(used.div_ceil(grid.ink.cells_per_row())).unwrap_or(u16::MAX)
 }
 
-/// Draws the map into `area`; above it, where there are any, a row of the requests without an answer.
+/// Draws the map into `area`. Above it, draws a row of the requests without an answer, if any.
 pub(crate) fn draw(map: &HeatMap, axis: &TimeAxis, frame: &Frame, area: Rect, buffer: &mut Buffer) {
     let has_unanswered = map.unanswered.iter().any(|count| *count > 0);
     let mut area = area;
@@ -192,7 +188,7 @@ fn draw_unanswered(map: &HeatMap, axis: &TimeAxis, frame: &Frame, area: Rect, bu
     frame.caption(Line::from(caption), area, area.y, buffer);
 }
 
-/// What the brightest and the darkest cell stand for.
+/// Draws the meaning of the brightest and the darkest cell.
 fn legend(ink: Ink, largest: u64, frame: &Frame, area: Rect, buffer: &mut Buffer) {
     let sample = |level: usize| match ink {
         Ink::HalfBlocks => Span::styled("█", Style::new().fg(Color::Indexed(COLORS[level]))),

@@ -1,18 +1,17 @@
-//! What the keys and the marks mean.
+//! The meaning of the keys and the marks.
 
 use ratatui_core::text::Line;
 
 use crate::look::{Emphasis, Look};
 use crate::text::Labelled;
 
-/// The keys that are always shown.
+/// Returns the line of keys that is always shown.
 pub(crate) fn keys(look: Look, next_page: &str) -> Line<'static> {
     let key = |name: &str| look.span(Emphasis::Bold, name);
     let what = |text: &str| look.span(Emphasis::Faint, text);
     Line::from(vec![key("q"), what(" stop   "), key("Tab"), what(&format!(" {next_page}   ")), key("?"), what(" help")])
 }
 
-/// The page of help.
 pub(crate) fn page(look: Look, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns).with_margin(16);
     let lines = [

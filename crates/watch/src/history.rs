@@ -1,14 +1,14 @@
-//! What was seen of a run while it was watched.
+//! The observed progress of a run.
 //!
-//! What a run has recorded holds requests that have ended, so its last columns lack those in flight. The counters of the
-//! workers lack nothing, so rates, backlog and requests in flight are drawn from looks at them.
+//! The record of a run holds only ended requests, so its last columns lack requests in flight. The counters of the
+//! workers are complete. Rates, backlog and requests in flight are therefore drawn from looks at the counters.
 
 use truetail_model::time::Nanos;
 use truetail_report::RunProgress;
 
-/// Looks that are kept. Beyond it every second one is dropped: at four a second that is after eight minutes.
+/// Maximum number of looks. Above it, every second look is dropped; at four a second, that is after eight minutes.
 const MOST: usize = 2048;
-/// Current rates are means over at least this time.
+/// Minimum time over which current rates are means.
 const LATELY: Nanos = Nanos::from_secs(1);
 
 /// Looks at the counters of a run, in order of time.
@@ -17,17 +17,15 @@ pub struct History {
     looks: Vec<RunProgress>,
 }
 
-/// Rates over a time, per second.
+/// Rates per second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Rates {
-    /// Requests sent.
     pub sent: f64,
-    /// Answers.
     pub answered: f64,
 }
 
 impl History {
-    /// Adds a look. One that is not later than the last replaces it.
+    /// Adds a look, and removes looks that are not earlier than it.
     pub fn add(&mut self, look: RunProgress) {
         while self.looks.last().is_some_and(|last| last.elapsed >= look.elapsed) {
             self.looks.pop();
@@ -42,12 +40,12 @@ impl History {
         self.looks.push(look);
     }
 
-    /// The latest look.
+    /// Returns the latest look.
     pub fn latest(&self) -> Option<&RunProgress> {
         self.looks.last()
     }
 
-    /// The rates of now; `None` before there are two looks.
+    /// Returns the current rates; `None` before there are two looks.
     pub(crate) fn rates_now(&self) -> Option<Rates> {
         let now = self.latest()?;
         let then = now.elapsed.saturating_sub(LATELY);
@@ -55,15 +53,15 @@ impl History {
         rates_between(&self.looks[before], now)
     }
 
-    /// The rates over `[from, to)` in seconds, between the looks that enclose it as closely as possible; `None` where there
-    /// are no two, or the latest look is before the end.
+    /// Returns the rates over `[from, to)` in seconds, between the looks that enclose it most closely; `None` without
+    /// two looks, or if the latest look is before the end.
     pub(crate) fn rates(&self, from: f64, to: f64) -> Option<Rates> {
         let first = self.looks.partition_point(|look| look.elapsed.as_secs_f64() <= from).checked_sub(1)?;
         let last = self.looks.partition_point(|look| look.elapsed.as_secs_f64() < to);
         rates_between(self.looks.get(first)?, self.looks.get(last)?)
     }
 
-    /// The looks in `[from, to)`, in seconds.
+    /// Returns the looks in `[from, to)`, in seconds.
     pub(crate) fn looks(&self, from: f64, to: f64) -> &[RunProgress] {
         let at = |time: f64| self.looks.partition_point(|look| look.elapsed.as_secs_f64() < time);
         let (first, last) = (at(from), at(to));

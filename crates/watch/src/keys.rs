@@ -1,6 +1,6 @@
-//! What keys mean. In raw mode Ctrl-C is a key, too.
+//! The keys. In raw mode, Ctrl-C is a key too.
 
-/// What somebody at the terminal asks for.
+/// A command of the user at the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Key {
     /// End the run (`q`).
@@ -18,24 +18,24 @@ pub enum Key {
 }
 
 const ESCAPE: u8 = 0x1b;
-/// No key of a terminal sends more bytes than this.
+/// Maximum number of bytes that a key sends.
 const LONGEST: usize = 16;
 
-/// Makes keys of the bytes that a terminal sends. A key such as an arrow is several bytes that begin with that of Esc, and
-/// a slow connection may part them.
+/// Parser of the bytes that a terminal sends. A key such as an arrow sends several bytes, beginning with that of Esc,
+/// and a slow connection may separate them.
 #[derive(Default, Debug)]
 pub struct KeyParser {
-    /// Bytes from Esc on that are not yet a whole key.
+    /// Bytes from Esc on that are not yet a complete key.
     pending: Vec<u8>,
 }
 
 impl KeyParser {
-    /// The keys in `bytes`. Keys without a meaning here are left out.
+    /// Returns the keys in `bytes`. Ignores keys without a meaning.
     pub fn parse(&mut self, bytes: &[u8]) -> Vec<Key> {
         bytes.iter().filter_map(|byte| self.add(*byte)).collect()
     }
 
-    /// Nothing has come for a while: an Esc that was not followed by anything was the key.
+    /// Handles a pause in the input. A pending Esc was then the key itself.
     pub fn pause(&mut self) -> Option<Key> {
         let alone = self.pending == [ESCAPE];
         self.pending.clear();
@@ -56,7 +56,7 @@ impl KeyParser {
     }
 
     fn add_to_sequence(&mut self, byte: u8) -> Option<Key> {
-        // Esc twice, or a new sequence in place of one that never ended. Nothing may hide Ctrl-C.
+        // Esc twice, or a new sequence after an unfinished one. Nothing may hide Ctrl-C.
         if byte == ESCAPE || byte == 0x03 {
             let before = self.pause();
             if byte == ESCAPE {

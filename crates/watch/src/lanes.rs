@@ -1,4 +1,4 @@
-//! Pictures of one row: how a figure went over time.
+//! One-row pictures of a figure over time.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -10,7 +10,7 @@ use crate::frame::Frame;
 use crate::history::History;
 use crate::look::Emphasis;
 
-/// A row: a value a column, and how to write the smallest and the largest.
+/// A row with a value per column, and a format for the smallest and the largest value.
 pub(crate) struct Lane {
     label: String,
     values: Vec<Option<f64>>,
@@ -22,19 +22,19 @@ impl Lane {
         Lane { label: label.to_owned(), values: (0..frame.span.columns).map(value).collect(), write }
     }
 
-    /// Requests sent per second, by when they were sent.
+    /// Requests sent per second, by the time when they were sent.
     pub(crate) fn sent(frame: &Frame, history: &History) -> Lane {
         let value = |column| rates(frame, history, column).map(|rates| rates.sent);
         Lane::new("sent", frame, value, number::rate)
     }
 
-    /// Answers per second, by when they came.
+    /// Answers per second, by the time when they came.
     pub(crate) fn answered(frame: &Frame, history: &History) -> Lane {
         let value = |column| rates(frame, history, column).map(|rates| rates.answered);
         Lane::new("answered", frame, value, number::rate)
     }
 
-    /// The most requests in flight.
+    /// Maximum number of requests in flight.
     pub(crate) fn in_flight(frame: &Frame, history: &History) -> Lane {
         let value = |column: usize| {
             let (from, to) = frame.span.times(column);
@@ -43,7 +43,7 @@ impl Lane {
         Lane::new("in flight", frame, value, whole)
     }
 
-    /// The largest backlog; only for a run of which it is known at each moment how many arrivals are due.
+    /// Maximum backlog. Requires a run whose number of due arrivals is known at each moment.
     pub(crate) fn backlog(frame: &Frame, history: &History) -> Lane {
         let value = |column: usize| {
             let (from, to) = frame.span.times(column);
@@ -53,17 +53,17 @@ impl Lane {
         Lane::new("backlog", frame, value, whole)
     }
 
-    /// A quantile of the response time, by when requests were due.
+    /// A quantile of the response time, by intended start.
     pub(crate) fn response_time(frame: &Frame, series: &RunSeries, q: f64) -> Lane {
         Lane::quantile(frame, series, &series.response_time, q, "")
     }
 
-    /// A quantile of the generator lag, by when requests were due.
+    /// A quantile of the generator lag, by intended start.
     pub(crate) fn generator_lag(frame: &Frame, series: &RunSeries, q: f64) -> Lane {
         Lane::quantile(frame, series, &series.generator_lag, q, "lag ")
     }
 
-    /// The quantile `q`, or the largest value where no column has enough requests for it.
+    /// The quantile `q`, or the largest value if no column has enough requests for it.
     fn quantile(frame: &Frame, series: &RunSeries, of: &[QuantileSeries], q: f64, what: &str) -> Lane {
         let has_values = |one: &&QuantileSeries| one.values_ns.iter().any(Option::is_some);
         let find = |q: f64| of.iter().find(|one| one.q == q).filter(has_values);
@@ -73,12 +73,11 @@ impl Lane {
         Lane::new(&label, frame, value, |ns| number::time(ns as u64))
     }
 
-    /// True if there is anything to draw.
     pub(crate) fn has_values(&self) -> bool {
         self.values.iter().any(Option::is_some)
     }
 
-    /// Draws it into the first row of `area`.
+    /// Draws the lane into the first row of `area`.
     pub(crate) fn draw(&self, frame: &Frame, area: Rect, buffer: &mut Buffer) {
         let plot = frame.plot_area(area);
         frame.label(&self.label, area, area.y, buffer);
@@ -87,7 +86,6 @@ impl Lane {
         frame.caption(Line::from(frame.look.span(Emphasis::Plain, &self.range())), area, area.y, buffer);
     }
 
-    /// `998/s…1000/s`.
     fn range(&self) -> String {
         let values = || self.values.iter().flatten().copied();
         let ends = values().reduce(f64::min).zip(values().reduce(f64::max));
@@ -105,7 +103,7 @@ fn whole(value: f64) -> String {
     number::count(value as u64)
 }
 
-/// Draws pauses into the first row of `area`: `g` where the generator stood still, `s` where the server did.
+/// Draws pauses into the first row of `area`: `g` for the generator, `s` for the server.
 pub(crate) fn draw_pauses(pauses: &[PauseSpan], frame: &Frame, area: Rect, buffer: &mut Buffer) {
     let plot = frame.plot_area(area);
     frame.label("pauses", area, area.y, buffer);
@@ -119,7 +117,7 @@ pub(crate) fn draw_pauses(pauses: &[PauseSpan], frame: &Frame, area: Rect, buffe
         for column in first..=last {
             let x = plot.x.saturating_add(column as u16);
             let is_generator = buffer.cell((x, plot.y)).is_some_and(|cell| cell.symbol() == "g");
-            // Where both stood still, the server may have been waiting for the generator.
+            // If both paused, the server may have been waiting for the generator.
             if x < plot.right() && !is_generator {
                 buffer.set_line(x, plot.y, &Line::from(frame.look.span(emphasis, letter)), 1);
             }

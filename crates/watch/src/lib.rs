@@ -1,17 +1,17 @@
-//! The full-screen view of a run that is going on, for a terminal.
+//! The full-screen terminal view of a run in progress.
 //!
-//! This crate draws cells and knows no terminal: it opens none, reads no key and no clock. The caller gives it what was
-//! measured ([`View`]), gets the cells of a screen, and sends to its terminal what [`paint`] says.
+//! This crate draws cells and uses no terminal, keyboard or clock. The caller provides the measured state ([`View`]),
+//! gets the cells of a screen, and sends the output of [`paint`] to its terminal.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | `view` | the whole screen: its parts, its pages, and where they stand |
-//! | `rows` | who gets how many rows |
-//! | `headline`, `decisions`, `load`, `quantiles`, `answers`, `help` | the parts that are text |
-//! | `frame`, `time`, `heat_map`, `lanes` | the parts that are pictures over time |
-//! | `history` | what was seen of the run's counters |
-//! | `look`, `text` | what the terminal can show; lines with a label |
-//! | `choice`, `keys` | the pages, and what keys do |
+//! | `view` | the whole screen: its parts, its pages, and their places |
+//! | `rows` | distribution of the rows |
+//! | `headline`, `decisions`, `load`, `quantiles`, `answers`, `help` | parts with text |
+//! | `frame`, `time`, `heat_map`, `lanes` | parts with pictures over time |
+//! | `history` | the observed counters of the run |
+//! | `look`, `text` | capabilities of the terminal; lines with a label |
+//! | `choice`, `keys` | the pages, and the keys |
 //! | `paint` | cells as escape sequences |
 
 mod answers;

@@ -1,4 +1,4 @@
-//! Rates of now, and how many requests wait.
+//! Current rates, and the number of waiting requests.
 
 use truetail_model::workload::LoadModelKind;
 use truetail_report::{LiveState, RunProgress, number};
@@ -7,7 +7,7 @@ use crate::history::History;
 use crate::look::{Emphasis, Look};
 use crate::text::Labelled;
 
-/// Offered, sent and answered per second; backlog, requests in flight and errors.
+/// Returns offered, sent and answered requests per second, and backlog, requests in flight and errors.
 pub(crate) fn lines(state: Option<&LiveState>, history: &History, look: Look, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns);
     let rates = history.rates_now();
@@ -37,27 +37,27 @@ fn waiting(state: Option<&LiveState>, progress: &RunProgress) -> (String, Emphas
     (text, if progress.failed > 0 { Emphasis::Doubt } else { Emphasis::Plain })
 }
 
-/// Arrivals that are due and not sent: of now with even spacing, else of the moment of `state`. `None` where users decide
-/// what is due.
+/// Returns the arrivals that are due and not sent: at the latest look with even spacing, or else at the time of
+/// `state`. `None` if users decide when arrivals are due.
 fn backlog(state: &LiveState, progress: &RunProgress) -> Option<u64> {
     let seen = if is_due_known(state) { progress } else { &state.progress };
     let is_open = state.run.facts.offered.model == LoadModelKind::Open;
     is_open.then(|| seen.planned.saturating_sub(seen.sent))
 }
 
-/// Whether it is known of each moment, without asking anybody, how many arrivals are due.
+/// Returns true if the schedule determines the number of due arrivals at each moment.
 pub(crate) fn is_due_known(state: &LiveState) -> bool {
     let offered = &state.run.facts.offered;
     offered.model == LoadModelKind::Open && offered.spacing.as_deref() == Some("even")
 }
 
-/// Planned arrivals per second in the last whole columns, as many as make a second; `None` before there is one.
+/// Returns the planned arrivals per second in the last complete columns, over about a second; `None` without any.
 fn offered_now(state: &LiveState) -> Option<f64> {
     let (time, planned) = (&state.series.time, &state.series.load.planned_per_s);
     if time.column_s <= 0.0 {
         return None;
     }
-    // The last column is still being filled.
+    // The last column is still incomplete.
     let whole = planned.len().min(time.columns).checked_sub(1)?;
     let last = ((1.0 / time.column_s).ceil() as usize).clamp(1, whole.max(1));
     let last = &planned[whole.saturating_sub(last)..whole];

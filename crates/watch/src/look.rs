@@ -1,29 +1,29 @@
-//! What the terminal can show, and how text is emphasized there.
+//! Capabilities of the terminal, and emphasis of text.
 
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::text::Span;
 
-/// The colours of a terminal.
+/// Colours of a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Palette {
-    /// None: `NO_COLOR` is set. Text may be bold or faint.
+    /// No colours: `NO_COLOR` is set. Text may be bold or faint.
     Monochrome,
-    /// The sixteen of any terminal with colours.
+    /// The sixteen colours of any colour terminal.
     Basic,
-    /// 256 of them.
+    /// 256 colours.
     Indexed,
 }
 
-/// What the terminal can show. The caller says so: this crate does not look.
+/// Capabilities of the terminal, as stated by the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Look {
-    /// Its colours.
+    /// Colours.
     pub palette: Palette,
-    /// Use characters beyond ASCII.
+    /// True if characters beyond ASCII are allowed.
     pub unicode: bool,
 }
 
-/// How text is emphasized; as on the screen that ends a run.
+/// Emphasis of text, as in the summary of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Emphasis {
     Plain,
@@ -50,27 +50,26 @@ impl Look {
         }
     }
 
-    /// Text with an emphasis, without anything that could control the terminal.
+    /// Returns text with an emphasis, without control characters.
     pub(crate) fn span(self, emphasis: Emphasis, text: &str) -> Span<'static> {
         Span::styled(self.printable(text), self.style(emphasis))
     }
 
-    /// `text` without control characters, and in ASCII where the terminal has nothing else.
+    /// Returns `text` without control characters, and in ASCII if the terminal supports nothing else.
     pub(crate) fn printable(self, text: &str) -> String {
         self.report().printable(text)
     }
 
-    /// `text` in lines of at most `columns`, as [`Look::printable`].
+    /// Wraps [`Look::printable`] `text` in lines of at most `columns`.
     pub(crate) fn wrap(self, text: &str, columns: u16) -> Vec<String> {
         self.report().wrap(text, usize::from(columns.max(1)))
     }
 
-    /// Text without colours for the functions of the report.
+    /// Returns a style without colours for the functions of the report.
     pub(crate) fn report(self) -> truetail_report::Style {
         truetail_report::Style { color: false, unicode: self.unicode, ..truetail_report::Style::default() }
     }
 
-    /// One of two characters, the second of them ASCII.
     pub(crate) const fn either(self, unicode: char, ascii: char) -> char {
         if self.unicode { unicode } else { ascii }
     }

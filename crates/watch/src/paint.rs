@@ -1,12 +1,12 @@
-//! What has to be sent to a terminal so that it shows the next screen.
+//! The output that makes a terminal show the next screen.
 
 use std::fmt::Write;
 
 use ratatui_core::buffer::{Buffer, Cell};
 use ratatui_core::style::{Color, Modifier};
 
-/// The escape sequences and characters that turn a terminal that shows `before` into one that shows `next`: only the cells
-/// that differ, and the whole screen where there is none before or its size was another.
+/// Returns the escape sequences and characters that change a terminal from `before` to `next`. They cover only cells
+/// that differ, or the whole screen if there is no screen before or its size was different.
 pub fn paint(before: Option<&Buffer>, next: &Buffer) -> String {
     let mut text = String::new();
     let same_size = before.filter(|before| before.area == next.area);
@@ -26,7 +26,7 @@ pub fn paint(before: Option<&Buffer>, next: &Buffer) -> String {
             write_style(&mut text, cell);
         }
         text.push_str(cell.symbol());
-        // Where the terminal and this crate disagree on the width of a character, the next one is placed anew.
+        // The terminal may disagree on the width of the character, so the next one gets an explicit position.
         place = cell.symbol().is_ascii().then_some((x + 1, y));
     }
     if style.is_some() {
@@ -52,7 +52,7 @@ fn write_style(text: &mut String, cell: &Cell) {
             Color::Green => drop(write!(text, ";{}", plain + 2)),
             Color::Yellow => drop(write!(text, ";{}", plain + 3)),
             Color::Indexed(number) => drop(write!(text, ";{indexed};5;{number}")),
-            // Nothing else is used here.
+            // No other colours are used here.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The table of quantiles so far.
+//! The table of current quantiles.
 
 use ratatui_core::text::{Line, Span};
 use truetail_model::record::Metric;
@@ -8,20 +8,18 @@ use truetail_run::{Distribution, Findings};
 use crate::look::{Emphasis, Look};
 use crate::text::Labelled;
 
-/// Blanks between columns.
 const GAP: usize = 2;
-/// The order in which quantiles are kept where there are fewer rows.
+/// Quantiles in the order in which they are kept if there are fewer rows.
 const BY_IMPORTANCE: [&str; 7] = ["p99", "p50", "max", "p99.9", "p90", "p95", "p99.99"];
-/// The headline.
 const HEADLINE: &str = BY_IMPORTANCE[0];
 
-/// Response time, its interval, service time and generator lag, a row a quantile.
+/// A row per quantile: response time, its interval, service time and generator lag.
 pub(crate) struct Table {
     look: Look,
     columns: usize,
-    /// What stands in place of the table where it would say nothing: in saturation, and before the first answer.
+    /// Text in place of an empty table: in saturation, and before the first answer.
     stand_in: Labelled,
-    /// A row a quantile, in ascending order.
+    /// A row per quantile, in ascending order.
     rows: Vec<[String; 5]>,
 }
 
@@ -45,12 +43,11 @@ impl Table {
         Table { look, columns: usize::from(columns), stand_in, rows }
     }
 
-    /// How many rows it takes with every quantile.
     pub(crate) fn height(&self) -> u16 {
         if self.stand_in.lines.is_empty() { self.rows.len() as u16 + 1 } else { self.stand_in.rows() }
     }
 
-    /// The lines for this many rows of the screen: the heads and the most important quantiles.
+    /// Returns the lines for this many rows of the screen: the heads and the most important quantiles.
     pub(crate) fn lines(&self, height: u16) -> Vec<Line<'static>> {
         if !self.stand_in.lines.is_empty() {
             return self.stand_in.lines.clone();
@@ -66,7 +63,7 @@ impl Table {
         all.iter().enumerate().map(|(number, row)| self.line(number, row, &kept, &all)).collect()
     }
 
-    /// The columns that fit: without room for all, the interval goes first, then service time, then generator lag.
+    /// Returns the columns that fit. Drops first the interval, then service time, then generator lag.
     fn fitting(&self, rows: &[[String; 5]]) -> Vec<usize> {
         let mut kept = vec![0, 1, 2, 3, 4];
         for least_important in [2, 3, 4] {

@@ -1,51 +1,47 @@
-//! Who gets how many rows of the screen.
+//! Distribution of the rows of the screen.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-/// Rows that a block asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Demand {
-    /// Lower ranks are served first; among equals, the block that stands higher.
+    /// Rank. Lower ranks are served first; at equal ranks, the higher block on the screen is.
     pub rank: u8,
-    /// How many more rows.
+    /// Number of additional rows.
     pub rows: u16,
-    /// All of them or none.
+    /// True if the block needs all of these rows or none.
     pub whole: bool,
 }
 
-/// Draws a part of the screen into a rectangle.
 type Draw<'a> = dyn Fn(Rect, &mut Buffer) + 'a;
 
-/// A part of the screen.
 pub(crate) struct Block<'a> {
-    /// The first demand is what the block needs to be there at all; the others come on top.
+    /// The first demand is the minimum of the block; the other demands are additional.
     demands: Vec<Demand>,
     draw: Box<Draw<'a>>,
 }
 
 impl<'a> Block<'a> {
-    /// A block that is left out where `least` rows cannot be had.
+    /// Creates a block that is omitted if fewer than `least` rows are available.
     pub(crate) fn new(rank: u8, least: u16, draw: impl Fn(Rect, &mut Buffer) + 'a) -> Block<'a> {
         Block { demands: vec![Demand { rank, rows: least, whole: true }], draw: Box::new(draw) }
     }
 
-    /// The same with up to `rows` more, where all that is of a lower rank has been served.
+    /// Demands up to `rows` more, once all lower ranks have been served.
     pub(crate) fn and(mut self, rank: u8, rows: u16) -> Block<'a> {
         self.demands.push(Demand { rank, rows, whole: false });
         self
     }
 
-    /// An empty row, for the eye, if one is left.
+    /// Creates an optional empty row.
     pub(crate) fn gap() -> Block<'a> {
         Block::new(LAST, 1, |_, _| {})
     }
 }
 
-/// The rank of what is nice to have.
 pub(crate) const LAST: u8 = 100;
 
-/// Draws the blocks below each other, from the top of `area`.
+/// Draws the blocks one below the other, from the top of `area`.
 pub(crate) fn stack(blocks: &[Block<'_>], area: Rect, buffer: &mut Buffer) {
     let demands: Vec<&[Demand]> = blocks.iter().map(|block| &block.demands[..]).collect();
     let mut y = area.y;
@@ -57,7 +53,7 @@ pub(crate) fn stack(blocks: &[Block<'_>], area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The rows of each block; together at most `rows`.
+/// Returns the rows of each block; together at most `rows`.
 fn share_out(blocks: &[&[Demand]], rows: u16) -> Vec<u16> {
     let mut given = vec![0; blocks.len()];
     let mut left = rows;
@@ -102,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_more_rows_are_given_than_there_are_and_none_is_kept_back(
+        fn the_rows_given_are_at_most_all_and_none_is_wasted(
             asked in prop::collection::vec((0u8..5, 1u16..9, 0u8..5, 0u16..9), 0..12),
             rows in 0u16..80,
         ) {
@@ -117,7 +113,7 @@ mod tests {
             for (block, given) in blocks.iter().zip(&given) {
                 prop_assert!(*given == 0 || *given >= block[0].rows);
                 prop_assert!(*given <= block[0].rows + block[1].rows);
-                // Who is not there at all did not fit into what is left.
+                // An omitted block did not fit into the remaining rows.
                 prop_assert!(*given > 0 || block[0].rows > rows - sum);
             }
         }

@@ -1,4 +1,4 @@
-//! Lines with a label in the margin, cut to the rows and columns that there are.
+//! Lines with a label in the margin, cut to the available rows and columns.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -8,30 +8,30 @@ use crate::look::{Emphasis, Look};
 
 /// Columns before the text.
 const MARGIN: usize = 13;
-/// A screen with fewer columns has labels on the text, not in a margin.
+/// Minimum width of a screen with a margin. On a narrower screen, labels and text share the line.
 const NARROW: u16 = 50;
 
-/// Text below a label, or beside it.
+/// Text below a label, or next to it.
 pub(crate) struct Labelled {
     look: Look,
     columns: u16,
     margin: usize,
-    /// All lines, as if there were room for them.
+    /// All lines, regardless of the available rows.
     pub lines: Vec<Line<'static>>,
 }
 
 impl Labelled {
-    /// Nothing yet, for an area of this many columns.
+    /// Creates an empty text for an area of this many columns.
     pub(crate) fn new(look: Look, columns: u16) -> Labelled {
         Labelled { look, columns, margin: MARGIN, lines: Vec::new() }
     }
 
-    /// The same with labels of up to this many columns, the blanks behind them included.
+    /// Sets the width of the labels in columns, including the blanks after them.
     pub(crate) fn with_margin(self, margin: usize) -> Labelled {
         Labelled { margin, ..self }
     }
 
-    /// Adds text, wrapped. Its first word is emphasized, or all of it where `whole` is true.
+    /// Adds text, wrapped. Emphasizes its first word, or all of it if `whole` is true.
     pub(crate) fn add(&mut self, label: &str, text: &str, emphasis: Emphasis, whole: bool) {
         let label = &self.look.printable(label);
         let margin = if self.columns < NARROW { label.chars().count() + 1 } else { self.margin };
@@ -50,18 +50,16 @@ impl Labelled {
         }
     }
 
-    /// How many rows all lines take.
     pub(crate) fn rows(&self) -> u16 {
         u16::try_from(self.lines.len()).unwrap_or(u16::MAX)
     }
 
-    /// Draws as many as there is room for; the last row says if there are more.
     pub(crate) fn draw(&self, area: Rect, buffer: &mut Buffer) {
         draw_lines(&self.lines, self.look, area, buffer);
     }
 }
 
-/// Draws as many lines as there is room for; the last one ends in a mark if there are more.
+/// Draws as many lines as fit. The last one ends in a mark if lines were cut off.
 pub(crate) fn draw_lines(lines: &[Line<'static>], look: Look, area: Rect, buffer: &mut Buffer) {
     for (line, y) in lines.iter().zip(area.y..area.bottom()) {
         let (end, _) = buffer.set_line(area.x, y, line, area.width);

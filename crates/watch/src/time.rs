@@ -1,26 +1,26 @@
-//! The time axis: which columns of the terminal stand for which part of the run.
+//! The time axis: a mapping from columns of the terminal to times of the run.
 
 use truetail_analysis::series::TimeAxis;
 
 /// A part of the run, divided into columns of the terminal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Span {
-    /// Where it begins, in seconds since the origin.
+    /// Start in seconds since the origin.
     pub from_s: f64,
-    /// Where it ends: later.
+    /// End in seconds since the origin, after the start.
     pub to_s: f64,
-    /// How many columns of the terminal it has.
+    /// Number of columns of the terminal.
     pub columns: usize,
 }
 
-/// A run that has just begun is drawn on an axis of this many seconds.
+/// Minimum length of the axis, in seconds.
 const SHORTEST_S: f64 = 10.0;
-/// A run that ends later than planned by up to this share of its length keeps its axis, and its last answers are not drawn.
+/// Share of the planned length by which a run may end late without a longer axis. Its last answers are then not drawn.
 const DRAINED: f64 = 0.1;
 
 impl Span {
-    /// The time from the end of the warm-up to now, on an axis that ends at ten seconds, twenty, forty and so on, or
-    /// where the run does. So columns stay where they are for a long time, and little of the terminal is drawn again.
+    /// Returns the time from the end of the warm-up to now. The axis ends after ten seconds, twenty, forty and so on,
+    /// or at the end of the run. Columns therefore rarely change, and little of the terminal is redrawn.
     pub(crate) fn of_run(from_s: f64, now_s: f64, end_s: Option<f64>, columns: usize) -> Span {
         let mut length = SHORTEST_S;
         while from_s + length < now_s {
@@ -35,14 +35,13 @@ impl Span {
         (self.to_s - self.from_s) / self.columns as f64
     }
 
-    /// The times of a column: from, to.
     pub(crate) fn times(self, column: usize) -> (f64, f64) {
         let at = |column: usize| self.from_s + self.column_s() * column as f64;
         (at(column), at(column + 1))
     }
 
-    /// The columns of `axis` that a column of the terminal shows: those whose middle is inside it, and where there is none,
-    /// because they are wider, the one that holds its middle. So no arrival is drawn twice where several share a column.
+    /// Returns the columns of `axis` that a column of the terminal shows: all whose middle is inside it, or if they are
+    /// wider, the one that holds its middle. So no arrival is drawn twice if several columns share a terminal column.
     pub(crate) fn sources(self, column: usize, axis: &TimeAxis) -> std::ops::Range<usize> {
         if axis.columns == 0 || axis.column_s <= 0.0 {
             return 0..0;
@@ -58,13 +57,13 @@ impl Span {
         if inside { place as usize..place as usize + 1 } else { 0..0 }
     }
 
-    /// The largest of the values that a column of the terminal shows.
+    /// Returns the largest of the values that a column of the terminal shows.
     pub(crate) fn largest(self, column: usize, axis: &TimeAxis, values: &[Option<u64>]) -> Option<u64> {
         let range = self.sources(column, axis);
         values.get(range.start..range.end.min(values.len()))?.iter().flatten().copied().max()
     }
 
-    /// The column that a time falls into, if it is inside.
+    /// Returns the column of a time, if it is inside.
     pub(crate) fn column_of(self, time_s: f64) -> Option<usize> {
         let place = ((time_s - self.from_s) / self.column_s()).floor();
         (place >= 0.0 && place < self.columns as f64).then_some(place as usize)

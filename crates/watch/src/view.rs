@@ -1,4 +1,4 @@
-//! The whole screen: which parts it has, and where they stand.
+//! The whole screen: its parts, and their places.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -15,32 +15,32 @@ use crate::rows::{Block, LAST, stack};
 use crate::text::{Labelled, draw_lines};
 use crate::{answers, decisions, headline, heat_map, help, load};
 
-/// A run that is going on, as the screen shows it.
+/// A run in progress, as the screen shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The latest results; `None` before the first.
+    /// The latest results; `None` before the first ones.
     pub state: Option<&'a LiveState>,
-    /// The looks at its counters.
+    /// Looks at the counters of the run.
     pub history: &'a History,
-    /// No more requests are sent, because it is being stopped.
+    /// True if the run is being stopped and sends no more requests.
     pub stopping: bool,
     /// The latest note, which is printed again after the run.
     pub note: Option<&'a str>,
-    /// The page.
+    /// Page and help.
     pub choice: Choice,
-    /// What the terminal can show.
+    /// Capabilities of the terminal.
     pub look: Look,
 }
 
-/// From this many columns on, figures stand beside the pictures.
+/// Minimum number of columns for figures next to the pictures.
 const WIDE: u16 = 132;
-/// The columns of the figures then.
+/// Columns of these figures.
 const FIGURES: u16 = 74;
-/// With fewer rows, figures and pictures do not stand beside each other.
+/// Minimum number of rows for figures next to the pictures.
 const LOW: u16 = 16;
 
 impl View<'_> {
-    /// Draws the view over all of `buffer`, whatever its size.
+    /// Draws the view over all of `buffer`, of any size.
     pub fn draw(&self, buffer: &mut Buffer) {
         let area = buffer.area;
         buffer.reset();
@@ -95,7 +95,6 @@ impl View<'_> {
         }
     }
 
-    /// Verdict, gates, rates, quantiles.
     fn figures(&self, columns: u16) -> Vec<Block<'_>> {
         let look = self.look;
         let mut blocks = Vec::new();
@@ -114,12 +113,10 @@ impl View<'_> {
         blocks
     }
 
-    /// Rates of now, and how many requests wait.
     fn load(&self, columns: u16) -> Vec<Block<'_>> {
         vec![labelled(load::lines(self.state, self.history, self.look, columns), [5, 6, 9], 1)]
     }
 
-    /// All reasons, statuses, errors and targets.
     fn details(&self, columns: u16) -> Vec<Block<'_>> {
         let Some(state) = self.state else { return Vec::new() };
         let look = self.look;
@@ -139,11 +136,10 @@ impl View<'_> {
         blocks
     }
 
-    /// The heat map, the lanes under it, and their time axis.
     fn pictures(&self, area: Rect) -> Vec<Block<'_>> {
         let (Some(state), Some(frame)) = (self.state, self.frame(area.width)) else { return Vec::new() };
         let series = &state.series;
-        // One more for requests without an answer.
+        // One more row for requests without an answer.
         let useful = heat_map::useful_rows(&series.heat_map, self.look).saturating_add(1);
         let beyond = |rows: u16| useful.saturating_sub(rows);
         let heat = move |area: Rect, buffer: &mut Buffer| {
@@ -162,7 +158,7 @@ impl View<'_> {
         blocks
     }
 
-    /// The lanes, from top to bottom, with their ranks.
+    /// Returns the lanes, from top to bottom, with their ranks.
     fn lanes(&self, state: &LiveState, frame: &Frame) -> Vec<(u8, Lane)> {
         let (series, history) = (&state.series, self.history);
         let mut lanes = vec![
@@ -179,7 +175,7 @@ impl View<'_> {
         lanes
     }
 
-    /// The frame of the pictures; `None` where there is nothing to draw yet.
+    /// Returns the frame of the pictures; `None` if there is nothing to draw yet.
     fn frame(&self, columns: u16) -> Option<Frame> {
         let (state, progress) = (self.state?, self.history.latest()?);
         let offered = &state.run.facts.offered;
@@ -189,7 +185,8 @@ impl View<'_> {
     }
 }
 
-/// Text as a block: its first `least` lines by the first rank, up to three by the second, the rest by the third.
+/// Returns text as a block: `least` lines have the first rank, lines up to the third the second, further ones the
+/// third.
 fn labelled<'a>(text: Labelled, ranks: [u8; 3], least: u16) -> Block<'a> {
     let rows = text.rows();
     let [first, more, all] = ranks;

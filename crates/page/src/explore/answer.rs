@@ -1,4 +1,4 @@
-//! What a change of a slider is answered with: curves, table, timeline and a sentence, as JSON.
+//! The answer to a change of a slider: curves, table, timeline and a summary, as JSON.
 
 use std::thread::{self, ScopedJoinHandle};
 
@@ -15,17 +15,15 @@ use truetail_run::{Quantile, Run, Verdict};
 use super::backend::SimulatedLoops;
 use super::settings::{MAX_REQUESTS, SimulationPlan};
 
-/// Stalls in the timeline are marked up to this many.
 const MAX_STALLS: usize = 200;
-/// How much of the time around a stall the timeline shows, as a part of the stall: as much before it, and twice as much
-/// after.
+/// Minimum margin around a stall in the timeline. A longer stall has its length as margin after, and half of it before.
 const LEAST_AROUND: Nanos = Nanos::from_millis(20);
 
-/// A curve as the script draws it: a run of the page with one curve.
+/// A curve in the form of the script: a run of the page with one curve.
 #[derive(Serialize)]
 pub(super) struct NamedCurve {
     name: &'static str,
-    /// The class of its colour.
+    /// Class of its colour.
     role: &'static str,
     series: OneCurve,
 }
@@ -41,32 +39,31 @@ impl NamedCurve {
     }
 }
 
-/// A table of texts, its first column the names of the rows.
+/// A table of texts. The first column names the rows.
 #[derive(Serialize)]
 pub(super) struct TextTable {
     pub(super) heads: Vec<&'static str>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
-/// What part of the run the timeline shows.
+/// Part of the run in the timeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TimelineView {
-    /// All of it.
+    /// The whole run.
     Whole,
-    /// Around the first stall, if there is one.
+    /// The time around the first stall, or else the whole run.
     FirstStall,
 }
 
-/// Both loops over time.
 #[derive(Serialize)]
 struct Timeline {
     #[serde(flatten)]
     requests: RequestTimeline,
-    /// When the service stalls: (from, to) in seconds, at most [`MAX_STALLS`].
+    /// Times of the stalls: (from, to) in seconds, at most [`MAX_STALLS`].
     stalls: Vec<(f64, f64)>,
 }
 
-/// A verdict and its reasons, for reading.
+/// A verdict and its reasons, as text.
 #[derive(Serialize)]
 pub(super) struct VerdictText {
     state: &'static str,
@@ -84,7 +81,6 @@ impl VerdictText {
     }
 }
 
-/// The quantiles of a loop.
 #[derive(Serialize)]
 struct LoopQuantiles {
     name: &'static str,
@@ -92,11 +88,10 @@ struct LoopQuantiles {
     quantiles: Vec<Quantile>,
 }
 
-/// The answer.
 #[derive(Serialize)]
 pub(super) struct Answer {
     schema: &'static str,
-    /// The settings that it answers, as they stand in a link.
+    /// The settings, as in a link.
     settings: String,
     summary: String,
     notes: Vec<String>,
@@ -106,7 +101,6 @@ pub(super) struct Answer {
     timeline: Option<Timeline>,
 }
 
-/// The loops, and how exact they are known.
 struct Seen {
     open: ExactTimes,
     closed: ExactTimes,
@@ -115,11 +109,10 @@ struct Seen {
 }
 
 impl Answer {
-    /// The answer to `settings`, which mean `plan`.
     pub(super) fn new(settings: String, plan: &SimulationPlan, loops: &SimulatedLoops, view: TimelineView) -> Answer {
         let window = window(plan, view);
         let (seen, timeline) = thread::scope(|scope| {
-            // Curves are computed at the same time, since a person waits for them.
+            // Compute the curves in parallel, because a person waits for them.
             let closed = scope.spawn(|| {
                 let corrected = exact_times(CurveKind::Corrected, &loops.corrected);
                 (exact_times(CurveKind::ClosedLoopShadow, &loops.closed), corrected)
@@ -180,7 +173,7 @@ fn notes(plan: &SimulationPlan, loops: &SimulatedLoops) -> Vec<String> {
     notes
 }
 
-/// What the picture shows, in three sentences.
+/// Describes the picture in three sentences.
 fn summary(seen: &Seen, timeline: Option<&RequestTimeline>) -> String {
     let at = |quantiles: &[Quantile]| quantiles.iter().find(|quantile| quantile.q == 0.99).copied();
     let mut sentences = Vec::new();
@@ -228,7 +221,6 @@ fn table(seen: &Seen) -> TextTable {
     TextTable { heads: vec!["", "closed loop", "corrected", "open loop", "truth", "truth / closed"], rows }
 }
 
-/// The schedules of the stalls.
 fn stall_schedules(plan: &SimulationPlan) -> impl Iterator<Item = StallSchedule> + '_ {
     plan.scenario.service.faults.iter().filter_map(Fault::stall_schedule)
 }

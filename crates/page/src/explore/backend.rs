@@ -1,4 +1,4 @@
-//! What the page needs of simulator, server and engine, none of which it knows.
+//! The interface of the page to the simulator, the server and the engine.
 
 use std::sync::Arc;
 
@@ -9,104 +9,103 @@ use super::settings::{RealPlan, Settings, SimulationPlan};
 /// Settings with a name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Preset {
-    /// Such as `02-single-hiccup`, or the name of a lab.
+    /// Name, such as `02-single-hiccup` or the name of a lab.
     pub name: String,
-    /// What it shows, in a sentence.
+    /// Description in one sentence.
     pub about: String,
-    /// The settings themselves.
+    /// The settings.
     pub settings: Settings,
 }
 
-/// What each loop saw in virtual time.
+/// Results of each loop in virtual time.
 #[derive(Clone, Debug)]
 pub struct SimulatedLoops {
-    /// On the schedule.
+    /// The open loop, on a schedule.
     pub open: Run,
-    /// Users who wait for their answers.
+    /// The closed loop, of users that wait for their answers.
     pub closed: Run,
     /// The closed loop with HdrHistogram's correction.
     pub corrected: Run,
-    /// How many requests of `corrected` are reconstructed.
+    /// Number of reconstructed requests in `corrected`.
     pub reconstructed: u64,
 }
 
-/// Which loop a run on real sockets measures.
+/// The loop that a run on real sockets measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MeasuredLoop {
-    /// On the schedule.
+    /// The open loop, on a schedule.
     Open,
-    /// Users who wait for their answers.
+    /// The closed loop, of users that wait for their answers.
     Closed,
 }
 
-/// A run on real sockets, done.
+/// A completed run on real sockets.
 #[derive(Clone, Debug)]
 pub struct MeasuredRun {
-    /// What it measured.
+    /// The measured loop.
     pub measured: MeasuredLoop,
-    /// What was recorded.
+    /// The recorded run.
     pub run: Run,
-    /// What follows from it.
+    /// Findings of the run.
     pub findings: Findings,
 }
 
-/// How far a run on real sockets is.
+/// Progress of a run on real sockets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RealProgress {
-    /// What it measures now.
+    /// The loop that is being measured.
     pub measured: MeasuredLoop,
     /// Seconds since this loop began.
     pub elapsed_s: f64,
-    /// Seconds for which it sends; `None` where a number of requests ends it.
+    /// Seconds of sending; `None` if a number of requests ends it.
     pub sends_for_s: Option<f64>,
-    /// Requests sent so far.
+    /// Requests sent until now.
     pub sent: u64,
-    /// Requests answered so far.
+    /// Requests answered until now.
     pub answered: u64,
 }
 
-/// Where the runs on real sockets stand. There is one at a time.
+/// State of the runs on real sockets. At most one is in progress.
 #[derive(Clone, Debug)]
 pub enum RealState {
-    /// None was started yet.
+    /// No run was started.
     Idle,
-    /// One is going on.
+    /// A run is in progress.
     Running(RealProgress),
-    /// The last one is done. Its settings, and its loops in the order in which they were measured.
+    /// The last run is complete. Holds its settings, and its loops in the order of their measurement.
     Done(Box<Settings>, Arc<Vec<MeasuredRun>>),
-    /// The last one was cancelled.
+    /// The last run was cancelled.
     Cancelled,
-    /// The last one failed: why, in a sentence.
+    /// The last run failed, for this reason in one sentence.
     Failed(String),
 }
 
 /// Simulator, server and engine.
 pub trait Backend: Send + Sync {
-    /// The settings that the page offers by name, the first of which it begins with; at least one.
+    /// Returns the named settings of the page, at least one. The page starts with the first one.
     fn presets(&self) -> Vec<Preset>;
 
     /// Simulates each loop.
     ///
     /// # Errors
-    /// Why it is impossible, in a sentence.
+    /// The reason that the simulation is impossible, in one sentence.
     fn simulate(&self, plan: &SimulationPlan) -> Result<SimulatedLoops, String>;
 
-    /// The run of the open loop alone, with all that a verdict looks at.
+    /// Simulates only the open loop, with all data for a verdict.
     ///
     /// # Errors
-    /// As [`Backend::simulate`].
+    /// The reason that the simulation is impossible, in one sentence.
     fn open_loop(&self, plan: &SimulationPlan) -> Result<Run, String>;
 
-    /// Starts a run of `plan`, which follows from `settings`, on real sockets of this machine's loopback interface, and
-    /// returns at once.
+    /// Starts a run of `plan`, made from `settings`, on the loopback interface of this machine, and returns at once.
     ///
     /// # Errors
-    /// Why it is impossible, in a sentence: for example because another one is going on.
+    /// The reason that the run is impossible, in one sentence, such as another run in progress.
     fn start_real(&self, settings: Settings, plan: RealPlan) -> Result<(), String>;
 
-    /// Where the runs stand.
+    /// Returns the state of the runs.
     fn real(&self) -> RealState;
 
-    /// Ends the run that goes on, if there is one.
+    /// Ends the run in progress, if any.
     fn cancel_real(&self);
 }

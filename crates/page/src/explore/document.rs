@@ -10,7 +10,6 @@ use crate::script;
 
 const STYLES: [&str; 2] = [include_str!("../../assets/page.css"), include_str!("../../assets/explore.css")];
 
-/// What the script needs to know.
 #[derive(Serialize)]
 struct PageSettings<'a> {
     token: &'a str,
@@ -24,7 +23,6 @@ struct PresetData<'a> {
     settings: String,
 }
 
-/// The page.
 pub(super) fn document(presets: &[Preset], token: &str) -> String {
     let data = PageSettings { token, presets: presets.iter().map(preset_data).collect() };
     let page = html! {
@@ -64,7 +62,7 @@ fn preset_data(preset: &Preset) -> PresetData<'_> {
     PresetData { name: &preset.name, about: &preset.about, settings: preset.settings.to_query() }
 }
 
-/// JSON that cannot end the element that it stands in.
+/// Formats JSON that cannot end its HTML element.
 fn json(data: &PageSettings<'_>) -> String {
     let json = serde_json::to_string(data).expect("every key is a text and every value has a JSON form");
     json.replace('<', "\\u003c")
@@ -232,7 +230,7 @@ fn controls() -> Markup {
     }
 }
 
-/// Settings that are switched on and off together.
+/// Returns settings that are switched on and off together.
 fn group(key: &str, label: &str, content: Markup) -> Markup {
     html! {
         fieldset data-group=(key) {
@@ -257,7 +255,6 @@ fn control(field: Field, explanation: &str) -> Markup {
     }
 }
 
-/// The slider, and beside it a box for exact numbers.
 fn slider(spec: &FieldSpec, is_whole: bool) -> Markup {
     let unit = spec.unit.symbol();
     let exact = if unit.is_empty() {

@@ -3,14 +3,14 @@
 //! | address | answer |
 //! |---|---|
 //! | `GET /` | the page |
-//! | `POST /simulate?view=whole` | the settings in the body, simulated |
-//! | `POST /verdict` | what truetail would say about the run of the open loop |
+//! | `POST /simulate?view=whole` | the simulation of the settings in the body |
+//! | `POST /verdict` | truetail's verdict on the run of the open loop |
 //! | `POST /real?closed=yes` | starts a run on real sockets with the settings in the body |
-//! | `POST /real/state` | where it stands |
+//! | `POST /real/state` | its state |
 //! | `POST /real/cancel` | ends it |
 //!
-//! All but the page itself need the token that is in the page, as a header. Pages of other sites can neither read it nor
-//! set that header, so they can start nothing here.
+//! All addresses except the page require the token of the page as a header. Pages of other sites can neither read the
+//! token nor set the header, so they cannot start anything.
 
 use serde::Serialize;
 
@@ -21,32 +21,30 @@ use super::measured::RealAnswer;
 use super::settings::{Settings, SettingsError};
 use crate::web::{Handler, Request, Response};
 
-/// The header that holds the token.
 const TOKEN_HEADER: &str = "x-truetail-token";
 
-/// The page to play with.
+/// The interactive page.
 pub struct ExplorePage<B> {
     backend: B,
     token: String,
     page: String,
 }
 
-/// Why there is no answer.
 #[derive(Serialize)]
 struct Refusal<'a> {
-    /// The setting in question; empty where none is.
+    /// The setting in question; empty if the error concerns no particular setting.
     key: &'a str,
     error: &'a str,
 }
 
 impl<B: Backend> ExplorePage<B> {
-    /// A page over `backend`. `token` is a secret that nobody can guess, of letters and digits.
+    /// Creates a page over `backend`. `token` is a secret of letters and digits that cannot be guessed.
     pub fn new(backend: B, token: String) -> ExplorePage<B> {
         let page = document(&backend.presets(), &token);
         ExplorePage { backend, token, page }
     }
 
-    /// Simulator, server and engine of this page.
+    /// Returns the simulator, server and engine of this page.
     pub fn backend(&self) -> &B {
         &self.backend
     }

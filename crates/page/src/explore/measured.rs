@@ -1,4 +1,4 @@
-//! What is shown of a run on real sockets: how far it is, and then its curves beside the simulated ones.
+//! A run on real sockets on the page: its progress, and later its curves next to the simulated ones.
 
 use serde::Serialize;
 use truetail_analysis::series::{CurveKind, PercentileCurve, series};
@@ -11,18 +11,18 @@ use super::answer::{NamedCurve, TextTable, VerdictText};
 use super::backend::{Backend, MeasuredLoop, MeasuredRun, RealProgress, RealState, SimulatedLoops};
 use super::settings::Settings;
 
-/// Where the runs on real sockets stand, for the script.
+/// State of the runs on real sockets, for the script.
 #[derive(Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub(super) enum RealAnswer {
     Idle,
     Running {
         progress: String,
-        /// In [0, 1], of the loop that is measured; `None` where a number of requests ends it.
+        /// Progress of the current loop in [0, 1]; `None` if a number of requests ends it.
         done: Option<f64>,
     },
     Done {
-        /// The settings it was run with, as they stand in a link.
+        /// The settings of the run, as in a link.
         settings: String,
         loops: Vec<MeasuredText>,
     },
@@ -32,19 +32,17 @@ pub(super) enum RealAnswer {
     },
 }
 
-/// A loop that was measured.
 #[derive(Serialize)]
 pub(super) struct MeasuredText {
     name: &'static str,
     curve: NamedCurve,
     verdict: VerdictText,
-    /// Each quantile as measured and as simulated.
     table: TextTable,
     quantiles: Vec<Quantile>,
 }
 
 impl RealAnswer {
-    /// `backend` simulates what was measured once more, to compare.
+    /// Converts a state. `backend` simulates the measured settings again for comparison.
     pub(super) fn of(state: RealState, backend: &dyn Backend) -> RealAnswer {
         match state {
             RealState::Idle => RealAnswer::Idle,
@@ -105,7 +103,7 @@ fn measured_text(measured: &MeasuredRun, simulated: &SimulatedLoops) -> Measured
     }
 }
 
-/// The curve of a measured run, as far as the sample carries it; without a point where it carries none.
+/// Returns the curve of a measured run, up to the percentiles that its sample supports; possibly without points.
 fn carried_curve(measured: &MeasuredRun) -> PercentileCurve {
     let curves = series(&measured.run, &measured.findings).curves;
     let found = curves.into_iter().find(|curve| curve.kind == CurveKind::ResponseTime);

@@ -1,14 +1,14 @@
-//! The page to play with: sliders for a service and a load, and at once what a closed loop, its correction and an open
-//! loop say about it, beside the truth.
+//! The interactive page: sliders for a service and a load. It shows at once the results of a closed loop, of its
+//! correction and of an open loop, next to the truth.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`settings`] | what the sliders say, with ranges; the text of a link; the scenario that it means |
-//! | [`backend`] | what the page needs of simulator, server and engine, none of which it knows |
-//! | `answer` | what a change of a slider is answered with |
-//! | `measured` | what is shown of a run on real sockets |
-//! | `document` | the HTML of the page |
-//! | `handler` | the addresses of the page |
+//! | [`settings`] | values of the sliders, with ranges; text of a link; the resulting scenario |
+//! | [`backend`] | interface to the simulator, the server and the engine |
+//! | `answer` | answer to a change of a slider |
+//! | `measured` | runs on real sockets on the page |
+//! | `document` | HTML of the page |
+//! | `handler` | addresses of the page |
 
 mod answer;
 pub mod backend;

@@ -1,4 +1,4 @@
-//! What came back: statuses, errors, and the first answers that failed a check.
+//! The answers: statuses, errors, and the first answers that failed a check.
 
 use maud::{Markup, html};
 use truetail_report::{number, words};
@@ -12,13 +12,13 @@ use crate::pictures;
 use crate::table::Table;
 use crate::text::clipped;
 
-/// The most answers that are shown; their file has them all.
+/// Maximum number of failed answers on the page. Their file has all of them.
 const MAX_FAILED_ANSWERS: usize = 20;
-/// The most that is shown of a header or a body, in characters.
+/// Maximum length of a header or a body on the page, in characters.
 const LONGEST_TEXT: usize = 4_096;
-/// So many bytes of a body are kept.
+/// Maximum number of bytes that a run keeps of a body.
 const KEPT_OF_A_BODY: u64 = 4_096;
-/// The most header fields that are shown of an answer.
+/// Maximum number of header fields per answer on the page.
 const MAX_HEADERS: usize = 50;
 
 pub(super) fn section(page: &RunPage<'_>) -> Section {

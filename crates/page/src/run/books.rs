@@ -1,4 +1,4 @@
-//! Where every planned arrival went.
+//! The outcomes of all planned arrivals.
 
 use maud::{Markup, html};
 use truetail_model::record::Tally;

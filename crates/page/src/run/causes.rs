@@ -1,4 +1,4 @@
-//! What delayed the start of requests, how regular they were, and how response time depends on the rate.
+//! Start delay, gaps between requests, and response time by rate.
 
 use std::ops::Range;
 
@@ -14,7 +14,6 @@ use crate::figure::Figure;
 use crate::pictures;
 use crate::table::Table;
 
-/// The start delay by owner.
 pub(super) fn delay(page: &RunPage<'_>) -> Section {
     Section { id: "delay", heading: "Start delay, by who caused it", content: delay_content(page) }
 }
@@ -54,7 +53,7 @@ fn delay_table(series: &RunSeries) -> Table {
         .without_empty_columns()
 }
 
-/// Gaps between requests against those that were planned.
+/// Returns the section of planned and real gaps between requests.
 pub(super) fn gaps(page: &RunPage<'_>) -> Section {
     let content = match &page.series.gaps {
         Some(gaps) => html! {
@@ -84,7 +83,7 @@ fn gaps_table(gaps: &GapSeries) -> Table {
     }))
 }
 
-/// Response time by rate, where the rate moved.
+/// Returns the section of response time by rate, if the rate changed.
 pub(super) fn rate(page: &RunPage<'_>) -> Option<Section> {
     if page.series.by_rate.is_empty() {
         return None;

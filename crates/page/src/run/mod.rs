@@ -1,18 +1,18 @@
-//! The page of a run: its sections in their order, a file each.
+//! The page of a run: its sections in order, a file each.
 //!
 //! | section | content |
 //! |---|---|
-//! | `verdict` | can the measurement be trusted, what came of gates and checks, notes |
-//! | `books` | what became of every planned arrival |
-//! | `times` | the headline table, and what explains it |
+//! | `verdict` | verdict on the measurement, results of gates and checks, notes |
+//! | `books` | outcomes of all planned arrivals |
+//! | `times` | the headline table, and its explanation |
 //! | `sessions` | sessions of a flow: books, steps, early ends, a few in full |
-//! | `streams` | answers that come in pieces: times, gaps over time, objectives, a few in full |
+//! | `streams` | streams: times, gaps over time, objectives, a few in full |
 //! | `over_time` | heat map and lanes |
 //! | `percentiles` | the percentile curves |
 //! | `causes` | start delay, gaps between requests, response time by rate |
-//! | `answers` | statuses, errors, the first failing answers |
-//! | `targets` | targets beside each other |
-//! | `time_rows`, `wording` | rows over time; small forms that sections share |
+//! | `answers` | statuses, errors, the first failed answers |
+//! | `targets` | targets side by side |
+//! | `time_rows`, `wording` | rows over time; shared fragments |
 //! | `repeat` | command, seed and machines |
 
 mod answers;
@@ -42,12 +42,12 @@ use crate::data::{PageData, script_json};
 use crate::document::{Document, Section, contents};
 use crate::text::{clipped, visible};
 
-/// The longest heading, in characters. A URL can be of any length.
+/// Maximum length of the heading, in characters. A URL can have any length.
 const LONGEST_HEADING: usize = 300;
-/// What a live page replaces with each update. The script draws the rest itself.
+/// Sections that each update of a live page replaces. The script draws the other sections.
 const LIVE_SECTIONS: [&str; 5] = ["verdict", "books", "times", "answers", "targets"];
 
-/// The page of a run: one text that loads nothing.
+/// Returns the page of a run as one text that loads nothing.
 pub fn run_page(page: &RunPage<'_>) -> String {
     let sections = sections(page);
     let headline = clipped(&words::headline(page.run), LONGEST_HEADING);
@@ -56,7 +56,7 @@ pub fn run_page(page: &RunPage<'_>) -> String {
     Document { title: &title, header, sections: &sections, footer: footer(page), data: &data(page) }.html()
 }
 
-/// What has changed on the page of a run that is going on, as one line of JSON.
+/// Returns the changes on the page of a run in progress, as one line of JSON.
 pub fn live_update(page: &RunPage<'_>) -> String {
     #[derive(Serialize)]
     struct Update<'a> {
@@ -72,7 +72,7 @@ fn data<'a>(page: &RunPage<'a>) -> PageData<'a> {
     PageData { schema: crate::data::SCHEMA, live: page.live, runs: page.runs() }
 }
 
-/// Those that have something to say, in order.
+/// Returns the sections that have content, in order.
 fn sections(page: &RunPage<'_>) -> Vec<Section> {
     [
         Some(verdict::section(page)),

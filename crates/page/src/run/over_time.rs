@@ -14,7 +14,7 @@ use crate::figure::Figure;
 use crate::pictures;
 use crate::table::Table;
 
-/// The most pauses in the table; the picture has more.
+/// Maximum number of pauses in the table. The picture shows more.
 const MAX_PAUSES: usize = 20;
 
 pub(super) fn section(page: &RunPage<'_>) -> Section {
@@ -57,11 +57,10 @@ fn heat_is_known(heat: &HeatMap) -> bool {
     heat.largest > 0 || heat.unanswered.iter().any(|n| *n > 0)
 }
 
-/// Requests by time and by power of ten of their response time.
 fn heat_table(series: &RunSeries) -> Table {
     let heat = &series.heat_map;
     let decade = |row: usize| {
-        // The middle of a row, on the logarithmic scale, so that a row on the edge falls to one side.
+        // Use the middle of a row, on the logarithmic scale, so that a row on an edge falls to one side.
         let middle_ns = heat.lowest_ns * heat.row_factor.powf(row as f64 + 0.5);
         middle_ns.max(1.0).log10().floor().min(19.0) as i32
     };

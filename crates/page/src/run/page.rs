@@ -1,4 +1,4 @@
-//! What a page is made of.
+//! The content of the page of a run.
 
 use truetail_analysis::series::RunSeries;
 use truetail_analysis::verdict::SATURATED;
@@ -6,59 +6,58 @@ use truetail_run::{Findings, Run};
 
 use crate::data::PageRun;
 
-/// A run to make a page of.
+/// A run, and the data of its page.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPage<'a> {
-    /// What was recorded.
+    /// The recorded run.
     pub run: &'a Run,
-    /// What was found, with its gates judged.
+    /// Findings of the run, with its gates judged.
     pub findings: &'a Findings,
-    /// What is drawn of it.
+    /// Data for its pictures.
     pub series: &'a RunSeries,
-    /// The run is going on: its pictures are left to the script, which gets new data.
+    /// True if the run is in progress. The script then draws the pictures, from updated data.
     pub live: bool,
-    /// Other runs in the picture of its percentiles.
+    /// Other runs in the picture of the percentiles.
     pub overlays: &'a [Overlay<'a>],
 }
 
-/// A run that is laid over the percentile curve of another one.
+/// A run that is laid over the percentile curve of another run.
 #[derive(Clone, Copy, Debug)]
 pub struct Overlay<'a> {
-    /// What the legend calls it.
+    /// Name of the run in the legend.
     pub name: &'a str,
-    /// What is drawn of it.
+    /// Data for its pictures.
     pub series: &'a RunSeries,
 }
 
 impl<'a> RunPage<'a> {
-    /// The page of a run that has ended, on its own.
+    /// Creates the page of a completed run, without overlays.
     pub fn new(run: &'a Run, findings: &'a Findings, series: &'a RunSeries) -> RunPage<'a> {
         RunPage { run, findings, series, live: false, overlays: &[] }
     }
 
-    /// The same of a run that is going on, or not.
+    /// Sets whether the run is in progress.
     pub fn live(self, live: bool) -> RunPage<'a> {
         RunPage { live, ..self }
     }
 
-    /// The same with other runs in the picture of its percentiles.
+    /// Adds other runs to the picture of the percentiles.
     pub fn with(self, overlays: &'a [Overlay<'a>]) -> RunPage<'a> {
         RunPage { overlays, ..self }
     }
 
-    /// What the legends call the run itself.
+    /// Returns the name of the run in legends.
     pub(crate) fn name(&self) -> &'static str {
         "this run"
     }
 
-    /// All runs of the page, for its script.
     pub(crate) fn runs(&self) -> Vec<PageRun<'a>> {
         let this = PageRun { name: self.name().to_owned(), series: self.series };
         let others = self.overlays.iter().map(|other| PageRun { name: other.name.to_owned(), series: other.series });
         std::iter::once(this).chain(others).collect()
     }
 
-    /// The backlog grew without end, so that response times say how long the run was.
+    /// Returns true if the backlog grew without end, so that response times depend on the length of the run.
     pub(crate) fn is_saturated(&self) -> bool {
         self.findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED)
     }

@@ -48,7 +48,6 @@ fn unanswered(curve: &PercentileCurve) -> Option<String> {
     })
 }
 
-/// What a curve shows.
 pub(crate) const fn name(kind: CurveKind) -> &'static str {
     match kind {
         CurveKind::ResponseTime => "response time",
@@ -59,7 +58,7 @@ pub(crate) const fn name(kind: CurveKind) -> &'static str {
     }
 }
 
-/// The points of the first curve, and beside each what the other curves have at the same percentile.
+/// Returns the points of the first curve, with the values of the other curves at the same percentiles.
 fn table(page: &RunPage<'_>) -> Table {
     let [first, others @ ..] = &page.series.curves[..] else {
         return Table::new("Percentiles of the curves", ["percentile"]);
@@ -91,13 +90,13 @@ fn interval(point: &CurvePoint) -> String {
     }
 }
 
-/// The value of a curve at exactly this percentile.
+/// Returns the value of a curve at exactly this percentile.
 fn at(curve: &PercentileCurve, q: f64) -> Option<u64> {
     let place = curve.points.binary_search_by(|point| point.q.total_cmp(&q)).ok()?;
     Some(curve.points[place].value_ns)
 }
 
-/// The points that have an interval or are in the headline table, and the last.
+/// Returns the points that have an interval or are in the headline table, and the last point.
 fn told<'a>(page: &RunPage<'a>, curve: &'a PercentileCurve) -> impl Iterator<Item = &'a CurvePoint> {
     let headline = &page.findings.response_time.quantiles;
     let last = curve.points.last().map(|point| point.q);

@@ -1,4 +1,4 @@
-//! What it takes to repeat the run: command, seed, machines, versions.
+//! Data for repeating the run: command, seed, machines, versions.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -12,7 +12,6 @@ use super::wording::{labelled, none};
 use crate::document::Section;
 use crate::text::clipped;
 
-/// The longest command, in characters.
 const LONGEST_COMMAND: usize = 10_000;
 
 pub(super) fn section(page: &RunPage<'_>) -> Section {
@@ -23,7 +22,7 @@ pub(super) fn section(page: &RunPage<'_>) -> Section {
     Section { id: "repeat", heading: "To repeat this run", content }
 }
 
-/// When the run was made, and where: `2025-11-20 07:56:00 UTC, for 30.02s, on linux x86_64`.
+/// Describes time and place of the run: `2025-11-20 07:56:00 UTC, took 30.02s, on linux x86_64`.
 pub(super) fn when_and_where(run: &Run) -> String {
     let started = run.facts.started_at_unix_ns.map(utc);
     let took = Some(run.facts.elapsed_ns).filter(|ns| *ns > 0).map(|ns| format!("took {}", number::time(ns)));

@@ -1,4 +1,4 @@
-//! Sessions that followed a flow: their books and times, a row a step, where they ended early, and a few of them in full.
+//! Sessions of a flow: their books and times, a row per step, early ends, and a few sessions in full.
 
 use maud::{Markup, html};
 use truetail_analysis::series::{EarlyEnds, SessionSeries, ShownSession};
@@ -13,13 +13,13 @@ use crate::pictures;
 use crate::table::Table;
 use crate::text::clipped;
 
-/// The most steps and flows that are shown; `run.json` has them all.
+/// Maximum number of steps and flows on the page. `run.json` has all of them.
 const MAX_STEPS: usize = 200;
-/// The longest name of a step, in characters, in a table that names it once, and in one that repeats it.
+/// Maximum length of a step's name, in characters, in tables that show it once or repeatedly.
 const LONGEST_NAME: usize = 200;
 const SHORT_NAME: usize = 40;
 
-/// The section; `None` where there was no flow.
+/// Returns the section; `None` without a flow.
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     let (facts, series) = (page.run.facts.sessions.as_ref()?, page.series.sessions.as_ref()?);
     Some(Section { id: "sessions", heading: "Sessions", content: content(page, facts, series) })
@@ -150,7 +150,7 @@ fn name(series: &SessionSeries, step: usize, longest: usize) -> String {
     series.steps.get(step).map_or(String::new(), |name| clipped(name, longest))
 }
 
-/// A row for each session, and below it one for each of its requests that are kept.
+/// Returns a row for each sampled session, and below it a row for each kept request.
 fn sampled(series: &SessionSeries) -> Table {
     let heads = [
         "session",
@@ -199,13 +199,13 @@ fn request_row(series: &SessionSeries, shown: &ShownSession, nth: usize, request
     let session = &shown.session;
     let since = |at_ns: u64| number::time(at_ns.saturating_sub(session.intended_start_ns));
     let is_last = nth + 1 == session.requests.len();
-    // What stood before the last request is not known where others were left out.
+    // The request before the last one is unknown if some requests were left out.
     let before = nth.checked_sub(1).filter(|_| !is_last || session.left_out == 0);
     let before = before.and_then(|before| session.requests[before].end_ns);
     let how = match (session.ending, request.end_ns) {
         (SessionEnding::EndedEarly(cause), _) if is_last => cause.describe(),
         (_, None) => "in flight",
-        // Its attempts and redirects have ended too, and which of its requests they are is not kept.
+        // Attempts and redirects have ended too, and the record does not mark them.
         _ if series.may_repeat.get(request.step as usize) == Some(&true) => "ended",
         _ => "as expected",
     };

@@ -1,4 +1,4 @@
-//! Answers that come in pieces: their times, their gaps over time, their objectives, and a few of them in full.
+//! Streams: their times, their gaps over time, their objectives, and a few of them in full.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::figure::Figure;
 use crate::pictures;
 use crate::table::Table;
 
-/// The section; `None` where answers were not read as streams.
+/// Returns the section; `None` if answers were not read as streams.
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     let series = page.series.streams.as_ref()?;
     let heading = if is_llm(page) { "Streams of the language model" } else { "Streams" };
@@ -64,7 +64,7 @@ fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
     }
 }
 
-/// Why there is no picture of gaps; `None` where there is one.
+/// Returns the reason that there is no picture of gaps; `None` if there is one.
 fn without_gaps(page: &RunPage<'_>, series: &StreamSeries) -> Option<&'static str> {
     let is_kept = page.run.facts.stream.as_ref().is_some_and(|streams| streams.detail.is_some());
     match series.time.columns {
@@ -97,7 +97,6 @@ fn objectives(series: &StreamSeries) -> Table {
     Table::new("Planned requests by objective", heads).with_rows(series.objectives.iter().map(row))
 }
 
-/// Gaps by time and by power of ten of their length.
 fn gaps(series: &StreamSeries) -> Table {
     let of_gaps = RunSeries { time: series.time, ..RunSeries::default() };
     let heads = ["until, s", "gaps", "shortest, at least", "longest, at most", "not ended"];
@@ -124,7 +123,7 @@ fn add(sum: u64, count: &u64) -> u64 {
     sum.saturating_add(*count)
 }
 
-/// The lower edge of a row.
+/// Returns the lower edge of a row.
 fn edge(map: &HeatMap, row: usize) -> String {
     number::time((map.lowest_ns * map.row_factor.powf(row as f64)).round() as u64)
 }
@@ -163,7 +162,7 @@ fn streams(page: &RunPage<'_>, series: &StreamSeries) -> Table {
     Table::new("A few streams", heads).with_words(2).with_rows(series.sampled.iter().map(row))
 }
 
-/// Exact: however many events share marks, those before and after the longest gap do not.
+/// Returns the exact longest gap: even if events share marks, the events before and after this gap do not.
 fn longest_gap(stream: &SampledStream) -> Option<u64> {
     stream.marks.windows(2).map(|pair| pair[1].from_ns.saturating_sub(pair[0].to_ns)).max()
 }

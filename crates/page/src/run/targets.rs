@@ -1,4 +1,4 @@
-//! Targets beside each other.
+//! Targets side by side.
 
 use maud::html;
 use truetail_report::words;
@@ -10,12 +10,11 @@ use crate::pictures;
 use crate::table::Table;
 use crate::text::clipped;
 
-/// The most targets that are shown; `run.json` has them all.
+/// Maximum number of targets on the page. `run.json` has all of them.
 const MAX_TARGETS: usize = 200;
-/// The longest name, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// `None` where there is but one target.
+/// Returns the section; `None` if there is only one target.
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     let (run, findings) = (page.run, page.findings);
     let all = run.facts.by_target.len().max(findings.targets.len());

@@ -1,4 +1,4 @@
-//! The rows of tables over time: a few columns of the pictures each, so that people can read them and a page stays small.
+//! The rows of tables over time. Each covers several columns of the pictures, to keep tables readable and pages small.
 
 use std::ops::Range;
 
@@ -7,10 +7,9 @@ use truetail_report::number;
 
 use super::wording::seconds;
 
-/// A table over time has at most this many rows.
 const MAX_ROWS: usize = 60;
 
-/// The columns of each row.
+/// Returns the columns of each row.
 pub(super) fn rows(series: &RunSeries) -> impl Iterator<Item = Range<usize>> + use<> {
     let (columns, step) = (series.time.columns, step(series));
     (0..columns).step_by(step).map(move |from| from..columns.min(from + step))
@@ -20,12 +19,11 @@ fn step(series: &RunSeries) -> usize {
     series.time.columns.div_ceil(MAX_ROWS).max(1)
 }
 
-/// When a row begins.
 pub(super) fn start(series: &RunSeries, row: &Range<usize>) -> String {
     seconds(series.time.begin_s(row.start))
 }
 
-/// How a row of several columns comes about, for the caption of a table with these; empty where a row is a column.
+/// Explains rows of several columns, for the caption of a table; empty if a row is one column.
 pub(super) fn explained(series: &RunSeries, how: &str) -> String {
     match step(series) {
         1 => String::new(),
@@ -36,7 +34,7 @@ pub(super) fn explained(series: &RunSeries, how: &str) -> String {
     }
 }
 
-/// The mean of rates, each for as long as its column was measured.
+/// Returns the mean of rates, weighted by the measured time of each column.
 pub(super) fn mean_rate(series: &RunSeries, per_s: &[f64], row: &Range<usize>) -> String {
     let Some(rates) = per_s.get(row.clone()) else { return "–".to_owned() };
     let lengths = row.clone().map(|column| series.time.length_s(column));
@@ -45,7 +43,7 @@ pub(super) fn mean_rate(series: &RunSeries, per_s: &[f64], row: &Range<usize>) -
     if length > 0.0 { number::rate(events / length) } else { "–".to_owned() }
 }
 
-/// The value at the end of a row.
+/// Returns the value at the end of a row.
 pub(super) fn last(values: &[u64], row: &Range<usize>) -> String {
     row.clone()
         .next_back()
@@ -53,12 +51,12 @@ pub(super) fn last(values: &[u64], row: &Range<usize>) -> String {
         .map_or("–".to_owned(), |value| number::count(*value))
 }
 
-/// The highest time in a row; a dash where none is known.
+/// Returns the highest time in a row, or a dash if it is unknown.
 pub(super) fn highest(times_ns: &[Option<u64>], row: &Range<usize>) -> String {
     time(times_ns.get(row.clone()).and_then(|times| times.iter().flatten().max().copied()))
 }
 
-/// A time, or a dash where it is not known.
+/// Formats a time, or a dash if it is unknown.
 pub(super) fn time(ns: Option<u64>) -> String {
     ns.map_or("–".to_owned(), number::time)
 }

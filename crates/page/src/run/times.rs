@@ -1,4 +1,4 @@
-//! The headline table, and what explains it.
+//! The headline table, and its explanation.
 
 use maud::{Markup, html};
 use truetail_report::words;
@@ -47,7 +47,7 @@ fn headline(page: &RunPage<'_>) -> Markup {
     }
 }
 
-/// What the marks mean that the screen of a run does not explain.
+/// Explains the marks of the table that the summary of a run does not explain.
 fn marks(page: &RunPage<'_>) -> Vec<&'static str> {
     let quantiles = &page.findings.response_time.quantiles;
     let marks = [

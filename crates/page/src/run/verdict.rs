@@ -1,4 +1,4 @@
-//! Can the measurement be trusted, what came of the gates and the checks, and what else is to be said.
+//! The verdict on the measurement, the results of gates and checks, and notes.
 
 use maud::{Markup, html};
 use truetail_report::{number, words};
@@ -9,9 +9,9 @@ use crate::document::Section;
 use crate::table::Table;
 use crate::text::clipped;
 
-/// The most notes that are shown; `run.json` has them all.
+/// Maximum number of notes on the page. `run.json` has all of them.
 const MAX_NOTES: usize = 100;
-/// The longest note, in characters.
+/// Maximum length of a note, in characters.
 const LONGEST_NOTE: usize = 2_000;
 
 pub(super) fn section(page: &RunPage<'_>) -> Section {
@@ -58,7 +58,7 @@ const fn meaning(state: VerdictState) -> &'static str {
     }
 }
 
-/// What the headline table says, for readers without a head for percentiles. It names plain numbers only.
+/// Describes the headline table in a sentence, for readers who do not know percentiles. Mentions only plain numbers.
 fn in_a_sentence(findings: &Findings) -> String {
     let at = |q: f64| findings.response_time.quantiles.iter().find(|quantile| quantile.q == q).and_then(plain);
     let parts = [
@@ -73,7 +73,7 @@ fn in_a_sentence(findings: &Findings) -> String {
     }
 }
 
-/// The value of a quantile that is one number, without any mark.
+/// Returns the value of a quantile that is a single number without a mark.
 fn plain(quantile: &Quantile) -> Option<String> {
     let is_marked = quantile.at_least || quantile.no_answer || !quantile.supported || number::is_bracketed(quantile);
     quantile.value_ns.filter(|_| !is_marked).map(number::time)

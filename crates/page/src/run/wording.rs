@@ -1,10 +1,10 @@
-//! Small forms that several sections share.
+//! Small fragments that several sections share.
 
 use maud::{Markup, html};
 use truetail_analysis::series::ShownBecause;
 use truetail_report::words::LabelledText;
 
-/// Labels with their texts, as a list of terms. Nothing where there are none.
+/// Returns labels with their texts, as a list of terms; empty without texts.
 pub(super) fn labelled(texts: impl IntoIterator<Item = LabelledText>) -> Markup {
     let texts: Vec<LabelledText> = texts.into_iter().collect();
     html! {
@@ -16,18 +16,18 @@ pub(super) fn labelled(texts: impl IntoIterator<Item = LabelledText>) -> Markup 
     }
 }
 
-/// A sentence in place of a picture or a table.
+/// Returns a sentence that replaces a picture or a table.
 pub(super) fn none(why: &str) -> Markup {
     html! { p.none { (why) } }
 }
 
-/// A number with at most three decimals and without trailing zeros, such as a time in seconds.
+/// Formats a number with at most three decimals and without trailing zeros, such as a time in seconds.
 pub(super) fn seconds(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Why a stream or a session is shown.
+/// Returns the reason that a stream or a session is shown.
 pub(super) const fn because(because: ShownBecause) -> &'static str {
     match because {
         ShownBecause::Slowest => "one of the slowest",

@@ -1,14 +1,14 @@
-//! The open connections, and how many there may be.
+//! The open connections, and their limit.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The most connections at once. A browser opens up to six, and Prometheus one.
+/// Maximum number of connections. A browser opens up to six, and Prometheus one.
 pub(super) const MOST: usize = 64;
 
-/// The connections that are open, by number, the oldest first.
+/// The open connections by number, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     open: Mutex<Open>,
@@ -18,7 +18,7 @@ pub(super) struct Connections {
 #[derive(Debug, Default)]
 struct Open {
     next: u64,
-    /// The server is ending: no request is begun any more.
+    /// True if the server is ending, so that no new request begins.
     ending: bool,
     by_number: BTreeMap<u64, Connection>,
 }
@@ -26,7 +26,7 @@ struct Open {
 #[derive(Debug)]
 struct Connection {
     stream: Arc<TcpStream>,
-    /// A whole request has come, and is being answered.
+    /// True while a complete request is being answered.
     busy: bool,
 }
 
@@ -35,8 +35,8 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a connection in, and gives its number. Where all places are taken, the oldest that waits for a request is
-    /// closed for it, so that neither idle connections nor halves of requests keep anybody out; `None` if all are busy.
+    /// Adds a connection, and returns its number. If all places are taken, closes the oldest connection that waits for
+    /// a request, so that idle connections and partial requests lock out no client. Returns `None` if all are busy.
     pub(super) fn enter(&self, stream: &Arc<TcpStream>) -> Option<u64> {
         let mut open = self.open();
         if open.by_number.len() >= MOST {
@@ -49,7 +49,7 @@ impl Connections {
         Some(number)
     }
 
-    /// Marks a connection as busy with a request, or as idle. False where it is to be closed.
+    /// Marks a connection as busy or idle. Returns false if it must be closed.
     pub(super) fn set_busy(&self, number: u64, busy: bool) -> bool {
         let mut open = self.open();
         let ending = open.ending;
@@ -59,18 +59,16 @@ impl Connections {
         !ending
     }
 
-    /// The connection was closed.
     pub(super) fn leave(&self, number: u64) {
         close(self.open().by_number.remove(&number));
         self.changed.notify_all();
     }
 
-    /// The server is ending.
     pub(super) fn is_ending(&self) -> bool {
         self.open().ending
     }
 
-    /// Closes what waits for a request, lets what is busy finish for at most `patience`, and then closes that too.
+    /// Closes idle connections, lets busy ones finish for at most `patience`, and then closes these too.
     pub(super) fn end(&self, patience: Duration) {
         let mut open = self.open();
         open.ending = true;
@@ -85,7 +83,7 @@ impl Connections {
         self.open().by_number.is_empty()
     }
 
-    /// Waits until all have left, for at most `patience`.
+    /// Waits until all connections are closed, for at most `patience`.
     pub(super) fn wait_until_empty(&self, patience: Duration) {
         let left = |open: &mut Open| !open.by_number.is_empty();
         drop(self.changed.wait_timeout_while(self.open(), patience, left));
@@ -96,7 +94,7 @@ fn close(connection: Option<Connection>) {
     connection.iter().for_each(|connection| shut(&connection.stream));
 }
 
-/// Wakes the thread that reads or writes it. An error means that it is closed already.
+/// Wakes the thread of the connection. An error means that it is already closed.
 fn shut(stream: &TcpStream) {
     let _ = stream.shutdown(Shutdown::Both);
 }

@@ -10,20 +10,20 @@ use super::hosts::Hosts;
 use super::request::{self, NoRequest, Request};
 use super::response::{Body, EventSource, NextEvent, Response};
 
-/// The longest time that a client may take for a response, or for one event of a stream.
+/// Time limit for writing a response, or one event of a stream.
 const WRITE_TIME: Duration = Duration::from_secs(10);
-/// How often a stream without events looks whether the server is ending.
+/// Interval at which a stream without events checks whether the server is ending.
 const LOOK: Duration = Duration::from_millis(200);
-/// After this time without an event a comment is sent, so that a client that has gone is noticed.
+/// Time without events after which a comment is sent, to detect that a client has gone.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// A page may hold its own script and style, and loads nothing from elsewhere. It is in no frame of another page.
+/// A page may hold its own script and style, loads nothing from elsewhere, and is not shown in frames of other pages.
 const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
     Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     img-src data: blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n";
 
 /// Serves one connection until either side closes it.
 pub(super) fn serve(stream: &TcpStream, number: u64, connections: &Connections, hosts: &Hosts, handler: &dyn Handler) {
-    // A small response should not wait for an acknowledgement of the one before it.
+    // Otherwise a small response would wait for the acknowledgement of the one before it.
     let _ = stream.set_nodelay(true);
     let mut pending = Vec::new();
     while connections.set_busy(number, false) {
@@ -44,7 +44,7 @@ pub(super) fn serve(stream: &TcpStream, number: u64, connections: &Connections, 
     }
 }
 
-/// True if another request may follow.
+/// Answers a request. Returns true if another request may follow.
 fn answer(
     stream: &TcpStream,
     request: &Request,
@@ -60,7 +60,7 @@ fn answer(
     write_response(stream, response, &request.method, request.keeps_alive, connections)
 }
 
-/// True if another request may follow.
+/// Writes a response. Returns true if another request may follow.
 fn write_response(
     stream: &TcpStream,
     response: Response,
@@ -95,7 +95,7 @@ fn write_events(stream: &TcpStream, source: &mut dyn EventSource, connections: &
         let text = match source.next(LOOK) {
             NextEvent::Event(event) => event.to_wire(),
             NextEvent::End => return Ok(()),
-            // The last event comes before the end, so a source that has none now has none any more.
+            // The last event precedes the end, so a source without an event now has no more events.
             NextEvent::NotYet if connections.is_ending() => return Ok(()),
             NextEvent::NotYet if last.elapsed() >= KEEP_ALIVE => ":\n\n".to_owned(),
             NextEvent::NotYet => continue,
@@ -105,7 +105,7 @@ fn write_events(stream: &TcpStream, source: &mut dyn EventSource, connections: &
     }
 }
 
-/// Writes all of `bytes`, however little the client takes at a time, until `deadline`.
+/// Writes all of `bytes` until `deadline`, even if the client takes only a little at a time.
 fn write_until(mut stream: &TcpStream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
     while !bytes.is_empty() {
         let left = deadline.saturating_duration_since(Instant::now());

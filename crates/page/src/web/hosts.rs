@@ -1,18 +1,19 @@
 //! The names that requests may use for this server.
 //!
-//! In an attack by DNS rebinding a foreign page makes its own name resolve to this machine, and so reads local servers as if
-//! they were its own. Its requests carry its name in `Host`. An address there was resolved by nobody, so it is no attack.
+//! In an attack by DNS rebinding, a foreign page makes its own name resolve to this machine, and so reads local servers
+//! as if they were its own. Its requests carry its name in `Host`. An IP address in `Host` involves no DNS, so it is
+//! safe.
 
 use std::net::IpAddr;
 
 use super::Request;
 
-/// Names beside addresses and `localhost`.
+/// Names in addition to addresses and `localhost`.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Hosts(pub(super) Vec<String>);
 
 impl Hosts {
-    /// Why the request is refused; `None` if it is not.
+    /// Returns the reason to refuse the request, if any.
     pub(super) fn objection(&self, request: &Request) -> Option<&'static str> {
         let mut hosts = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
         let (Some((_, host)), None) = (hosts.next(), hosts.next()) else {
@@ -27,7 +28,7 @@ impl Hosts {
         let is_foreign =
             |origin: &str| origin.split_once("://").is_none_or(|(_, from)| !from.eq_ignore_ascii_case(host));
         let sites = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("sec-fetch-site"));
-        // A link from elsewhere may lead to a page here. What changes something is asked for by own pages only.
+        // A link from elsewhere may lead to a page here. Only our own pages may change anything.
         let asks_to_write = !matches!(request.method.as_str(), "GET" | "HEAD");
         let mut elsewhere = sites.filter(|(_, site)| asks_to_write && !matches!(site.as_str(), "same-origin" | "none"));
         let foreign = origin.into_iter().any(|(_, origin)| is_foreign(origin)) || elsewhere.next().is_some();
@@ -43,7 +44,7 @@ impl Hosts {
     }
 }
 
-/// Without the port.
+/// Removes the port.
 fn name_of(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !host.ends_with(']') => name,

@@ -1,15 +1,15 @@
-//! A small HTTP/1.1 server for pages on this machine: the live page of a run and the page to play with.
+//! A small HTTP/1.1 server for local pages: the live page of a run and the interactive page.
 //!
-//! It trusts nobody. Requests and connections are bounded, every read and write has a time limit, and there is no CORS. A
-//! request is refused if its `Host` is a name that this server was not given, because that is how DNS rebinding reaches a
-//! local server from a foreign page. The same holds for an `Origin` that is not the server's own.
+//! It trusts no client. Requests and connections are bounded, every read and write has a time limit, and there is no
+//! CORS. A request is refused if its `Host` is a name that this server was not given, because DNS rebinding lets a
+//! foreign page reach a local server by its own name. It is also refused if its `Origin` is not the server's own.
 //!
 //! | module | content |
 //! |---|---|
-//! | `request` | a request, and how it is read |
+//! | `request` | a request, and its parser |
 //! | `response` | a response: a text, bytes, or a stream of server-sent events |
 //! | `hosts` | the names that requests may use |
-//! | `connections` | the open connections, and how many there may be |
+//! | `connections` | the open connections, and their limit |
 //! | `exchange` | one connection: requests in, responses out |
 //! | `server` | listening, and ending |
 
@@ -26,9 +26,9 @@ pub use request::Request;
 pub use response::{Event, EventSource, NextEvent, Response};
 pub use server::Server;
 
-/// Answers requests. Called by many threads at once, for one request each.
+/// Handler of requests. Many threads call it at once, each for one request.
 pub trait Handler: Send + Sync + 'static {
-    /// The response to `request`. It may take its time, but [`Server::end`] does not wait for it longer than it was told.
+    /// Returns the response to `request`. It may be slow, but [`Server::end`] waits only as long as it was told.
     fn handle(&self, request: &Request) -> Response;
 }
 

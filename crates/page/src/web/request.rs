@@ -1,49 +1,46 @@
-//! A request, and how it is read from a connection.
+//! A request, and its parser.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The longest head that is read, in bytes. Browsers send less than a thousand.
+/// Maximum length of a head in bytes. Browsers send less than a thousand.
 const LONGEST_HEAD: usize = 16 << 10;
-/// The longest body that is read, in bytes.
 const LONGEST_BODY: usize = 1 << 20;
-/// The most header fields of a request.
 const MAX_HEADERS: usize = 64;
-/// The longest time from the first byte of a request to its last one, and the longest time a connection may be idle.
+/// Time limit of a request, from its first byte to its last, and time limit of an idle connection.
 pub(super) const REQUEST_TIME: Duration = Duration::from_secs(10);
 
-/// A request, read completely.
+/// A complete request.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Request {
     /// `GET`, `HEAD` or `POST`.
     pub method: String,
-    /// The path, without the query.
+    /// Path without the query.
     pub path: String,
-    /// What follows the question mark; empty where there is none. Not decoded.
+    /// Query after the question mark, not decoded; empty without one.
     pub query: String,
-    /// The header fields, in their order.
+    /// Header fields, in order.
     pub headers: Vec<(String, String)>,
-    /// The body, of at most 1 MiB.
+    /// Body of at most 1 MiB.
     pub body: Vec<u8>,
-    /// The client wants to send another request on the same connection.
+    /// True if the client may send another request on the same connection.
     pub(super) keeps_alive: bool,
 }
 
 impl Request {
-    /// The value of the first header of that name, in any case.
+    /// Returns the value of the first header of that name, in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(field, _)| field.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 }
 
-/// Why there is no request.
 #[derive(Debug)]
 pub(super) enum NoRequest {
-    /// The client has gone, or sent nothing in time: nothing is left to say.
+    /// The client has gone, or sent nothing in time. No response is possible.
     Gone,
-    /// What came is refused, with this status and sentence.
+    /// The request is refused with this status and sentence.
     Refused(u16, &'static str),
 }
 
@@ -53,7 +50,7 @@ impl From<io::Error> for NoRequest {
     }
 }
 
-/// Reads one request. `pending` holds bytes that came with the request before, and keeps what belongs to the next one.
+/// Reads one request. `pending` holds bytes that came with the previous request, and keeps bytes of the next one.
 pub(super) fn read(stream: &TcpStream, pending: &mut Vec<u8>) -> Result<Request, NoRequest> {
     if pending.is_empty() {
         more(stream, pending, Instant::now() + REQUEST_TIME)?;
@@ -76,7 +73,7 @@ pub(super) fn read(stream: &TcpStream, pending: &mut Vec<u8>) -> Result<Request,
     Ok(request)
 }
 
-/// Adds what comes next to `pending`.
+/// Reads more bytes into `pending`.
 fn more(mut stream: &TcpStream, pending: &mut Vec<u8>, deadline: Instant) -> Result<(), NoRequest> {
     let mut chunk = [0; 4096];
     loop {
@@ -97,7 +94,7 @@ fn more(mut stream: &TcpStream, pending: &mut Vec<u8>, deadline: Instant) -> Res
     }
 }
 
-/// The head as a request without a body, its length in bytes, and that of the body; `None` if there is more of it to come.
+/// Parses the head into a request without its body, the length of the head, and that of the body; `None` if incomplete.
 fn parse_head(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, NoRequest> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut fields);
@@ -137,7 +134,7 @@ fn body_length(request: &Request) -> Result<usize, NoRequest> {
     let lengths = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
     let mut lengths = lengths.map(|(_, value)| value);
     let Some(length) = lengths.next() else { return Ok(0) };
-    // Two lengths are how one request is smuggled into another.
+    // Two lengths would allow request smuggling.
     let length = length.parse().ok().filter(|_| lengths.next().is_none() && length.bytes().all(|b| b.is_ascii_digit()));
     match length {
         Some(length) if length <= LONGEST_BODY => Ok(length),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// What a handler answers.
+/// A response of a handler.
 #[derive(Debug)]
 pub struct Response {
     pub(super) status: u16,
@@ -28,37 +28,38 @@ impl fmt::Debug for Body {
 }
 
 impl Response {
-    /// A page.
+    /// Creates a response with a page.
     pub fn html(text: impl Into<Arc<str>>) -> Response {
         Response::text("text/html; charset=utf-8", text)
     }
 
-    /// JSON.
+    /// Creates a response with JSON.
     pub fn json(text: impl Into<Arc<str>>) -> Response {
         Response::text("application/json", text)
     }
 
-    /// Any text.
+    /// Creates a response with any text.
     pub fn text(content_type: &str, text: impl Into<Arc<str>>) -> Response {
         Response::bytes(content_type, Arc::<[u8]>::from(text.into()))
     }
 
-    /// Any bytes.
+    /// Creates a response with any bytes.
     pub fn bytes(content_type: &str, bytes: impl Into<Arc<[u8]>>) -> Response {
         Response { status: 200, content_type: content_type.to_owned(), body: Body::Whole(bytes.into()) }
     }
 
-    /// Server-sent events, until the source ends or the client goes. An [`std::sync::mpsc::Receiver`] of events is a source.
+    /// Creates a response of server-sent events, until the source ends or the client goes. An
+    /// [`std::sync::mpsc::Receiver`] of events is a source.
     pub fn events(source: impl EventSource + 'static) -> Response {
         Response { status: 200, content_type: "text/event-stream".to_owned(), body: Body::Events(Box::new(source)) }
     }
 
-    /// An error, as a sentence for people.
+    /// Creates an error response with a sentence for people.
     pub fn error(status: u16, sentence: &str) -> Response {
         Response { status, ..Response::text("text/plain; charset=utf-8", format!("{sentence}\n")) }
     }
 
-    /// The same response with another status.
+    /// Changes the status.
     pub fn with_status(self, status: u16) -> Response {
         Response { status, ..self }
     }
@@ -67,17 +68,17 @@ impl Response {
 /// A server-sent event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
-    /// Its type, one word.
+    /// Type of the event, one word.
     pub name: &'static str,
-    /// Its data. A client gets it with each line break as `\n`.
+    /// Data of the event. A client receives each line break as `\n`.
     pub data: Arc<str>,
 }
 
 impl Event {
-    /// As it goes over the wire.
+    /// Formats the event for the wire.
     pub(super) fn to_wire(&self) -> String {
         let mut wire = format!("event: {}\n", self.name);
-        // A line break inside the data would end its field, so that data could write fields of its own.
+        // A line break inside the data would end its field, and the data could inject fields.
         for line in self.data.replace("\r\n", "\n").split(['\n', '\r']) {
             wire.push_str("data: ");
             wire.push_str(line);
@@ -88,21 +89,21 @@ impl Event {
     }
 }
 
-/// What a source of events says when it is asked for the next one.
+/// Answer of a source that was asked for its next event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NextEvent {
-    /// This one.
+    /// The next event.
     Event(Event),
-    /// There is none yet.
+    /// No event is ready.
     NotYet,
-    /// There will be none any more.
+    /// No more events will follow.
     End,
 }
 
-/// Where the events of a stream come from. A slow client asks less often, so a source that gives the newest state rather
-/// than each one needs no memory for slow clients.
+/// Source of a stream of events. Slow clients ask less often, so a source that returns the newest state instead of
+/// every state needs no memory for them.
 pub trait EventSource: Send {
-    /// The next event; waits for it no longer than `patience`.
+    /// Returns the next event. Waits at most `patience`.
     fn next(&mut self, patience: Duration) -> NextEvent;
 }
 

@@ -12,12 +12,12 @@ use super::connections::{Connections, MOST};
 use super::hosts::Hosts;
 use super::{Handler, exchange};
 
-/// How long a server that ends waits for threads whose connections it has closed.
+/// Time that an ending server waits for threads whose connections it has closed.
 const LAST_PATIENCE: Duration = Duration::from_millis(500);
-/// The time until the next attempt, where a connection cannot be accepted, such as for want of a file descriptor.
+/// Time until the next attempt if a connection cannot be accepted, for example without a free file descriptor.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// A server on a listener. It ends when it is dropped, and closes its connections then.
+/// A server on a listener. When dropped, it ends and closes its connections.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -28,23 +28,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// The most files that a server has open besides its listener: its connections, one that is being refused, and a pipe.
+    /// Maximum number of open files besides the listener: connections, one that is being refused, and a pipe.
     pub const MAX_FILES: u64 = MOST as u64 + 3;
 
-    /// Answers requests on `listener` by `handler`, with a thread for each connection. Requests may name an address or
-    /// `localhost` in `Host`.
+    /// Serves `listener` with `handler`, in a thread per connection. Requests may name an address or `localhost`.
     ///
     /// # Errors
-    /// If the system gives no pipe or no thread.
+    /// If the system provides no pipe or no thread.
     pub fn start(listener: TcpListener, handler: Arc<dyn Handler>) -> io::Result<Server> {
         Server::start_named(listener, Vec::new(), || {}, handler)
     }
 
-    /// The same. Requests may name one of `names` too, and each thread calls `prepare` first, such as to lower its
-    /// priority.
+    /// Serves `listener` with `handler`, in a thread per connection. Requests may also name one of `names`. Each thread
+    /// calls `prepare` first, for example to lower its priority.
     ///
     /// # Errors
-    /// As [`Server::start`].
+    /// If the system provides no pipe or no thread.
     pub fn start_named(
         listener: TcpListener,
         names: Vec<String>,
@@ -71,18 +70,18 @@ impl Server {
         Ok(Server { address, connections, end: Some(end), listening: Some(listening) })
     }
 
-    /// Where it listens.
+    /// Returns the address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Whether anyone is connected.
+    /// Returns true if any client is connected.
     pub fn has_connections(&self) -> bool {
         !self.connections.is_empty()
     }
 
-    /// Ends it: no connection is accepted and no request is begun any more. Responses under way, event streams among
-    /// them, are finished if that takes no longer than `patience`.
+    /// Ends the server: no connection is accepted, and no request begins. Responses in progress have `patience` to
+    /// finish.
     pub fn end(mut self, patience: Duration) {
         self.end_within(patience);
     }
@@ -102,7 +101,6 @@ impl Drop for Server {
     }
 }
 
-/// What the threads of the connections share.
 struct Service {
     connections: Arc<Connections>,
     hosts: Hosts,
@@ -111,9 +109,8 @@ struct Service {
 }
 
 impl Service {
-    /// Serves a new connection in a thread of its own.
     fn take(self: &Arc<Service>, stream: TcpStream) {
-        // Accepted connections are non-blocking on some systems, where the listener is.
+        // On some systems, accepted connections inherit the non-blocking mode of the listener.
         if stream.set_nonblocking(false).is_err() {
             return;
         }
@@ -131,12 +128,12 @@ impl Service {
             (service.prepare)();
             exchange::serve(&stream, leaving.number, &service.connections, &service.hosts, &*service.handler);
         };
-        // Without a thread the closure is dropped, and the connection with it.
+        // If no thread can be started, the closure is dropped, and the connection with it.
         drop(thread::Builder::new().name("truetail-web".to_owned()).spawn(serve));
     }
 }
 
-/// Gives the place of a connection free when it is dropped, after a panic of the handler too.
+/// Frees the place of a connection when it is dropped, even after a panic of the handler.
 struct Leaving {
     connections: Arc<Connections>,
     number: u64,
@@ -148,7 +145,7 @@ impl Drop for Leaving {
     }
 }
 
-/// Waits for a connection. False when the server ends.
+/// Waits for a connection. Returns false when the server ends.
 fn wait(listener: &TcpListener, ended: &io::PipeReader) -> bool {
     let mut ready = [PollFd::new(listener, PollFlags::IN), PollFd::new(ended, PollFlags::IN)];
     loop {
@@ -160,7 +157,7 @@ fn wait(listener: &TcpListener, ended: &io::PipeReader) -> bool {
     }
 }
 
-/// The client has gone before it was accepted.
+/// Returns true if the client left before it was accepted.
 fn is_harmless(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted | WouldBlock)

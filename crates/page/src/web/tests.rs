@@ -27,7 +27,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Everything that the server sends until it closes the connection.
+/// Sends `bytes`, and returns the server's output until it closes the connection.
 fn exchange(address: SocketAddr, bytes: &[u8]) -> String {
     let mut stream = connect(address);
     // The server may refuse a request before all of it was sent.
@@ -84,7 +84,7 @@ fn what_is_no_request_is_refused() {
         (long.as_str(), "431"),
         (many.as_str(), "431"),
     ] {
-        // Those that are refused for their content only leave the connection open.
+        // Requests that are refused only for their content leave the connection open.
         let request = request.replace("Host:", "Connection: close\r\nHost:");
         let answer = exchange(server.address(), request.as_bytes());
         assert_eq!(status(&answer), expected, "{request} -> {answer}");
@@ -100,7 +100,7 @@ fn a_handler_that_panics_costs_its_own_connection_only() {
 }
 
 #[test]
-fn events_go_out_as_they_come_and_the_last_one_before_the_end() {
+fn events_are_sent_at_once_and_the_last_before_the_end() {
     let (send, events) = channel();
     let events = Mutex::new(Some(events));
     let handler = move |_: &Request| Response::events(events.lock().unwrap().take().expect("one client"));
@@ -127,14 +127,14 @@ fn events_go_out_as_they_come_and_the_last_one_before_the_end() {
     assert!(rest.starts_with("event: end\n") && rest.len() > 1 << 20, "{} bytes", rest.len());
 }
 
-/// Both ends of the connections are in this process.
+/// Raises the limit, because both ends of the connections are in this process.
 fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// Clients that connect and send nothing, or half a request, or read nothing keep nobody out and hold nothing up.
+/// Clients that send nothing, send half a request or read nothing do not lock out other clients.
 #[test]
 fn a_thousand_hostile_connections() {
     raise_file_limit();
@@ -150,7 +150,7 @@ fn a_thousand_hostile_connections() {
         };
         hostile.push(stream);
     }
-    // A request that is being answered holds its place for a moment.
+    // A request in progress holds its place for a moment.
     let deadline = Instant::now() + Duration::from_secs(60);
     while status(&get(server.address(), "/")) != "200" {
         assert!(Instant::now() < deadline, "nobody is answered any more");
@@ -158,7 +158,7 @@ fn a_thousand_hostile_connections() {
     drop(server);
 }
 
-/// The oldest connection without a whole request gives way at once, so no time limit has to pass before the next client.
+/// The oldest connection without a complete request is closed at once, so the next client does not have to wait.
 #[test]
 fn halves_of_requests_keep_nobody_out() {
     raise_file_limit();

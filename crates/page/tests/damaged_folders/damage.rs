@@ -1,10 +1,9 @@
-//! What may happen to the files of a run folder.
+//! Damage to the files of a run folder.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 use truetail_run::folder;
 
-/// Numbers at the edge of something.
 const EDGES: [u64; 15] = [
     0,
     1,
@@ -23,26 +22,25 @@ const EDGES: [u64; 15] = [
     u64::MAX,
 ];
 
-/// One thing that happens to a text.
 #[derive(Clone, Debug)]
 pub enum Damage {
-    /// A byte becomes another.
+    /// Replaces a byte.
     Byte(Index, u8),
-    /// The text ends early.
+    /// Cuts off the end.
     Cut(Index),
-    /// A number becomes one at the edge of something.
+    /// Replaces a number by one of [`EDGES`].
     Number(Index, Index),
-    /// A number grows or shrinks by one.
+    /// Increments or decrements a number.
     Step(Index, bool),
-    /// A line is left out.
+    /// Removes a line.
     Lose(Index),
-    /// A line is there twice.
+    /// Duplicates a line.
     Double(Index),
-    /// Two lines change places.
+    /// Swaps two lines.
     Swap(Index, Index),
 }
 
-/// Damage of any kind, numbers first.
+/// Returns damage of any kind, most often to numbers.
 pub fn damages() -> impl Strategy<Value = Damage> {
     let place = any::<Index>;
     prop_oneof![
@@ -56,7 +54,7 @@ pub fn damages() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// A file of a folder. Those whose numbers stand alone come first: others are nearly always refused.
+/// Returns a file of a folder, most often one with independent numbers: damage to other files is nearly always refused.
 pub fn names() -> impl Strategy<Value = &'static str> {
     prop_oneof![
         5 => Just(folder::RUN),
@@ -69,7 +67,6 @@ pub fn names() -> impl Strategy<Value = &'static str> {
 }
 
 impl Damage {
-    /// The text after it.
     pub fn apply(&self, text: Vec<u8>) -> Vec<u8> {
         if text.is_empty() {
             return text;
@@ -103,7 +100,6 @@ impl Damage {
     }
 }
 
-/// The text with another number in place of one of its numbers.
 fn replaced(text: Vec<u8>, at: &Index, number: impl Fn(u64) -> u64) -> Vec<u8> {
     let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
     let begins: Vec<usize> = (0..text.len()).filter(|at| is_digit(*at) && (*at == 0 || !is_digit(at - 1))).collect();

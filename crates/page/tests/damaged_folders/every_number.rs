@@ -1,5 +1,4 @@
-//! Every number of a `run.json` as large as it may be. What of it is taken can be worked with: alone, and together with every
-//! other that is taken.
+//! Every number of a `run.json` at extreme values. Accepted values are usable, both singly and all together.
 
 use std::fs;
 
@@ -13,15 +12,15 @@ use truetail_run::{
 
 use crate::{is_refused_or_whole, runs, save};
 
-/// The largest, the bounds of a run, and what is no count.
+/// Returns the largest numbers, the limits of a run, and numbers that are no counts.
 fn edges() -> Vec<Number> {
     let whole = [u64::MAX, i64::MAX as u64, 1 << 60, u64::from(u32::MAX), 0].map(Number::from);
     let others = [Number::from(-1), Number::from_f64(1e308).expect("finite")];
     whole.into_iter().chain(others).collect()
 }
 
-/// Puts `number` in place of each number under `place` with which `is_taken` still takes the whole, and says how many there are.
-/// What is taken as a whole is not looked at in parts.
+/// Replaces each number under `place` by `number` if `is_taken` still accepts the whole. Returns the count of numbers.
+/// Skips the parts of values that are accepted as a whole.
 fn raise(whole: &mut Value, place: &str, number: &Number, is_taken: &impl Fn(&Value) -> bool) -> usize {
     let mut changed = whole.clone();
     let here = changed.pointer_mut(place).unwrap_or_else(|| panic!("{place}"));
@@ -41,7 +40,6 @@ fn raise(whole: &mut Value, place: &str, number: &Number, is_taken: &impl Fn(&Va
     parts.iter().map(|part| raise(whole, &format!("{place}/{part}"), number, is_taken)).sum()
 }
 
-/// Replaces all numbers, and says how many there are.
 fn replace(value: &mut Value, number: &Number) -> usize {
     match value {
         Value::Number(old) => {
@@ -54,10 +52,10 @@ fn replace(value: &mut Value, number: &Number) -> usize {
     }
 }
 
-/// Runs in which each part of `run.json` is there.
+/// Returns runs that together have each part of `run.json`.
 fn with_every_part() -> Vec<Run> {
     let mut runs = runs();
-    // Those of the others have the same parts.
+    // The other runs have the same parts.
     runs.dedup_by_key(|run| (run.facts.stream.is_some(), run.facts.sessions.is_some()));
     assert_eq!(runs.len(), 3);
     for (nth, run) in runs.iter_mut().enumerate() {
@@ -88,7 +86,7 @@ fn with_every_part() -> Vec<Run> {
     runs
 }
 
-/// Adds books of a language model that never sent content.
+/// Adds the books of a language model that never sent content.
 fn add_llm(streams: &mut StreamFacts, planned: u64) {
     let complete = streams.tally.complete;
     let mut llm = LlmFacts::new(LlmApi::OpenaiChat, vec!["ttft < 1s".to_owned()]);

@@ -1,4 +1,4 @@
-//! All that is made of a run that was read from a folder. Shared by the tests here and the fuzz target `run_folder`.
+//! All outputs for a run that was read from a folder. Shared by the tests here and the fuzz target `run_folder`.
 
 use std::path::Path;
 
@@ -13,7 +13,6 @@ use truetail_report::{
 use truetail_run::wire::{self, v1};
 use truetail_run::{Findings, MergeError, Run, folder, merge};
 
-/// Gates of each kind.
 const GATES: [&str; 8] = [
     "p99 > 50ms",
     "p37 < 1us",
@@ -25,10 +24,8 @@ const GATES: [&str; 8] = [
     "throughput < 100/s",
 ];
 
-/// Computes and shows everything about a run, merges it with another one of the same load, and saves both in `scratch`.
-///
-/// # Panics
-/// If something panics, does not agree with the run, or cannot be read back: a bug.
+/// Computes and formats everything about a run, merges it with a run of the same load, and saves both in `scratch`.
+/// Panics on a bug: if any step panics, disagrees with the run, or cannot be read back.
 pub fn exercise(run: &Run, scratch: &Path) {
     let findings = show(run);
     comes_back(run, &findings, &scratch.join("again"));
@@ -41,12 +38,12 @@ pub fn exercise(run: &Run, scratch: &Path) {
             comes_back(&merged, &findings, &scratch.join("merged"));
         }
         Err(MergeError::TooMany { .. } | MergeError::TooManyBytes { .. } | MergeError::TooLarge(_)) => {}
-        // A part of a load is merged with the others, and a merged one not again.
+        // A part of a load merges only with its other parts, and a merged run does not merge again.
         Err(error) => assert!(run.facts.stripe.is_some() || run.facts.shards.is_some(), "{error}"),
     }
 }
 
-/// Its findings, and every text and picture made of them.
+/// Returns the findings, after formatting every text and picture.
 fn show(run: &Run) -> Findings {
     let mut findings = truetail_analysis::findings(run);
     let gates = GATES.map(|gate| gate.parse::<Gate>().unwrap_or_else(|error| panic!("{error}")));
@@ -73,7 +70,7 @@ fn show(run: &Run) -> Findings {
     findings
 }
 
-/// What is saved is read back, and is the same.
+/// Checks that a saved run reads back unchanged.
 fn comes_back(run: &Run, findings: &Findings, into: &Path) {
     let text = v1::run_file(run, findings).to_json();
     let parsed = wire::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));

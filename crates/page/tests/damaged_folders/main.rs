@@ -1,5 +1,5 @@
-//! Run folders are other people's data. Whatever is done to one, it is refused in one line, or it is a run of which
-//! everything can be computed, shown, saved and merged.
+//! Damaged run folders. Each is either refused in one line, or read as a run that can be computed, shown, saved,
+//! merged.
 
 mod damage;
 mod every_number;
@@ -24,7 +24,7 @@ use damage::{damages, names};
 use exercise::exercise;
 use support::{slow, steady};
 
-/// Runs that differ in what is kept of them.
+/// Returns runs that keep different parts.
 fn runs() -> Vec<Run> {
     let sampled = SamplesOptions { capacity: 20, slowest: 5 };
     let of = |samples, per_second, seconds| {
@@ -52,7 +52,6 @@ fn save(folder: &Path, run: &Run) {
     folder::save(folder, run, &truetail_analysis::findings(run)).unwrap();
 }
 
-/// The folders of [`runs`].
 fn folders() -> Vec<TempDir> {
     runs().iter().map(|run| tempdir().inspect(|folder| save(folder.path(), run)).unwrap()).collect()
 }
@@ -66,7 +65,7 @@ fn copied(from: &Path) -> TempDir {
     copy
 }
 
-/// Refused in one line that names a file of the folder, or a run that can be worked with.
+/// Checks that a folder is refused in one line that names a file of the folder, or is a usable run.
 fn is_refused_or_whole(folder: &Path) {
     match folder::load(folder) {
         Ok(loaded) => exercise(&loaded.run, tempdir().unwrap().path()),
@@ -91,7 +90,7 @@ fn what_was_saved_can_be_worked_with() {
     }
 }
 
-/// How many folders are damaged. With `PROPTEST_CASES` there are more.
+/// Returns the number of damaged folders; `PROPTEST_CASES` raises it.
 fn cases(usually: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     let is_set = std::env::var_os("PROPTEST_CASES").is_some();
@@ -114,7 +113,7 @@ proptest! {
         let folder = FOLDERS.with(|folders| copied(folders[which.index(folders.len())].path()));
         for (name, damage) in &damage {
             let path = folder.path().join(name);
-            // Only some have streams or sessions.
+            // Only some folders have streams or sessions.
             let Ok(text) = fs::read(&path) else { continue };
             fs::write(&path, damage.apply(text)).unwrap();
         }
@@ -126,7 +125,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(24))]
 
-    /// Nothing is wrong with these, however odd they are: they are read.
+    /// These runs are strange but valid, so they must be read.
     #[test]
     fn a_wild_run_can_be_worked_with(wild::WildRun(run) in wild::runs()) {
         let folder = tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Runs that are possible, and that nobody would make: any load, any generator, any times.
+//! Runs that are possible but implausible, with any load, generator and times.
 
 use proptest::prelude::*;
 use truetail_model::record::RequestRecord;
@@ -8,7 +8,6 @@ use truetail_run::{EndClock, Facts, GeneratorStats, OfferedLoad, Pause, Run, Run
 
 use crate::support;
 
-/// A number of any magnitude.
 fn any_size() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => (0u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift),
@@ -17,7 +16,7 @@ fn any_size() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// A time of any magnitude that a run can have.
+/// Returns a time of any magnitude that a run can have.
 fn any_time() -> impl Strategy<Value = u64> {
     any_size().prop_map(|ns| ns >> 4)
 }
@@ -97,7 +96,7 @@ fn generators() -> impl Strategy<Value = GeneratorStats> {
     )
 }
 
-/// Puts the records at instants that are so many times as far apart, and makes some of them take long.
+/// Stretches the intended starts of the records to `to_ns`, and lengthens some requests.
 fn stretched(
     mut records: Vec<RequestRecord>,
     to_ns: u64,
@@ -119,7 +118,7 @@ fn stretched(
     records
 }
 
-/// A wild run. A failure shows what it is made of, and not each of its histograms.
+/// A wild run. Its debug output shows the facts, without all histograms.
 pub struct WildRun(pub Run);
 
 impl std::fmt::Debug for WildRun {
@@ -129,9 +128,8 @@ impl std::fmt::Debug for WildRun {
     }
 }
 
-/// Wild runs.
 pub fn runs() -> impl Strategy<Value = WildRun> {
-    // A longer timeline takes its time.
+    // A longer timeline would be slow.
     let length = prop_oneof![Just(0u64), 0u64..20_000_000_000, 0u64..600_000_000_000];
     let long = proptest::collection::vec((any::<proptest::sample::Index>(), 0u64..600_000_000_000), 0..3);
     let records =

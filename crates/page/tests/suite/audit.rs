@@ -13,7 +13,7 @@ use truetail_run::{
 
 use crate::dom::{all, data, parsed, skeleton, texts, visible_text};
 
-/// A user who waits 10 ms for each answer, and `stall_ms` for the one in the middle.
+/// Returns the audit of a user that waits 10 ms for each answer, and `stall_ms` for the middle one.
 fn report(file: &str, stall_ms: u64) -> AuditReport {
     let mut auditor = Auditor::new();
     let mut at = 1_700_000_000_000_000_000;
@@ -55,12 +55,12 @@ fn page(reports: &[AuditReport]) -> String {
 }
 
 #[test]
-fn a_stall_is_shown_with_its_evidence_its_time_and_what_it_hides() {
+fn a_stall_is_shown_with_its_evidence_and_effect() {
     let page = parsed(&page(&[report("results.csv", 1_000)]));
     assert_eq!(texts(&page, ".state strong"), ["CERTAIN"]);
     let codes = texts(&page, "#finding .reasons code");
     assert!(codes.contains(&"sends_stop_while_slow".to_owned()), "{codes:?}");
-    // Marked in each of the three lanes, and once in the legend.
+    // One mark in each of the three lanes, and one in the legend.
     assert_eq!(all(&page, "#over-time rect.s-pause-server").len(), 4);
     let stops = texts(&page, "#over-time table td");
     assert_eq!(stops[0], "1.000s", "{stops:?}");

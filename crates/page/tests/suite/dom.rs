@@ -1,39 +1,36 @@
-//! A page as a browser reads it.
+//! A page as a browser parses it.
 
 use std::collections::BTreeSet;
 
 use scraper::{ElementRef, Html, Selector};
 
-/// The page, which must be valid to the last tag.
+/// Parses a page, which must be valid.
 pub fn parsed(html: &str) -> Html {
     let page = Html::parse_document(html);
     assert!(page.errors.is_empty(), "{:?}", page.errors);
     page
 }
 
-/// All elements that the selector names.
 pub fn all<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
     page.select(&Selector::parse(selector).expect("a selector")).collect()
 }
 
-/// The text of an element.
 pub fn text(element: ElementRef<'_>) -> String {
     element.text().collect()
 }
 
-/// The texts of all elements that the selector names.
+/// Returns the texts of all elements that match the selector.
 pub fn texts(page: &Html, selector: &str) -> Vec<String> {
     all(page, selector).into_iter().map(text).collect()
 }
 
-/// Every element with the names of its attributes, in order: what is left of a page without its texts. Elements inside of
-/// pictures are in [`drawn`].
+/// Returns every element outside pictures with the names of its attributes, in order, but without texts.
 pub fn skeleton(page: &Html) -> Vec<String> {
     all(page, "*").into_iter().filter(|element| !is_drawn(element)).map(described).collect()
 }
 
-/// The kinds of elements inside of pictures, with the names of their attributes. How many there are depends on how wide the texts
-/// of legends are, because these leave more or less room for labels of axes.
+/// Returns the kinds of elements inside pictures, with the names of their attributes. Their number depends on the width
+/// of the legends, which leave more or less room for labels of axes.
 pub fn drawn(page: &Html) -> BTreeSet<String> {
     all(page, "svg *").into_iter().map(described).collect()
 }
@@ -48,13 +45,12 @@ fn described(element: ElementRef<'_>) -> String {
     format!("{} {}", element.value().name(), attributes.join(" "))
 }
 
-/// The content of the element `#data`.
 pub fn data(page: &Html) -> serde_json::Value {
     let json = texts(page, "script#data");
     serde_json::from_str(&json[0]).expect("JSON")
 }
 
-/// What people read of the page: the text of everything but its script and style.
+/// Returns the visible text of the page, without its script and style.
 pub fn visible_text(page: &Html) -> String {
     texts(page, "header, main, footer").join("\n")
 }

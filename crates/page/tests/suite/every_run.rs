@@ -1,4 +1,4 @@
-//! What holds of the page of every run.
+//! Properties of the page of every run.
 
 use std::collections::HashSet;
 
@@ -119,7 +119,7 @@ fn it_says_what_the_screen_says() {
     }
 }
 
-/// The headline table has the cells of the screen, which come from run.json; a saturated run has its capacity instead.
+/// The headline table has the cells of the summary, which come from run.json. A saturated run has its capacity instead.
 #[test]
 fn its_numbers_are_those_of_the_findings() {
     let mut tables = 0;

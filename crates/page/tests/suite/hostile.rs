@@ -10,7 +10,7 @@ use crate::dom::{data, drawn, parsed, skeleton, texts, visible_text};
 use crate::fixtures::Fixture;
 use crate::odd_runs;
 
-/// The page of a run in which everything that comes from outside is `text`.
+/// Returns the page of a run with `text` in place of everything that comes from outside.
 fn page_with(text: &str) -> String {
     let fixtures = odd_runs::all();
     let [told, targets] =
@@ -63,7 +63,7 @@ fn page_with(text: &str) -> String {
     run_page(&RunPage::new(&run, &findings, &series).with(&overlays))
 }
 
-/// The page has the elements and attributes that it has with a harmless text, and shows this one in its place.
+/// Checks that the page has the same elements and attributes as with a harmless text, and shows this text.
 fn is_shown_as_text(text: &str) {
     let html = page_with(text);
     assert!(!html.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')), "{text:?}");
@@ -74,7 +74,7 @@ fn is_shown_as_text(text: &str) {
     let shown = visible(text);
     assert_eq!(texts(&page, "#verdict .notes li"), [shown.clone(), shown.clone()]);
     let first_answer = texts(&page, "details.answer pre code");
-    // The parser of HTML leaves out a line break at the start of a pre, but these begin with the element code.
+    // HTML parsers drop a line break at the start of a pre element, but these pre elements begin with a code element.
     assert_eq!(first_answer[1], shown);
     assert!(visible_text(&page).contains(&shown));
     assert_eq!(data(&page)["runs"][1]["name"], text);

@@ -1,4 +1,4 @@
-//! Pages of all kinds of runs, read back as a browser reads them.
+//! Pages of all kinds of runs, parsed as a browser parses them.
 
 mod audit;
 mod dom;

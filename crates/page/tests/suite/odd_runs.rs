@@ -1,4 +1,4 @@
-//! Runs of every kind, the odd ones included.
+//! Runs of every kind, including odd ones.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,6 @@ use truetail_run::{FailedAnswer, FailedCheck, LlmApi, LlmFacts, ObjectiveCounts,
 use crate::fixtures::{self, Fixture, scenario, simulated};
 use crate::made_sessions;
 
-/// All of them.
 pub fn all() -> Vec<&'static Fixture> {
     static ODD: OnceLock<Vec<Fixture>> = OnceLock::new();
     let odd = ODD.get_or_init(|| {
@@ -37,7 +36,7 @@ pub fn all() -> Vec<&'static Fixture> {
     fixtures::all().iter().chain(odd).collect()
 }
 
-/// The first requests of a simulated run, as if there had been no others.
+/// Returns the first requests of a simulated run, as if there were no others.
 fn first_requests(n: usize, mut change: impl FnMut(&mut RequestRecord)) -> Run {
     let mut run = simulated(&scenario("01"));
     let mut records: Vec<RequestRecord> = run.snapshot.samples.even().to_vec();
@@ -55,7 +54,6 @@ fn first_requests(n: usize, mut change: impl FnMut(&mut RequestRecord)) -> Run {
     run
 }
 
-/// Two runs of one workload, as one.
 fn merged() -> Run {
     let mut short = scenario("02");
     let LoadModel::Open(schedule) = &mut short.workload.model else { unreachable!() };
@@ -80,7 +78,7 @@ fn without_detail(mut run: Run) -> Run {
     run
 }
 
-/// Of the 1200 complete answers, 1000 met the first objective, and 700 both, of which 100 cannot be told.
+/// Adds objectives. Of 1,200 complete answers, 1,000 met the first objective and 600 both; 100 more cannot be told.
 fn with_objectives(mut run: Run) -> Run {
     let streams = run.facts.stream.as_mut().expect("its service streams");
     streams.reading.stall_ns = Some(500_000_000);

@@ -1,4 +1,4 @@
-//! The section for sessions: its numbers are those of `run.json`.
+//! The section for sessions: its numbers come from `run.json`.
 
 use truetail_analysis::series::series;
 use truetail_page::{RunPage, run_page};

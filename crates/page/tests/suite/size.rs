@@ -1,4 +1,4 @@
-//! A page stays small, however long the run was.
+//! A page stays small even for a long run.
 
 use truetail_analysis::series::series;
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
@@ -9,7 +9,7 @@ use truetail_page::{RunPage, run_page};
 
 use crate::fixtures::{scenario, simulated};
 
-/// Bytes of the page of a run of the first scenario.
+/// Returns the size in bytes of the page of a run of the first scenario.
 fn bytes(rate: f64, seconds: u64) -> usize {
     let service = scenario("02");
     let schedule = Schedule {

@@ -15,7 +15,7 @@ use truetail_watch::{Buffer, Choice, History, Key, Look, Page, Palette, Rect, Vi
 const COLORED: Look = Look { palette: Palette::Indexed, unicode: true };
 const PLAIN: Look = Look { palette: Palette::Monochrome, unicode: true };
 
-/// Every scenario, watched to its end.
+/// Returns every scenario, watched to its end.
 fn runs() -> &'static [(LiveState, History)] {
     static RUNS: OnceLock<Vec<(LiveState, History)>> = OnceLock::new();
     RUNS.get_or_init(|| {
@@ -86,7 +86,7 @@ fn the_heat_map_shows_the_stall_where_it_was() {
     let choice = Choice::default().after(Key::NextPage);
     let buffer = drawn(View { choice, ..view(run, COLORED) }, 120, 40);
     let colored = |x: u16| (0..40).filter(|y| matches!(buffer[(x, *y)].fg, Color::Indexed(_))).count();
-    // Requests that fell due in the stall took every time up to a second: columns there are higher than elsewhere.
+    // Requests that were due in the stall took various times up to a second, so these columns are higher than others.
     let highest = (12..100).max_by_key(|x| colored(*x)).expect("columns");
     assert!(colored(highest) > 3 * colored(20).max(1), "{}", text(&buffer));
 }
@@ -124,7 +124,7 @@ fn names_from_outside_cannot_command_the_terminal() {
         let all: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
         assert!(!all.chars().any(|c| c.is_control() || c == '\u{202e}'), "{all:?}");
         assert_holds(&text(&buffer), &["http://h/[2J", "a[2Jb"]);
-        // Nothing but what this crate writes itself: places and emphasis.
+        // Only sequences of this crate: positions and emphasis.
         let painted = paint(None, &buffer);
         for sequence in painted.split('\x1b').skip(1) {
             let end = sequence.find(|c: char| c.is_ascii_alphabetic()).expect("it ends");
@@ -156,7 +156,7 @@ fn any_choice() -> impl Strategy<Value = Choice> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// The size of a terminal is its user's business.
+    /// The screen fits a terminal of any size.
     #[test]
     fn it_fits_every_terminal(
         width in 1u16..260,
@@ -171,13 +171,13 @@ proptest! {
         let state = Some(&run.0).filter(|_| has_state);
         let note = stopping.then_some("a note");
         let buffer = drawn(View { state, choice, stopping, note, ..view(run, look) }, width, height);
-        // What matters most is there as long as there is a row.
+        // The most important part is present as long as there is a row.
         prop_assert!(buffer.content.iter().any(|cell| cell.symbol() != " "));
         let painted = paint(None, &buffer);
         prop_assert!(!painted.contains('\n'));
     }
 
-    /// A part of the run gives a screen as well as the whole.
+    /// A part of a run can be drawn like the whole run.
     #[test]
     fn what_was_seen_may_be_little(looks in 0usize..4, width in 1u16..120, height in 1u16..40) {
         let (state, history) = &runs()[0];

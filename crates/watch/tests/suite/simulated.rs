@@ -1,4 +1,4 @@
-//! Simulated runs, as if they were watched.
+//! Simulated runs as watched runs.
 #![allow(dead_code, reason = "included by tests and by an example")]
 
 use truetail_analysis::gates;
@@ -9,10 +9,7 @@ use truetail_run::RunSource;
 use truetail_sim::{SimError, SimOptions, simulate};
 use truetail_watch::History;
 
-/// The run of `scenario` at its end, and what was seen of its counters twice a second.
-///
-/// # Errors
-/// If it cannot be simulated.
+/// Returns the run of `scenario` at its end, and looks at its counters once a second.
 pub fn watched(scenario: &Scenario) -> Result<(LiveState, History), SimError> {
     let mut run = simulate(scenario, SimOptions::default())?;
     // As if it had been measured.

@@ -26,7 +26,7 @@ pub enum Field {
 /// The unit of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// A number of things.
+    /// A count.
     Count,
     /// Requests per second.
     PerSecond,
@@ -37,7 +37,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As it stands behind a number.
+    /// Returns the unit as text after a number.
     pub const fn symbol(self) -> &'static str {
         match self {
             Unit::Count => "",
@@ -47,7 +47,7 @@ impl Unit {
         }
     }
 
-    /// Nanoseconds in one; `None` for what is no time.
+    /// Returns the nanoseconds in one unit; `None` if it is not a unit of time.
     pub const fn nanos(self) -> Option<f64> {
         match self {
             Unit::Count | Unit::PerSecond => None,
@@ -57,7 +57,7 @@ impl Unit {
     }
 }
 
-/// How places on a slider become numbers.
+/// Mapping from positions on a slider to numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
     /// Equal steps are equal differences.
@@ -66,12 +66,12 @@ pub enum Scale {
     Log,
 }
 
-/// What is known of a field.
+/// Description of a field.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FieldSpec {
-    /// Its name in a link.
+    /// Name in a link.
     pub key: &'static str,
-    /// Its name on the page.
+    /// Name on the page.
     pub label: &'static str,
     /// Its unit.
     pub unit: Unit,
@@ -79,11 +79,11 @@ pub struct FieldSpec {
     pub least: f64,
     /// The largest value.
     pub most: f64,
-    /// How its slider is divided.
+    /// Scale of the slider.
     pub scale: Scale,
-    /// What the page sets where something that was off is switched on.
+    /// Value that the page sets when the field is switched on.
     pub typical: f64,
-    /// What the box that switches it on says; `None` for a number that is always there, or goes with others.
+    /// Label of the checkbox that switches the field on; `None` if the field is always present or belongs to another.
     pub switch: Option<&'static str>,
 }
 
@@ -109,7 +109,7 @@ impl Field {
         Field::Drain,
     ];
 
-    /// What is known of it.
+    /// Returns the description of the field.
     pub const fn spec(self) -> FieldSpec {
         use Scale::{Linear, Log};
         use Unit::{Count, Milliseconds, PerSecond, Seconds};
@@ -157,7 +157,7 @@ impl FieldSpec {
         FieldSpec { switch: Some(by), ..self }
     }
 
-    /// The range, for a message.
+    /// Formats the range for a message.
     pub fn range(&self) -> String {
         let unit = self.unit.symbol();
         format!("{}{unit} to {}{unit}", self.least, self.most)

@@ -1,10 +1,10 @@
-//! What the sliders say.
+//! The values of the sliders.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`field`] | the numbers, each with its key, unit and range |
 //! | `query` | the text of a link, read and written |
-//! | `plan` | what is simulated, and what is run on real sockets, with their bounds |
+//! | `plan` | plans for the simulation and for real sockets, with their limits |
 
 pub mod field;
 mod plan;
@@ -19,7 +19,7 @@ use truetail_model::service::Service;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
-/// What ends the closed loop.
+/// End of the closed loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClosedEnd {
     /// It lasts as long as the open loop.
@@ -28,28 +28,27 @@ pub enum ClosedEnd {
     Requests,
 }
 
-/// A service, and the two loads on it.
+/// A service, and two loads on it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    /// How the server behaves. Of its faults there is at most one stall, then one ramp, then one pause at every n-th request.
+    /// The server. Its faults are at most one stall, one ramp, and one pause at every n-th request, in this order.
     pub service: Service,
-    /// The rate of the open loop, which the users of the closed loop try to reach together.
+    /// Rate of the open loop. The users of the closed loop together try to reach it too.
     pub rate: Rate,
-    /// The gaps of the open loop.
+    /// Spacing of the open loop.
     pub spacing: Spacing,
-    /// How long the open loop sends.
+    /// Duration of the open loop.
     pub duration: Nanos,
     /// Users of the closed loop.
     pub users: u32,
-    /// What ends the closed loop.
+    /// End of the closed loop.
     pub closed_end: ClosedEnd,
     /// Limits of both loops.
     pub limits: Limits,
 }
 
 impl Settings {
-    /// The settings that mean `scenario`, with as many `users` in the closed loop; `None` where the page has no slider for
-    /// something in it.
+    /// Converts `scenario`, with a closed loop of `users`; `None` if the page lacks a slider for some part of it.
     pub fn of_scenario(scenario: &Scenario, users: u32, closed_end: ClosedEnd) -> Option<Settings> {
         let LoadModel::Open(schedule) = &scenario.workload.model else { return None };
         let Profile::Constant(constant) = &schedule.profile else { return None };
@@ -66,19 +65,19 @@ impl Settings {
         (read_back == settings && settings.open_loop() == scenario.workload).then_some(settings)
     }
 
-    /// As many users as reach `rate` with a service time of `baseline`, by Little's law; at least one.
+    /// Returns the number of users that reach `rate` with a service time of `baseline`, by Little's law; at least one.
     pub fn users_for(rate: Rate, baseline: Nanos) -> u32 {
         (rate.as_per_second() * baseline.as_secs_f64()).round().max(1.0) as u32
     }
 
-    /// The load of the open loop.
+    /// Returns the load of the open loop.
     pub fn open_loop(&self) -> Workload {
         let horizon = Horizon { duration: Some(self.duration), requests: None };
         let (profile, spacing) = (Profile::constant(self.rate), self.spacing);
         self.workload(LoadModel::Open(Schedule { profile, spacing, seed: 1, horizon }))
     }
 
-    /// The load of the closed loop.
+    /// Returns the load of the closed loop.
     pub fn closed_loop(&self) -> Workload {
         let planned = (self.duration.as_secs_f64() * self.rate.as_per_second()).round().max(1.0) as u64;
         let horizon = match self.closed_end {
@@ -92,12 +91,12 @@ impl Settings {
         Workload { model, limits: self.limits, warmup: Nanos::ZERO }
     }
 
-    /// The time in which each user of the closed loop was to send a request: what the correction assumes.
+    /// Returns the planned time between two requests of a user in the closed loop, as the correction assumes it.
     pub fn expected_interval(&self) -> Nanos {
         Nanos::from_secs_f64(f64::from(self.users) / self.rate.as_per_second())
     }
 
-    /// The service and the open loop.
+    /// Returns the service and the open loop.
     pub fn scenario(&self) -> Scenario {
         Scenario {
             name: "explore".to_owned(),

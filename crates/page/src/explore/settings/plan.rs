@@ -1,4 +1,4 @@
-//! What is simulated, and what is run on real sockets, with their bounds.
+//! Plans for the simulation and for real sockets, with their limits.
 
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Fault, FaultEffect};
@@ -9,39 +9,39 @@ use truetail_report::number;
 use super::Settings;
 use super::query::SettingsError;
 
-/// The most requests of a simulated loop, so that a change of a slider shows at once.
+/// Maximum number of requests of a simulated loop, so that the page reacts at once.
 pub const MAX_REQUESTS: u64 = 200_000;
-/// The highest rate of a run on real sockets: server, load generator and browser share one machine.
+/// Maximum rate of a run on real sockets: server, load generator and browser share one machine.
 pub const MAX_REAL_RATE: f64 = 5_000.0;
-/// The longest run on real sockets, in seconds.
+/// Maximum duration of a run on real sockets, in seconds.
 pub const MAX_SECONDS: u64 = 60;
-/// The longest that a run on real sockets waits for answers after its last request.
+/// Maximum drain of a run on real sockets.
 const MAX_DRAIN: Nanos = Nanos::from_secs(30);
 
-/// What is simulated.
+/// A plan for the simulation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SimulationPlan {
     /// The service and the open loop.
     pub scenario: Scenario,
     /// The closed loop.
     pub closed: Workload,
-    /// What the correction assumes to be the time between two requests of a user.
+    /// Time between two requests of a user, as the correction assumes it.
     pub expected_interval: Nanos,
-    /// Where it is less than the settings say, in sentences.
+    /// Deviations from the settings, in sentences.
     pub notes: Vec<String>,
 }
 
-/// What is run on real sockets.
+/// A plan for real sockets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RealPlan {
     /// The service and the open loop.
     pub scenario: Scenario,
-    /// The closed loop, if it is measured too: after the open one, with a new server.
+    /// The closed loop, if it is measured too, after the open loop and with a new server.
     pub closed: Option<Workload>,
 }
 
 impl Settings {
-    /// What is simulated of these settings: all, but no more than [`MAX_REQUESTS`] in a loop.
+    /// Returns the plan for the simulation: all settings, but at most [`MAX_REQUESTS`] per loop.
     pub fn simulation(&self) -> SimulationPlan {
         let mut notes = Vec::new();
         let simulated = Settings { duration: self.simulated_duration(&mut notes), ..self.clone() };
@@ -72,7 +72,7 @@ impl Settings {
         most
     }
 
-    /// What is run on real sockets of these settings, with the closed loop if it `is_closed_too`.
+    /// Returns the plan for real sockets, with the closed loop if `is_closed_too`.
     ///
     /// # Errors
     /// A rate above [`MAX_REAL_RATE`] or a duration above [`MAX_SECONDS`].
@@ -109,7 +109,7 @@ impl Settings {
     }
 }
 
-/// When a fault begins; `None` where it is not tied to a time.
+/// Returns the start of a fault; `None` if it does not depend on time.
 fn begins(fault: &Fault) -> Option<Nanos> {
     match fault.effect() {
         FaultEffect::Stall(schedule) => Some(schedule.first.since_origin()),

@@ -11,10 +11,9 @@ use truetail_model::workload::Limits;
 use super::field::{Field, Unit};
 use super::{ClosedEnd, Settings};
 
-/// A link longer than this is none of ours.
 const MAX_BYTES: usize = 2_000;
 
-/// The words of each choice: key, and the values with their words.
+/// Choices: each key, with the words for its values.
 const SPACING: (&str, [(&str, Spacing); 2]) = ("spacing", [("even", Spacing::Even), ("poisson", Spacing::Poisson)]);
 const CLOSED_END: (&str, [(&str, ClosedEnd); 2]) =
     ("closed-end", [("duration", ClosedEnd::Duration), ("requests", ClosedEnd::Requests)]);
@@ -22,12 +21,12 @@ const VARIATION: (&str, [(&str, Variation); 2]) =
     ("variation", [("constant", Variation::Constant), ("exponential", Variation::Exponential)]);
 const GATE: (&str, [(&str, Gate); 2]) = ("stall-gate", [("answers", Gate::Answers), ("arrivals", Gate::Arrivals)]);
 
-/// Why settings make no sense.
+/// An error in settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingsError {
-    /// The key of the setting in question; empty where no single one is.
+    /// Key of the setting in question; empty if there is no single one.
     pub key: String,
-    /// What is wrong, and what would help.
+    /// Description of the problem, and a remedy.
     pub message: String,
 }
 
@@ -46,7 +45,7 @@ fn error(key: &str, message: impl Into<String>) -> SettingsError {
 }
 
 impl Settings {
-    /// Reads what [`Settings::to_query`] writes, in any order.
+    /// Parses the output of [`Settings::to_query`], in any order.
     ///
     /// # Errors
     /// [`SettingsError`] names the setting that is missing, unknown or out of range.
@@ -66,7 +65,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings as the text of a link.
+    /// Formats the settings as the text of a link.
     pub fn to_query(&self) -> String {
         let mut query = Written::default();
         query.number(Field::Rate, self.rate.as_per_second());
@@ -137,7 +136,7 @@ fn every_nth(given: &mut Given<'_>) -> Result<Option<Fault>> {
     Ok(Some(Fault::EveryNth { every: every as u64, pause: given.time(Field::NthPause)? }))
 }
 
-/// The settings of a link by their keys; what was read is taken out.
+/// The settings of a link by key. Parsed settings are removed.
 struct Given<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Given<'a> {
@@ -211,7 +210,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A link in the making.
+/// A link under construction.
 #[derive(Default)]
 struct Written(String);
 
@@ -242,7 +241,7 @@ impl Written {
         }
     }
 
-    /// Faults that have no slider are left out, so that what is written does not read back as the same settings.
+    /// Omits faults without a slider, so that the text does not parse as the same settings.
     fn fault(&mut self, fault: &Fault) {
         match *fault {
             Fault::Stall { at, length, gate } => self.stall(at, length, gate),

@@ -95,7 +95,7 @@ fn real_runs_are_bounded_and_say_why() {
     assert_eq!(by_count.real(false).unwrap().closed, None);
 }
 
-/// A number that the slider of `field` can be set to, with few digits.
+/// Returns a value in the range of `field`, with few digits.
 fn value(field: Field) -> impl Strategy<Value = f64> {
     let spec = field.spec();
     let between = match spec.scale {
