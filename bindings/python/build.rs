@@ -1,4 +1,4 @@
-//! On macOS an extension module needs linker arguments for symbols that are resolved at load time; cargo does not add them.
+//! Adds linker arguments that an extension module needs on macOS for symbols that are resolved at load time.
 
 fn main() {
     pyo3_build_config::add_extension_module_link_args();

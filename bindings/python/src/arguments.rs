@@ -1,4 +1,4 @@
-//! Converts Python values. Each error names the argument, says what is wrong with it, and what to write instead.
+//! Conversion of Python values. Each error names the argument, the problem, and a remedy.
 
 use std::fmt::Display;
 
@@ -8,18 +8,18 @@ use pyo3::types::{PyBool, PyString};
 use truetail_model::arrival::{Profile, ProfileError};
 use truetail_model::time::{Nanos, Rate};
 
-/// `ValueError: name: problem`.
+/// Returns `ValueError: name: problem`.
 pub fn value_error(name: &str, problem: impl Display) -> PyErr {
     PyValueError::new_err(format!("{name}: {problem}"))
 }
 
-/// `TypeError: name: expected this, not that`.
+/// Returns `TypeError: name: expected this, not that`.
 pub fn type_error(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
     let given = given.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{name}: expected {expected}, not {given}"))
 }
 
-/// A time: `"500us"`, a number of seconds, or a `timedelta`. Not negative.
+/// Converts a time: `"500us"`, a number of seconds, or a `timedelta`. It must not be negative.
 pub fn time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
     if let Ok(text) = given.cast::<PyString>() {
         return text.to_string().parse().map_err(|error| value_error(name, error));
@@ -36,19 +36,19 @@ pub fn time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
     Ok(Nanos::from_secs_f64(seconds))
 }
 
-/// As [`time`], in nanoseconds: for what is Python around this module.
+/// Converts a time as [`time`] does, to nanoseconds, for the Python code around this module.
 #[pyfunction]
 pub fn nanoseconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
     Ok(time(name, given)?.0)
 }
 
-/// A time above zero.
+/// Converts a time above zero.
 pub fn positive_time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
     let time = time(name, given)?;
     if time.is_zero() { Err(value_error(name, "it is zero; write a time above zero, such as '10s'")) } else { Ok(time) }
 }
 
-/// A whole number from `least`.
+/// Converts a whole number of at least `least`.
 pub fn whole_number(name: &str, given: &Bound<'_, PyAny>, least: u64) -> PyResult<u64> {
     let expected = format!("a whole number from {least}");
     if given.is_instance_of::<PyBool>() {
@@ -61,13 +61,13 @@ pub fn whole_number(name: &str, given: &Bound<'_, PyAny>, least: u64) -> PyResul
     }
 }
 
-/// A number of threads, users or connections: from 1 to `u32::MAX`.
+/// Converts a number of threads, users or connections: from 1 to `u32::MAX`.
 pub fn count(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u32> {
     let number = whole_number(name, given, 1)?;
     u32::try_from(number).map_err(|_| value_error(name, format!("{number} is too many; at most {}", u32::MAX)))
 }
 
-/// A rate or a rate profile: `1000`, `"60/m"`, `"ramp:100..2000/60s"`.
+/// Converts a rate or a rate profile: `1000`, `"60/m"`, `"ramp:100..2000/60s"`.
 pub fn profile(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Profile> {
     if let Ok(text) = given.cast::<PyString>() {
         let text = text.to_string();
@@ -81,7 +81,7 @@ pub fn profile(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Profile> {
     Rate::per_second(per_second).map(Profile::constant).map_err(|error| value_error(name, error))
 }
 
-/// One of `choices`, by name.
+/// Converts the name of one of `choices`.
 pub fn choice<T: Copy>(name: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let found = choices.iter().find(|(known, _)| *known == given);
     let names = || choices.iter().map(|(known, _)| format!("'{known}'")).collect::<Vec<_>>().join(", ");
@@ -90,7 +90,7 @@ pub fn choice<T: Copy>(name: &str, given: &str, choices: &[(&str, T)]) -> PyResu
         .ok_or_else(|| value_error(name, format!("there is no '{given}'; choose one of {}", names())))
 }
 
-/// A quantile in [0, 1].
+/// Checks a quantile in [0, 1].
 pub fn quantile(q: f64) -> PyResult<f64> {
     if (0.0..=1.0).contains(&q) {
         return Ok(q);
@@ -99,7 +99,7 @@ pub fn quantile(q: f64) -> PyResult<f64> {
     Err(value_error("q", format!("{q} is not a quantile in [0, 1]{meant}")))
 }
 
-/// A number; a `bool` is not one.
+/// Converts a number. A `bool` is not a number.
 fn number(given: &Bound<'_, PyAny>) -> PyResult<f64> {
     if given.is_instance_of::<PyBool>() { Err(PyTypeError::new_err("a truth value")) } else { given.extract() }
 }

@@ -25,7 +25,7 @@ use crate::result::RunResult;
 pub struct Bench {
     plan: CallPlan,
     control: Control,
-    /// The streams of an asynchronous generator.
+    /// Streams of an asynchronous generator.
     streams: Option<ItemStreams>,
     stop_requested: AtomicBool,
     created: Instant,
@@ -67,8 +67,8 @@ impl Bench {
         Ok(Bench { plan, control: Control::new(), streams, stop_requested, created: Instant::now() })
     }
 
-    /// Calls `function` on this thread and, with more workers, on others. Returns the result, and the exception that ended
-    /// the run early, if any.
+    /// Calls `function` on this thread, and with more workers also on others. Returns the result, and the exception
+    /// that ended the run early, if any.
     fn call(
         &self,
         py: Python<'_>,
@@ -86,36 +86,36 @@ impl Bench {
         self.finish_run(py, measured, self.plan.offered(), name, failures.take())
     }
 
-    /// Starts to hand calls to the event loop of this thread.
+    /// Starts to pass calls to the event loop of this thread.
     fn pump(&self, name: Option<String>) -> PyResult<Pump> {
         Pump::start(self.plan.clone(), self.control.clone(), name, self.streams.clone())
     }
 
-    /// The result of a finished run, and the exception that ended it early, if any.
+    /// Returns the result of a finished run, and the exception that ended it early, if any.
     fn finish(&self, py: Python<'_>, pump: &Pump) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let (measured, name, failures) = pump.finish(py)?;
         self.finish_run(py, measured, OfferedLoad::of(&self.plan.workload), name, failures)
     }
 
-    /// Starts no more calls and waits for those in flight.
+    /// Starts no more calls, and waits for calls in flight.
     fn stop(&self) {
         self.stop_requested.store(true, Ordering::Relaxed);
         self.control.stop();
     }
 
-    /// Ends at once.
+    /// Ends the run at once.
     fn stop_now(&self) {
         self.stop_requested.store(true, Ordering::Relaxed);
         self.control.stop_now();
     }
 
-    /// The progress of the run, in a line.
+    /// Returns the progress of the run in one line.
     fn progress_text(&self) -> String {
         progress_line(&self.control, self.created, self.plan.workload.model.horizon().duration)
     }
 }
 
-/// The progress of the run behind `control`, in a line.
+/// Returns the progress of the run behind `control` in one line.
 pub fn progress_line(control: &Control, began: Instant, total: Option<Nanos>) -> String {
     let seen = control.progress();
     let elapsed = Nanos::from(began.elapsed());
@@ -167,14 +167,14 @@ impl Bench {
     }
 }
 
-/// `the callable raised ValueError (3 calls), KeyError (1 call); first: ValueError: bad price`.
+/// Returns `the callable raised ValueError (3 calls), KeyError (1 call); first: ValueError: bad price`.
 fn exceptions_note(by_type: &BTreeMap<String, u64>, first: &str) -> String {
     let calls = |n: u64| if n == 1 { "1 call".to_owned() } else { format!("{} calls", number::count(n)) };
     let kinds: Vec<_> = by_type.iter().map(|(name, n)| format!("{name} ({})", calls(*n))).collect();
     format!("the callable raised {}; first: {first}", kinds.join(", "))
 }
 
-/// `ValueError: bad price`, as a traceback ends; in one line.
+/// Formats an exception in one line like the end of a traceback: `ValueError: bad price`.
 fn in_words(error: &Bound<'_, PyAny>) -> String {
     let name = error.get_type().name().map_or_else(|_| "exception".to_owned(), |name| name.to_string());
     let text = error.str().map_or_else(|_| String::new(), |text| text.to_string());
@@ -182,7 +182,7 @@ fn in_words(error: &Bound<'_, PyAny>) -> String {
     if text.is_empty() { name } else { format!("{name}: {text}") }
 }
 
-/// What is called.
+/// Kind of a callable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CallableKind {
     /// A function that returns when it is done.
@@ -203,7 +203,7 @@ impl CallableKind {
         choice("kind", name, &kinds)
     }
 
-    /// The streams of a generator. Nothing else has any.
+    /// Returns the streams of a generator. Other kinds have no streams.
     fn streams(self, stall: Option<&Bound<'_, PyAny>>, plan: &CallPlan) -> PyResult<Option<ItemStreams>> {
         let stall = stall.map(|given| positive_time("stall", given)).transpose()?;
         if self == CallableKind::Generator {
@@ -214,7 +214,7 @@ impl CallableKind {
     }
 }
 
-/// The arguments that belong to a callable and not to its load.
+/// The arguments of a callable that are not part of its load.
 struct CallArguments<'py> {
     kind: CallableKind,
     workers: OptionalArg<'py>,
@@ -244,7 +244,7 @@ impl CallArguments<'_> {
         Ok(CallPlan { workload, workers, waiting, give_up_after, ..usual })
     }
 
-    /// Refuses arguments of functions for async functions, and the other way round.
+    /// Rejects arguments of functions for async functions, and vice versa.
     fn refuse_contradictions(&self) -> PyResult<()> {
         if self.kind != CallableKind::Function {
             let workers = self.workers.is_some();

@@ -1,4 +1,4 @@
-//! Calls a Python function, and keeps what it raises.
+//! Calls of a Python function, and the exceptions that it raises.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,32 +16,30 @@ pub struct CallFailures(Mutex<FailureLog>);
 /// The exceptions that a callable raised.
 #[derive(Default)]
 pub struct CallExceptions {
-    /// How many, by type; warm-up included.
+    /// Counts by type, including the warm-up.
     pub by_type: BTreeMap<String, u64>,
-    /// The first, with its traceback.
+    /// The first exception, with its traceback.
     pub first: Option<Py<PyAny>>,
 }
 
-/// What [`CallFailures`] collected.
+/// The failures that [`CallFailures`] collected.
 #[derive(Default)]
 pub struct FailureLog {
-    /// Exceptions of the callable.
     pub exceptions: CallExceptions,
-    /// What ended the run early and is no failure of the callable: Ctrl-C, an exit, or a function that is not one.
+    /// Reason for an early end that is not a failure of the callable: Ctrl-C, an exit, or an unsuitable function.
     pub ended_by: Option<Py<PyAny>>,
 }
 
 impl CallFailures {
-    /// Counts an exception that a call raised.
     pub fn count(&self, py: Python<'_>, error: PyErr) {
-        // Done before the lock is taken, because it may run Python code.
+        // Convert the error before the lock is taken, because this may run Python code.
         let (name, value) = (type_name(&error.get_type(py)), error.into_value(py).into_any());
         let mut kept = self.lock();
         *kept.exceptions.by_type.entry(name).or_default() += 1;
         kept.exceptions.first.get_or_insert(value);
     }
 
-    /// Ends the run because of `error`: calls in flight may finish. The second time it ends at once.
+    /// Ends the run because of `error`. Calls in flight may finish, but a second error ends the run at once.
     pub fn end_run(&self, py: Python<'_>, error: PyErr, control: &Control) {
         let value = error.into_value(py).into_any();
         let mut kept = self.lock();
@@ -53,7 +51,6 @@ impl CallFailures {
         }
     }
 
-    /// Takes what was collected.
     pub fn take(&self) -> FailureLog {
         std::mem::take(&mut *self.lock())
     }
@@ -63,7 +60,7 @@ impl CallFailures {
     }
 }
 
-/// The name of an exception type, such as `ValueError` or `requests.exceptions.ConnectionError`.
+/// Returns the name of an exception type, such as `ValueError` or `requests.exceptions.ConnectionError`.
 fn type_name(class: &Bound<'_, pyo3::types::PyType>) -> String {
     let name = class.qualname().map_or_else(|_| "exception".to_owned(), |name| name.to_string());
     match class.module() {
@@ -77,17 +74,15 @@ pub struct PythonFunction<'a> {
     pub function: &'a Py<PyAny>,
     pub failures: &'a CallFailures,
     pub control: &'a Control,
-    /// No call has been made yet.
+    /// True before the first call.
     pub fresh: bool,
 }
 
-/// How a call ended.
+/// Ending of a call.
 pub enum Answer {
-    /// It returned.
     Returned,
-    /// It raised.
     Raised,
-    /// It ended with the run.
+    /// The call ended with the run.
     CutShort,
 }
 
@@ -108,7 +103,7 @@ impl CallOutcome for Answer {
 impl Callable for PythonFunction<'_> {
     type Answer = Answer;
 
-    /// The call begins once the interpreter's lock is held: waiting for the lock is generator lag.
+    /// Begins the call once the interpreter's lock is held, so that waiting for the lock is generator lag.
     fn call(&mut self, call: &mut Call) -> Answer {
         Python::attach(|py| {
             call.begin();
@@ -138,9 +133,9 @@ impl PythonFunction<'_> {
         Answer::CutShort
     }
 
-    /// Ends the run: the call did nothing, so its time would mean nothing.
+    /// Ends the run, because the call did nothing and its time is meaningless.
     fn refuse(&self, value: &Bound<'_, PyAny>) -> Answer {
-        // Python warns of a coroutine that is dropped without being awaited or closed.
+        // Python warns about a coroutine that is dropped without being awaited or closed.
         let _ = value.call_method0("close");
         let problem = "fn: it returned an awaitable, which was not awaited; pass the async function itself";
         self.failures.end_run(value.py(), PyTypeError::new_err(problem), self.control);

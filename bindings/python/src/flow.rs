@@ -1,4 +1,4 @@
-//! `truetail.flow`: sessions that a coroutine function leads, over real sockets.
+//! `truetail.flow`: sessions that follow a coroutine function, over real sockets.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -28,17 +28,16 @@ pub struct FlowRun {
     plan: Plan,
     sessions: GuidedRun,
     failures: Arc<CallFailures>,
-    /// Notes for the run.
     notes: Vec<String>,
     gates: Vec<Gate>,
     preflight: bool,
-    /// A service that only fails is what the user wants to measure.
+    /// True if a service may fail all requests.
     allow_errors: bool,
     control: Control,
     created: Instant,
 }
 
-/// What sessions do and where; not yet converted. Passed as a dictionary.
+/// The sessions and their server; not yet converted. Passed as a dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct SessionArguments {
@@ -47,7 +46,7 @@ struct SessionArguments {
     origins: Vec<String>,
     resolve: Vec<String>,
     http2: bool,
-    /// Returns the sessions of a worker.
+    /// Function that returns the sessions of a worker.
     make: Py<PyAny>,
 }
 
@@ -101,7 +100,7 @@ impl FlowRun {
     fn run(&self, py: Python<'_>) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let mut plan = self.plan.clone();
         if self.preflight {
-            // What the first request is, the function alone knows, and a trial session would not be one of the load.
+            // Only the function knows the first request, and a trial session would not be part of the load.
             py.detach(|| plan.try_connection().map_err(|error| preflight_error(&plan.target, &error)))?;
         }
         let (measured, ended_by) = watched(py, &plan, &self.control);
@@ -118,7 +117,7 @@ impl FlowRun {
         Ok((RunResult::new(py, run, failures.exceptions).judged(&self.gates), ended_by))
     }
 
-    /// The progress of the run, in a line.
+    /// Returns the progress of the run in one line.
     fn progress_text(&self) -> String {
         progress_line(&self.control, self.created, self.plan.workload.model.horizon().duration)
     }
@@ -147,7 +146,7 @@ impl SessionArguments {
     }
 }
 
-/// The load of sessions, which arrive on this schedule.
+/// Returns the load of sessions that arrive on this schedule.
 fn of_sessions<'py>(
     rate: OptionalArg<'py>,
     duration: OptionalArg<'py>,
@@ -167,13 +166,13 @@ fn of_sessions<'py>(
         LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
     let arrivals = load.workload(limits, "sessions")?;
     let LoadModel::Open(sessions) = arrivals.model else { unreachable!("arrivals on a schedule") };
-    // As many as there are steps: how many there will be, the function alone knows.
+    // Only the function knows the number of requests, so take the number of steps.
     let requests_per_session = of.steps.len() as u32;
     let model = LoadModel::PartlyOpen { sessions, requests_per_session, think_time: Nanos::ZERO };
     Ok(Workload { model, ..arrivals })
 }
 
-/// Refuses gates that this load cannot decide, whatever the service does.
+/// Rejects gates that this load can never decide.
 fn refuse_undecidable(plan: &Plan, gates: &[Gate], name: &str) -> PyResult<()> {
     let offered = plan.offered();
     let planned = PlannedRun::of(&plan.workload, &offered, false, Reading::Whole).with_unknown_shares();

@@ -9,19 +9,19 @@ use truetail_run::{GateFinding, GateState};
 
 use crate::arguments::value_error;
 
-/// Reads each text, such as the gates of `fail_if`.
+/// Parses each text, such as the gates of `fail_if`.
 pub fn parsed<T: FromStr<Err: Display>>(name: &str, texts: &[String]) -> PyResult<Vec<T>> {
     texts.iter().map(|text| text.parse().map_err(|error| value_error(name, error))).collect()
 }
 
-/// Reads what must hold and what fails a run.
+/// Parses objectives of the run and conditions that fail it.
 pub fn gates(slo: &[String], fail_if: &[String]) -> PyResult<Vec<analysis::Gate>> {
     let must_hold = parsed::<analysis::Slo>("slo", slo)?.into_iter().map(|objective| objective.0);
     let conditions = parsed::<analysis::FailIf>("fail_if", fail_if)?.into_iter().map(|condition| condition.0);
     Ok(must_hold.chain(conditions).collect())
 }
 
-/// Refuses the first gate that a run cannot decide, whatever the service does.
+/// Rejects the first gate that a run can never decide.
 pub fn refuse_undecidable(planned: &analysis::PlannedRun<'_>, gates: &[analysis::Gate]) -> PyResult<()> {
     match gates.iter().find_map(|gate| Some((gate, planned.objection(gate)?))) {
         Some((gate, objection)) => Err(value_error(if gate.must_hold() { "slo" } else { "fail_if" }, objection)),
@@ -29,7 +29,7 @@ pub fn refuse_undecidable(planned: &analysis::PlannedRun<'_>, gates: &[analysis:
     }
 }
 
-/// A gate, and what the run says of it.
+/// A gate, and its result in a run.
 #[pyclass(module = "truetail", frozen)]
 pub struct Gate(pub GateFinding);
 
@@ -43,7 +43,7 @@ impl Gate {
     }
 }
 
-/// A figure of a gate: times in seconds, shares in [0, 1], rates per second.
+/// Returns a figure of a gate: times in seconds, shares in [0, 1], rates per second.
 fn figure(ns: Option<u64>, other: Option<f64>) -> Option<f64> {
     ns.map(|ns| ns as f64 / 1e9).or(other)
 }
@@ -56,13 +56,13 @@ impl Gate {
         &self.0.text
     }
 
-    /// `holds`: the service passed; `fails`; or `open`: the run cannot tell.
+    /// `holds` (the service passed), `fails`, or `open` (the run cannot tell).
     #[getter]
     fn state(&self) -> &'static str {
         self.state_name()
     }
 
-    /// What was measured: seconds, a share in [0, 1], or a rate per second; `None` where there is no value.
+    /// The measured value: seconds, a share in [0, 1], or a rate per second; `None` without a value.
     #[getter]
     fn value(&self) -> Option<f64> {
         figure(self.0.value_ns, self.0.value)
@@ -74,7 +74,7 @@ impl Gate {
         figure(self.0.limit_ns, self.0.limit)
     }
 
-    /// What was measured, and for an open gate what would decide it.
+    /// The measured value in words. For an open gate, also the data that would decide it.
     #[getter]
     fn message(&self) -> &str {
         &self.0.message

@@ -1,5 +1,5 @@
-//! What a session of `truetail.flow` asks for next, as Python says it. A worker takes the interpreter's lock after each answer
-//! and at the begin of each session.
+//! The requests of a session of `truetail.flow`, as Python determines them. A worker takes the interpreter's lock after
+//! each answer and at the start of each session.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ struct PythonGuide {
     control: Control,
 }
 
-/// Makes a guide for each worker with the sessions that `make_sessions` returns. What their functions raise is counted in
-/// `failures`; what is no failure of theirs ends the run through `control`.
+/// Returns a factory of guides, one for each worker, from the sessions that `make_sessions` returns. Exceptions of
+/// session functions are counted in `failures`. Other errors end the run through `control`.
 pub fn make_guide(make_sessions: Py<PyAny>, failures: Arc<CallFailures>, control: Control) -> MakeGuide {
     MakeGuide::new(move || {
         let sessions = Python::attach(|py| make_sessions.call0(py)).expect("truetail's own class");
@@ -28,11 +28,11 @@ pub fn make_guide(make_sessions: Py<PyAny>, failures: Arc<CallFailures>, control
     })
 }
 
-/// What a session asks for, as Python hands it over.
+/// The next request of a session, as Python passes it.
 #[derive(FromPyObject)]
 struct Asked<'py>(u32, u64, String, String, Vec<(String, String)>, Bound<'py, PyBytes>);
 
-/// Why a session ends early, as Python hands it over: cause, words, exception.
+/// The early end of a session, as Python passes it: cause, words, exception.
 #[derive(FromPyObject)]
 struct Failed<'py>(String, String, Bound<'py, PyAny>);
 
@@ -75,7 +75,7 @@ impl Guide for PythonGuide {
 
     fn abandon(&mut self, user: u32) {
         Python::attach(|py| {
-            // What a function does in its `finally` may end the run, too.
+            // The `finally` block of a function may end the run too.
             if let Err(error) = self.sessions.bind(py).call_method1("abandon", (user,)) {
                 self.failures.end_run(py, error, &self.control);
             }
@@ -83,13 +83,13 @@ impl Guide for PythonGuide {
     }
 }
 
-/// Header fields as texts: each byte is a character (ISO-8859-1), as in Python's own libraries.
+/// Converts header fields to texts. Each byte is a character (ISO-8859-1), as in Python's own libraries.
 fn fields(list: &FieldList) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
     list.iter().map(|(name, value)| (text(name), text(value))).collect()
 }
 
-/// By its name in run.json.
+/// Returns the cause with this name in run.json.
 fn cause_of(name: &str) -> EarlyEnd {
     match name {
         "assert" => EarlyEnd::Assert,

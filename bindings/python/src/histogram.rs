@@ -2,15 +2,14 @@
 
 use pyo3::prelude::*;
 
-/// The used buckets of an HdrHistogram with three significant digits, ascending: lowest and highest value of each in
-/// nanoseconds, and its count.
+/// The used buckets of an HdrHistogram with three significant digits, ascending. A bucket has a lowest and a highest
+/// value in nanoseconds, and a count.
 #[pyclass(module = "truetail", frozen)]
 pub struct Histogram {
     buckets: Vec<(u64, u64, u64)>,
 }
 
 impl Histogram {
-    /// The buckets of `histogram`.
     pub fn of(histogram: &truetail_model::record::Histogram) -> Histogram {
         Histogram { buckets: histogram.buckets().map(|(low, high, count)| (low.0, high.0, count)).collect() }
     }
@@ -30,7 +29,7 @@ impl Histogram {
         self.buckets.iter().map(|(_, high, _)| *high).collect()
     }
 
-    /// How many values each bucket holds.
+    /// The number of values in each bucket.
     #[getter]
     fn count(&self) -> Vec<u64> {
         self.buckets.iter().map(|(.., count)| *count).collect()

@@ -4,7 +4,7 @@ use truetail_model::record::Metric;
 use truetail_report::number;
 use truetail_run::{Distribution, Findings, Quantile, Run, VerdictState};
 
-/// Verdict, load, and a table of quantiles.
+/// Formats verdict, load, and a table of quantiles.
 pub fn html(run: &Run, findings: &Findings) -> String {
     let (state, color) = match findings.verdict.state {
         VerdictState::Valid => ("VALID", "#1a7f37"),

@@ -24,13 +24,12 @@ use crate::watched::{preflight_error, too_few_files_error, watched};
 #[pyclass(module = "truetail._native", frozen)]
 pub struct HttpRun {
     plan: Plan,
-    /// Notes for the run.
     notes: Vec<String>,
     gates: Vec<Gate>,
     checks: Option<CheckRun>,
     streams: Option<StreamRun>,
     preflight: bool,
-    /// A service that only fails is what the user wants to measure.
+    /// True if a service may fail all requests.
     allow_errors: bool,
     control: Control,
     created: Instant,
@@ -121,19 +120,19 @@ impl HttpRun {
         ))
     }
 
-    /// The progress of the run, in a line.
+    /// Returns the progress of the run in one line.
     fn progress_text(&self) -> String {
         progress_line(&self.control, self.created, self.plan.workload.model.horizon().duration)
     }
 }
 
-/// Refuses gates that this load cannot decide, whatever the service does.
+/// Rejects gates that this load can never decide.
 fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool, reading: Reading) -> PyResult<()> {
     let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks, reading);
     gate::refuse_undecidable(&planned, gates)
 }
 
-/// Puts the checks into the plan; `None` where there are none.
+/// Adds the checks to the plan; `None` without checks.
 fn observe(plan: &mut Plan, checks: Vec<Check>) -> Option<CheckRun> {
     if checks.is_empty() {
         return None;
@@ -143,7 +142,7 @@ fn observe(plan: &mut Plan, checks: Vec<Check>) -> Option<CheckRun> {
     Some(run)
 }
 
-/// Puts the observer of streams into the plan, beside that of checks.
+/// Adds the observer of streams to the plan, next to that of checks.
 fn read_streams(plan: &mut Plan, options: StreamOptions) -> StreamRun {
     let streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
     let observer = streams.observer_factory();
@@ -154,8 +153,7 @@ fn read_streams(plan: &mut Plan, options: StreamOptions) -> StreamRun {
     streams
 }
 
-/// Sends one request before the load, or only opens a connection where a stream might never end. Returns a note about the
-/// answer, if any.
+/// Sends one request before the load, or only connects if a stream might never end. Returns a note about the answer.
 fn preflight(plan: &mut Plan, is_stream: bool) -> PyResult<Option<String>> {
     if is_stream {
         plan.try_connection().map_err(|error| preflight_error(&plan.target, &error))?;

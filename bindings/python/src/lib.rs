@@ -1,12 +1,12 @@
-//! The native half of the Python package `truetail`: it converts arguments and results. All logic is in the crates.
+//! The native half of the Python package `truetail`: conversion of arguments and results. All logic is in the crates.
 //!
-//! | module | contents |
+//! | module | content |
 //! |---|---|
 //! | `arguments`, `load` | conversion of Python values, with errors that name the argument |
 //! | `bench`, `calls` | callables: functions on threads that take the interpreter's lock for each call |
-//! | `pump` | callables: coroutines, handed to the caller's event loop |
+//! | `pump` | callables: coroutines, passed to the caller's event loop |
 //! | `http`, `request` | a run over real sockets, and its requests |
-//! | `flow`, `guide` | sessions that a coroutine function leads, over real sockets |
+//! | `flow`, `guide` | sessions that follow a coroutine function, over real sockets |
 //! | `watched` | a run over real sockets that Ctrl-C ends |
 //! | `simulate`, `saved`, `server` | virtual time, run folders, the misbehaving server |
 //! | `result`, `verdict`, `gate`, `quantile`, `histogram`, `samples`, `html`, `json` | results |

@@ -1,4 +1,4 @@
-//! The load of a run or a callable, from the arguments that both share.
+//! The load of a run or a callable, from their shared arguments.
 
 use pyo3::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
@@ -24,7 +24,7 @@ pub struct LoadArguments<'py> {
     pub session_length: OptionalArg<'py>,
 }
 
-/// Limits of the generator. `cap`: the argument that limits what is under way at once, by its name.
+/// Converts the limits of the generator. `cap` is the argument that limits concurrency, with its name.
 pub fn limits(
     (name, cap): (&str, &OptionalArg<'_>),
     connection_per_session: bool,
@@ -40,7 +40,7 @@ pub fn limits(
 }
 
 impl LoadArguments<'_> {
-    /// The workload within `limits`. `what` is called or sent: `calls` or `requests`.
+    /// Converts the workload within `limits`. `what` is `calls` or `requests`.
     pub fn workload(&self, limits: Limits, what: &str) -> PyResult<Workload> {
         let kinds =
             [LoadModelKind::Open, LoadModelKind::Closed, LoadModelKind::PartlyOpen].map(|kind| (kind.name(), kind));
@@ -61,7 +61,7 @@ impl LoadArguments<'_> {
         Ok(Workload { model, limits, warmup })
     }
 
-    /// Refuses arguments that do not apply to the load model.
+    /// Rejects arguments that do not apply to the load model.
     fn refuse_contradictions(&self, kind: LoadModelKind) -> PyResult<()> {
         use LoadModelKind::{Closed, Open, PartlyOpen};
         let applies_to: [(&str, bool, &[LoadModelKind]); 5] = [
@@ -81,7 +81,7 @@ impl LoadArguments<'_> {
         }
     }
 
-    /// The warm-up, then the measured duration.
+    /// Returns the end of the schedule: the warm-up, then the measured duration.
     fn horizon(&self, warmup: Nanos) -> PyResult<Horizon> {
         let requests = self.requests.as_ref().map(|given| whole_number("requests", given, 1)).transpose()?;
         let measured = self.duration.as_ref().map(|given| positive_time("duration", given)).transpose()?;

@@ -1,5 +1,5 @@
-//! Coroutines under load. A native thread keeps the schedule and never takes the interpreter's lock: it puts due calls in a
-//! queue and makes a socket readable, which wakes the caller's event loop.
+//! Coroutines under load. A native thread follows the schedule and never takes the interpreter's lock. It puts due
+//! calls in a queue and makes a socket readable, which wakes the caller's event loop.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
@@ -18,14 +18,14 @@ use truetail_stream::ItemStreams;
 
 use crate::calls::{CallFailures, FailureLog};
 
-/// Due calls that the event loop has not taken yet.
+/// Due calls that the event loop has not taken.
 type Queue = Arc<Mutex<Vec<CallHandle>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Hands due calls to an event loop that waits until `fileno()` is readable. End of file means that the run is over.
+/// Passes due calls to an event loop that waits until `fileno()` is readable. End of file means that the run is over.
 #[pyclass(module = "truetail._native", frozen)]
 pub struct Pump {
     wake: UnixStream,
@@ -38,7 +38,7 @@ pub struct Pump {
 }
 
 impl Pump {
-    /// Starts the thread. `streams`: the calls are of an asynchronous generator.
+    /// Starts the thread. `streams` is present if the calls are of an asynchronous generator.
     pub fn start(
         plan: CallPlan,
         control: Control,
@@ -57,7 +57,7 @@ impl Pump {
         Ok(Pump { wake, queue, failures, timeout, name, streams, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Waits for the end of the run: what was measured, the name, the failures.
+    /// Waits for the end of the run. Returns the measured run, its name and its failures.
     pub fn finish(&self, py: Python<'_>) -> PyResult<(RunOutput, Option<String>, FailureLog)> {
         let thread =
             lock(&self.thread).take().ok_or_else(|| PyRuntimeError::new_err("the run was already finished"))?;
@@ -69,18 +69,18 @@ impl Pump {
 
 #[pymethods]
 impl Pump {
-    /// The descriptor to wait for, until it is readable.
+    /// Returns the descriptor whose readability announces due calls.
     fn fileno(&self) -> i32 {
         self.wake.as_raw_fd()
     }
 
-    /// Seconds after which a call times out.
+    /// Timeout of a call in seconds.
     #[getter]
     fn timeout(&self) -> Option<f64> {
         self.timeout.map(Nanos::as_secs_f64)
     }
 
-    /// The due calls, and whether the run is over.
+    /// Returns the due calls, and true if the run is over.
     fn due(&self) -> PyResult<(Vec<AsyncCall>, bool)> {
         let over = self.drain_wakeups()?;
         let due = std::mem::take(&mut *lock(&self.queue));
@@ -94,7 +94,7 @@ impl Pump {
 }
 
 impl Pump {
-    /// Reads all wake-ups; `true` at end of file. Calls that were queued before them are in the queue after this.
+    /// Reads all wake-ups. Returns true at end of file. Afterwards, the queue holds all calls that they announced.
     fn drain_wakeups(&self) -> io::Result<bool> {
         let mut bytes = [0; 256];
         loop {
@@ -123,7 +123,7 @@ impl CallLauncher for Launcher {
         let mut queue = lock(&self.queue);
         queue.push(ticket);
         if queue.len() == 1 {
-            // A full socket wakes the loop anyway; a closed one belongs to a run that is over.
+            // A full socket wakes the loop anyway, and a closed socket belongs to a completed run.
             let _ = self.waker.write(&[1]);
         }
     }
@@ -141,7 +141,7 @@ impl CallLauncher for Launcher {
     }
 }
 
-/// One call of a coroutine function or an asynchronous generator. Only the first reported outcome counts.
+/// A call of a coroutine function or an asynchronous generator. Only its first reported outcome counts.
 #[pyclass(module = "truetail._native", frozen)]
 pub struct AsyncCall {
     ticket: Mutex<Option<CallHandle>>,
@@ -151,38 +151,38 @@ pub struct AsyncCall {
 
 #[pymethods]
 impl AsyncCall {
-    /// The coroutine takes its first step.
+    /// Notes that the coroutine takes its first step.
     fn begin(&self) {
         if let Some(ticket) = &mut *lock(&self.ticket) {
             ticket.begin();
         }
     }
 
-    /// The generator yielded an item. `had_to_wait`: it was not there yet when it was asked for.
+    /// Notes that the generator yielded an item. `had_to_wait` is true if the item was not ready when it was requested.
     fn item(&self, had_to_wait: bool) {
         if let (Some(ticket), Some(streams)) = (&*lock(&self.ticket), &self.streams) {
             streams.item(ticket.arrival(), ticket.now(), had_to_wait);
         }
     }
 
-    /// It returned.
+    /// Notes that the call returned.
     fn answered(&self) {
         self.end(Outcome::Response { status: 0 });
     }
 
-    /// It raised.
+    /// Notes that the call raised an exception.
     fn failed(&self, error: &Bound<'_, PyAny>) {
         if self.end(Outcome::Malformed(Cause::Raised)) {
             self.failures.count(error.py(), PyErr::from_value(error.clone()));
         }
     }
 
-    /// It timed out.
+    /// Notes that the call timed out.
     fn timed_out(&self) {
         self.end(Outcome::TimedOut);
     }
 
-    /// It was in flight when the run ended.
+    /// Notes that the call was in flight when the run ended.
     fn cut_short(&self) {
         self.end(Outcome::InFlightAtEnd);
     }

@@ -1,4 +1,4 @@
-//! The requests of `truetail.run`, and the server that they are sent to.
+//! The requests of `truetail.run`, and their server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use truetail_run::input;
 
 use crate::arguments::{choice, type_error, value_error};
 
-/// What is requested, and how; not yet converted. Passed as a dictionary.
+/// The requests; not yet converted. Passed as a dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct RequestArguments<'py> {
@@ -36,7 +36,7 @@ pub struct RequestArguments<'py> {
     keepalive: bool,
 }
 
-/// Whom to trust, and who the client is; not yet converted. Passed as a dictionary.
+/// Trusted certificates and the identity of the client; not yet converted. Passed as a dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct TlsArguments {
@@ -47,13 +47,12 @@ pub struct TlsArguments {
 }
 
 impl RequestArguments<'_> {
-    /// Every request is opened on a connection of its own.
+    /// Returns true if every request opens a new connection.
     pub fn closes_connections(&self) -> bool {
         !self.keepalive
     }
 
-    /// The target, with its requests prepared and its host resolved.
-    /// `is_llm`: they go to a language model.
+    /// Returns the target, with prepared requests and a resolved host. `is_llm` is true for a language model.
     pub fn target(&self, py: Python<'_>, seed: u64, tls: &TlsArguments, is_llm: bool) -> PyResult<Target> {
         self.refuse_contradictions()?;
         let closing = if self.keepalive { None } else { Some("Connection: close".to_owned()) };
@@ -116,19 +115,19 @@ impl RequestArguments<'_> {
         Ok(specs.into_iter().map(|spec| spec.with_defaults(&headers).with_defaults(&user)).collect())
     }
 
-    /// The request to `url`: POST where it has a body, else GET, unless the method is given.
+    /// Returns the request to `url`. Its method is as given, or else POST with a body and GET without.
     fn only_spec(&self, url: &str, headers: Vec<String>) -> PyResult<TargetSpec> {
         let body = body(self.data.as_ref())?;
         let usual = if self.data.is_some() { "POST" } else { "GET" };
         let method: Method = self.method.as_deref().unwrap_or(usual).parse().map_err(target_error)?;
         let spec = TargetSpec { method, headers, ..TargetSpec::new(Location::named("url"), url) };
         let spec = TargetSpec { body, ..spec }.with_url_credentials().map_err(input_error)?;
-        // Only here is it known which argument is wrong.
+        // Checked here, because only here the wrong argument is known.
         Request::new(spec.method.clone(), &spec.url, &spec.headers, Vec::new()).map_err(target_error)?;
         Ok(spec)
     }
 
-    /// Format, name and content of the file of rows.
+    /// Returns format, name and content of the file of rows.
     fn rows(&self) -> PyResult<Option<(RowFormat, String, Vec<u8>)>> {
         let Some(file) = &self.data_from else { return Ok(None) };
         let name = file.display().to_string();
@@ -151,7 +150,7 @@ impl RequestArguments<'_> {
 }
 
 impl TlsArguments {
-    /// Makes TLS of these options, where the target has any.
+    /// Applies these options to a target with TLS.
     pub fn secure(&self, target: &mut Target) -> PyResult<()> {
         let given = [
             ("insecure", self.insecure),
@@ -177,7 +176,6 @@ impl TlsArguments {
         target.secure(&options).map_err(|error| tls_error(&error))
     }
 
-    /// Notes for the run.
     pub fn notes(&self) -> Option<String> {
         let note = "insecure=True: certificates were not verified, so the answers could come from anyone";
         self.insecure.then(|| note.to_owned())
@@ -208,12 +206,12 @@ fn input_error(error: InputError) -> PyErr {
     }
 }
 
-/// What is wrong with a target whose URL is the argument `url`.
+/// Converts the error of a target whose URL is the argument `url`.
 fn target_error(error: TargetError) -> PyErr {
     target_error_of("url", error)
 }
 
-/// What is wrong with a target whose URL is this argument.
+/// Converts the error of a target whose URL is the argument named `url`.
 pub fn target_error_of(url: &str, error: TargetError) -> PyErr {
     match error {
         TargetError::Resolve { .. } => {

@@ -22,7 +22,7 @@ use crate::quantile::Quantile;
 use crate::samples;
 use crate::verdict::Verdict;
 
-/// A measured run and its findings. Times are in seconds, except where a name ends in `_ns`.
+/// A measured run and its findings. Times are in seconds, except in names with the suffix `_ns`.
 #[pyclass(name = "Result", module = "truetail", frozen)]
 pub struct RunResult {
     run: Run,
@@ -32,19 +32,18 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// The run with its findings.
+    /// Computes the findings of a run.
     pub fn new(py: Python<'_>, run: Run, exceptions: CallExceptions) -> RunResult {
         let findings = py.detach(|| truetail_analysis::findings(&run));
         RunResult { run, findings, exceptions, lacking: Vec::new() }
     }
 
-    /// Judges these gates.
     pub fn judged(mut self, gates: &[truetail_analysis::gates::Gate]) -> RunResult {
         self.findings.gates = truetail_analysis::gates::judge_all(gates, &self.run, &self.findings);
         self
     }
 
-    /// Adds what could not be read of a saved run.
+    /// Adds the parts of a saved run that could not be read.
     pub fn with_lacking(self, lacking: Vec<String>) -> RunResult {
         RunResult { lacking, ..self }
     }
@@ -61,27 +60,27 @@ fn metric_of(name: &str) -> PyResult<Metric> {
 
 #[pymethods]
 impl RunResult {
-    /// Quantile `q` in [0, 1] of `metric` in seconds: infinite where it falls among arrivals without an answer, `None`
-    /// where the sample is too small. See also `quantile_info`.
+    /// Quantile `q` in [0, 1] of `metric` in seconds: infinite if it falls among arrivals without an answer, `None` if
+    /// the sample is too small. See also `quantile_info`.
     #[pyo3(signature = (q, metric = "response_time"))]
     fn quantile(&self, py: Python<'_>, q: f64, metric: &str) -> PyResult<Option<f64>> {
         Ok(self.at(py, q, metric)?.as_seconds())
     }
 
-    /// Quantile `q` in [0, 1] of `metric` in nanoseconds; `None` where it falls among arrivals without an answer, and
-    /// where the sample is too small.
+    /// Quantile `q` in [0, 1] of `metric` in nanoseconds; `None` among arrivals without an answer, or for too small a
+    /// sample.
     #[pyo3(signature = (q, metric = "response_time"))]
     fn quantile_ns(&self, py: Python<'_>, q: f64, metric: &str) -> PyResult<Option<u64>> {
         Ok(self.at(py, q, metric)?.as_ns())
     }
 
-    /// Everything about quantile `q` in [0, 1] of `metric`.
+    /// Quantile `q` in [0, 1] of `metric` with all its properties.
     #[pyo3(signature = (q, metric = "response_time"))]
     fn quantile_info(&self, py: Python<'_>, q: f64, metric: &str) -> PyResult<Quantile> {
         self.at(py, q, metric)
     }
 
-    /// What was measured: the name of the scenario or of the callable.
+    /// Name of the scenario or of the callable.
     #[getter]
     fn name(&self) -> Option<&str> {
         self.run.facts.offered.name.as_deref()
@@ -93,26 +92,26 @@ impl RunResult {
         self.run.facts.offered.model.name()
     }
 
-    /// Arrivals that were planned and measured, with and without an answer.
+    /// Number of measured arrivals, with and without an answer.
     #[getter]
     fn count(&self) -> u64 {
         self.findings.response_time.count
     }
 
-    /// The tally: planned = issued + never_issued, and the outcomes of the issued.
+    /// The tally: planned = issued + never_issued, and the outcomes of issued arrivals.
     #[getter]
     fn tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.run.snapshot.tally)
     }
 
-    /// The streams, as `stream` in run.json has them; `None` where answers were not read as such.
+    /// The content of `stream` in run.json; `None` if answers were not read as streams.
     #[getter]
     fn streams<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let streams = run_file(&self.run, &self.findings).stream;
         streams.map(|streams| to_python(py, &streams)).transpose()
     }
 
-    /// The sessions, as `sessions` in run.json has them; `None` where there was no flow.
+    /// The content of `sessions` in run.json; `None` without a flow.
     #[getter]
     fn sessions<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let sessions = run_file(&self.run, &self.findings).sessions;
@@ -125,7 +124,7 @@ impl RunResult {
         to_python(py, &self.run.snapshot.warmup)
     }
 
-    /// Answers by HTTP status; 0 for callables, which have none.
+    /// Answers by HTTP status; 0 for callables, which have no status.
     #[getter]
     fn statuses(&self) -> BTreeMap<u16, u64> {
         self.run.snapshot.statuses.clone()
@@ -137,7 +136,7 @@ impl RunResult {
         self.run.snapshot.causes.iter().map(|(cause, count)| (cause.name(), *count)).collect()
     }
 
-    /// How many exceptions a callable raised, by type, warm-up included.
+    /// Exceptions that a callable raised, counted by type, including the warm-up.
     #[getter]
     fn exceptions(&self) -> BTreeMap<String, u64> {
         self.exceptions.by_type.clone()
@@ -149,19 +148,19 @@ impl RunResult {
         self.exceptions.first.as_ref().map(|first| first.bind(py).clone())
     }
 
-    /// Whether the figures can be trusted, and if not, why.
+    /// The verdict on the figures, with reasons if they cannot be trusted.
     #[getter]
     fn verdict(&self) -> Verdict {
         Verdict(self.findings.verdict.clone())
     }
 
-    /// The gates of `fail_if`, and what the run says of each.
+    /// The gates of `fail_if`, and their results.
     #[getter]
     fn gates(&self) -> Vec<Gate> {
         self.findings.gates.iter().cloned().map(Gate).collect()
     }
 
-    /// The checks, and how many answers passed and failed each.
+    /// The checks, with the numbers of answers that passed and failed.
     #[getter]
     fn checks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.run.facts.checks)
@@ -173,31 +172,31 @@ impl RunResult {
         self.findings.offered_per_second
     }
 
-    /// Answers per second of the schedule, or until the last answer where some came later; `None` for fewer than two arrivals.
+    /// Answers per second of the schedule, or until a later last answer; `None` for fewer than two arrivals.
     #[getter]
     fn throughput_per_second(&self) -> Option<f64> {
         self.findings.throughput_per_second
     }
 
-    /// The run was ended early.
+    /// True if the run was ended early.
     #[getter]
     fn interrupted(&self) -> bool {
         self.run.facts.interrupted
     }
 
-    /// Notes that belong to no figure.
+    /// Notes about the run as a whole.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.run.facts.notes.clone()
     }
 
-    /// What could not be read of a saved run, because its file is missing.
+    /// Parts of a saved run that could not be read, because their file is missing.
     #[getter]
     fn lacking(&self) -> Vec<String> {
         self.lacking.clone()
     }
 
-    /// `to_numpy` holds one arrival in this many.
+    /// Sampling rate of `to_numpy`: it holds one arrival in this many.
     #[getter]
     fn one_in(&self) -> u64 {
         self.run.snapshot.samples.one_in()
@@ -214,20 +213,20 @@ impl RunResult {
         )
     }
 
-    /// The distribution of `metric` by bucket. That of `response_time` holds the answered arrivals.
+    /// The distribution of `metric` by bucket. The distribution of `response_time` holds only answered arrivals.
     #[pyo3(signature = (metric = "response_time"))]
     fn hist(&self, metric: &str) -> PyResult<Histogram> {
         Ok(Histogram::of(self.run.snapshot.metric(metric_of(metric)?)))
     }
 
     /// Single arrivals by intended start, as a structured array: all if they fit, otherwise one in `one_in`.
-    /// `slowest=True` adds those that were kept only because they are slow.
+    /// `slowest=True` adds arrivals that were kept only because they are slow.
     #[pyo3(signature = (*, slowest = false))]
     fn to_numpy<'py>(&self, py: Python<'py>, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
         samples::to_numpy(py, &self.run.snapshot.samples, slowest)
     }
 
-    /// The same as `to_numpy`, as a data frame.
+    /// The arrivals of `to_numpy`, as a data frame.
     #[pyo3(signature = (*, slowest = false))]
     fn to_pandas<'py>(&self, py: Python<'py>, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
         samples::to_pandas(py, &self.run.snapshot.samples, slowest)
@@ -238,7 +237,7 @@ impl RunResult {
         to_python(py, &run_file(&self.run, &self.findings))
     }
 
-    /// Saves the run and its page in this folder, which must be new, empty, or hold an earlier run, which is replaced.
+    /// Saves the run and its page in a folder, which must be new, empty, or hold an earlier run to replace.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let save = || {
             folder::save(&path, &self.run, &self.findings)?;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use truetail_model::record::{Outcome, RequestRecord, Samples};
 
-/// Name and type of each column, in the order in which [`write`] writes them.
+/// Name and type of each column, in the order of [`write`].
 const COLUMNS: [(&str, &str); 14] = [
     ("index", "=i8"),
     ("intended_start_ns", "=i8"),
@@ -22,17 +22,17 @@ const COLUMNS: [(&str, &str); 14] = [
     ("only_slow", "?"),
     ("outcome", "=U16"),
 ];
-/// Characters of the longest outcome name.
+/// Length of the longest outcome name, in characters.
 const OUTCOME_CHARS: usize = 16;
 
-/// The samples by intended start. `slowest` adds those that were kept only because they are slow.
+/// Returns the samples by intended start. `slowest` adds arrivals that were kept only because they are slow.
 pub fn to_numpy<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
     let numpy = import(py, "numpy")?;
     let bytes = PyByteArray::new(py, &py.detach(|| rows(samples, slowest)));
     numpy.call_method1("frombuffer", (bytes, COLUMNS.to_vec()))
 }
 
-/// The same as a data frame.
+/// Returns the samples of [`to_numpy`] as a data frame.
 pub fn to_pandas<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
     let pandas = import(py, "pandas")?;
     let frame = pandas.getattr("DataFrame")?.call1((to_numpy(py, samples, slowest)?,))?;

@@ -20,7 +20,7 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<RunResult> {
         | LoadError::Disagree { .. } => PyValueError::new_err(format!("path: {error}")),
     })?;
     let lacking = loaded.missing.iter().map(ToString::to_string).collect();
-    // A gate that this version cannot read any more is left out.
+    // Gates that this version cannot parse any more are omitted.
     let gates: Vec<_> = loaded.gates.iter().filter_map(|gate| gate.text.parse().ok()).collect();
     Ok(RunResult::new(py, loaded.run, Default::default()).judged(&gates).with_lacking(lacking))
 }

@@ -12,13 +12,13 @@ use truetail_server::{LogFile, ServerOptions};
 use crate::arguments::{time, value_error};
 use crate::simulate::find_scenario;
 
-/// A server that misbehaves as its scenario says, until `stop()` or the end of its `with` block.
+/// A server that misbehaves by its scenario, until `stop()` or the end of its `with` block.
 #[pyclass(module = "truetail", frozen)]
 pub struct Server {
     address: SocketAddr,
     path: String,
     running: Mutex<Option<truetail_server::Server>>,
-    /// Requests that had arrived when it was stopped.
+    /// Number of requests at the stop.
     admitted: Mutex<u64>,
 }
 
@@ -47,25 +47,25 @@ impl Server {
         Ok(Server { address, path: scenario.path, running: Mutex::new(Some(running)), admitted: Mutex::new(0) })
     }
 
-    /// The URL to send load to, with the path of the scenario.
+    /// The URL for the load, with the path of the scenario.
     #[getter]
     fn url(&self) -> String {
         format!("http://{}{}", self.address, self.path)
     }
 
-    /// The address it listens on.
+    /// The address that the server listens on.
     #[getter]
     fn host(&self) -> String {
         self.address.ip().to_string()
     }
 
-    /// The port it listens on.
+    /// The port that the server listens on.
     #[getter]
     fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// Requests that have arrived so far, without health checks.
+    /// Number of requests that have arrived, without health checks.
     #[getter]
     fn admitted(&self) -> u64 {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +73,7 @@ impl Server {
         running.as_ref().map_or_else(stopped, truetail_server::Server::admitted)
     }
 
-    /// Closes all connections and completes the truth log. Does nothing the second time.
+    /// Closes all connections and completes the truth log. A second call does nothing.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(running) = running else { return Ok(()) };

@@ -13,8 +13,8 @@ use truetail_sim::labs::{Lab, LabError, LabResult, LabSeries};
 use crate::arguments::{positive_time, type_error, value_error};
 use crate::result::RunResult;
 
-/// What an ideal client would measure, to the nanosecond: one result for a scenario; for a lab a dict with a result for
-/// each series.
+/// Simulates an ideal client, to the nanosecond. A scenario gives one result, and a lab a dict with a result per
+/// series.
 #[pyfunction]
 #[pyo3(signature = (scenario, duration=None))]
 pub fn simulate<'py>(
@@ -34,7 +34,7 @@ pub fn simulate<'py>(
     Ok(Bound::new(py, RunResult::new(py, run, Default::default()))?.into_any())
 }
 
-/// The series of the lab of that name; `None` where there is none.
+/// Returns the series of the lab of that name, if it exists.
 fn lab(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<Result<Vec<LabSeries>, LabError>> {
     let name = name.cast::<PyString>().ok()?.to_string();
     let lab = Lab::by_name(&name)?;
@@ -49,7 +49,7 @@ fn by_name(py: Python<'_>, series: Vec<LabSeries>) -> PyResult<Bound<'_, PyAny>>
     Ok(results.into_any())
 }
 
-/// A scenario by name, file or TOML text, scaled to `duration` where that is given.
+/// Returns a scenario by name, file or TOML text, scaled to `duration` if given.
 pub fn find_scenario(given: &Bound<'_, PyAny>, duration: Option<&Bound<'_, PyAny>>) -> PyResult<Scenario> {
     let scenario = match given.cast::<PyString>() {
         Ok(text) => named_scenario(&text.to_string())?,

@@ -1,4 +1,4 @@
-//! Answers that come in pieces: what is asked of `truetail.run`.
+//! Streams: the arguments of `truetail.run`.
 
 use pyo3::prelude::*;
 use truetail_analysis::gates::Reading;
@@ -9,7 +9,7 @@ use crate::arguments::{choice, positive_time, value_error};
 use crate::gate::parsed;
 use crate::load::OptionalArg;
 
-/// How answers are read as streams; not yet converted. Passed as a dictionary.
+/// The reading of answers as streams; not yet converted. Passed as a dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct StreamArguments<'py> {
@@ -22,12 +22,12 @@ pub struct StreamArguments<'py> {
 }
 
 impl StreamArguments<'_> {
-    /// Answers are those of a language model.
+    /// Returns true if the answers come from a language model.
     pub fn is_llm(&self) -> bool {
         self.llm.is_some()
     }
 
-    /// What answers are read as, for gates.
+    /// Returns the reading of answers, for gates.
     pub fn reading(&self) -> Reading {
         match (&self.stream, &self.llm) {
             (_, Some(_)) => Reading::Llm,
@@ -36,17 +36,17 @@ impl StreamArguments<'_> {
         }
     }
 
-    /// What each request must meet, for goodput.
+    /// Returns the objectives of each request, for goodput.
     fn slo_of_each_request(&self) -> Vec<String> {
         self.slo.iter().filter(|text| Objective::is_in(text)).cloned().collect()
     }
 
-    /// What must hold for the run.
+    /// Returns the objectives of the run.
     pub fn slo_of_run(&self) -> Vec<String> {
         self.slo.iter().filter(|text| !Objective::is_in(text)).cloned().collect()
     }
 
-    /// How answers are looked at; `None` where they are not read as streams.
+    /// Returns the options for reading streams; `None` if answers are not read as streams.
     pub fn options(&self) -> PyResult<Option<StreamOptions>> {
         let kinds = [("sse", StreamKind::Sse), ("chunks", StreamKind::Chunks)];
         let kind = self.stream.as_ref().map(|name| choice("stream", name, &kinds)).transpose()?;

@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 pub struct Verdict(pub truetail_run::Verdict);
 
 impl Verdict {
-    /// Its state by name.
     pub fn state_name(&self) -> &'static str {
         self.0.state.name()
     }
@@ -21,7 +20,7 @@ impl Verdict {
         self.state_name()
     }
 
-    /// Worst first.
+    /// The reasons, worst first.
     #[getter]
     fn reasons(&self) -> Vec<Reason> {
         self.0.reasons.iter().cloned().map(Reason).collect()
@@ -34,31 +33,31 @@ impl Verdict {
     }
 }
 
-/// One reason against a run, with the numbers that triggered it.
+/// A reason against a run, with the numbers that triggered it.
 #[pyclass(module = "truetail", frozen)]
 pub struct Reason(truetail_run::Reason);
 
 #[pymethods]
 impl Reason {
-    /// Snake case, such as `generator_paused`.
+    /// Name in snake case, such as `generator_paused`.
     #[getter]
     fn code(&self) -> &str {
         &self.0.code
     }
 
-    /// How bad this reason alone makes it.
+    /// State that this reason causes.
     #[getter]
     fn state(&self) -> &'static str {
         self.0.state.name()
     }
 
-    /// A sentence with its numbers, and what to do about it.
+    /// A sentence with the numbers, and a remedy.
     #[getter]
     fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The numbers, by name; names end in their unit.
+    /// The numbers by name. Each name ends in its unit.
     #[getter]
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         crate::json::to_python(py, &self.0.numbers)

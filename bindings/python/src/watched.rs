@@ -1,4 +1,4 @@
-//! A run over real sockets that Ctrl-C ends, and what may keep it from beginning.
+//! A run over real sockets that Ctrl-C ends, and errors before its start.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -10,11 +10,10 @@ use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Tar
 
 use crate::arguments::value_error;
 
-/// How often signals are checked.
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs and checks for signals: the first stops sending, the second ends the run at once. Returns what was measured, and what
-/// the first signal raised.
+/// Runs and checks for signals. The first signal stops sending, and the second ends the run at once. Returns the
+/// measured run, and the exception of the first signal.
 pub fn watched(py: Python<'_>, plan: &Plan, control: &Control) -> (Result<RunOutput, EngineError>, Option<PyErr>) {
     let mut ended_by = None;
     let measured = thread::scope(|scope| {
@@ -46,12 +45,12 @@ fn check_signals(py: Python<'_>, control: &Control, ended_by: &mut Option<PyErr>
     }
 }
 
-/// A limit on connections that does not fit under the limit on open files.
+/// Returns the error of a connection limit that exceeds the limit on open files.
 pub fn too_few_files_error(error: TooFewFiles) -> PyErr {
     value_error("connections", format!("{error}; raise the limit, or use fewer connections"))
 }
 
-/// What went wrong before the load.
+/// Returns the error of a failed preflight.
 pub fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
     let help = match error.innermost() {
         PreflightError::InHttp2Only { .. } => "add http2=True",
