@@ -2,7 +2,7 @@
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct FlowError {
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
     /// The problem, and advice if any helps.
     pub problem: String,

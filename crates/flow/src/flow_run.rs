@@ -41,12 +41,14 @@ impl FlowRun {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).facts()
     }
 
-    /// Returns the final variables of the only session of a run, if they have a text, as `--variable` accepts them.
+    /// Returns the final variables of a run with one session, if they have a text, as `--variable` accepts them. Call
+    /// it after the run.
     pub fn variables(&self) -> Vec<(String, String)> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).variables.clone()
     }
 
-    /// Returns each step that ended a session by its answer, with the reason in the earliest session, after the run.
+    /// Returns each step that ended a session by its answer, with the reason of the earliest such session. Call it
+    /// after the run.
     pub fn examples(&self) -> Vec<(String, String)> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.examples().map(|(name, why)| (name.to_owned(), why.to_owned())).collect()

@@ -236,7 +236,7 @@ impl<'a> StepMaker<'a> {
         })
     }
 
-    /// Makes the body of a request, and returns its type.
+    /// Returns the body of a request and its content type.
     fn body(&mut self, entry: &Entry) -> Made<(StepBody, Option<String>)> {
         let parts = &entry.parts;
         let count = [parts.form.is_some(), parts.multipart.is_some(), entry.body.is_some()];

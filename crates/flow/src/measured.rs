@@ -141,7 +141,8 @@ impl MeasuredFlows {
     }
 }
 
-/// Reason why a step ended a session, with that session's arrival. The earliest arrival counts, so that runs agree.
+/// Reason why a step ended a session, with that session's arrival. The session that arrived first is kept, because the
+/// first session to end varies from run to run.
 pub(crate) type Example = Option<(Timestamp, String)>;
 
 /// The books of the measured sessions of one flow.
@@ -273,7 +274,8 @@ impl MeasuredSessions {
     }
 }
 
-/// Returns the kind of time of a pass that ended its session like this, or that succeeded. Any answer completes a pass.
+/// Returns the kind of a pass's time after this end of its session, or after success (`Completed`). Any answer
+/// completes a pass.
 const fn time_of_pass(how: SessionEnd) -> SessionTime {
     match how {
         SessionEnd::InFlight | SessionEnd::NeverBegun | SessionEnd::Early(EarlyEnd::TimedOut) => SessionTime::Censored,

@@ -1,4 +1,4 @@
-//! Readers for the result files of other tools, which recognise files by content and read rows in bounded memory.
+//! Readers for other tools' result files. They recognise files by content and read rows in bounded memory.
 //!
 //! A [`Format`] reads one kind of file. It passes each request to a sink as soon as its row is read, and returns what
 //! the file states about the whole run ([`ForeignRun`]). The intact part of a damaged file is used, and the rest is
@@ -62,8 +62,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     all().iter().copied().find(|format| format.info().name == name)
 }
 
-/// Recognises a file by `head`, which is the whole of a short file, or else at least 64 KiB. The first match in [`all`]
-/// counts.
+/// Returns the first of [`all`] that matches `head`: the whole of a short file, or else at least its first 64 KiB.
 ///
 /// # Errors
 /// [`Unrecognised`], with a description of the file, and similar formats.

@@ -107,7 +107,7 @@ mod tests {
             ("{\"stream\": false, \"n\": 1}", format!("{{{OPTIONS},\"stream\": false, \"n\": 1}}")),
             ("{\"stream_options\":null}", "{\"stream\":true,\"stream_options\":null}".to_owned()),
             ("{\"stream\":1,\"stream_options\" : {}}", "{\"stream\":1,\"stream_options\" : {}}".to_owned()),
-            // Not a string value, a nested member, or a member after braces that are no placeholder.
+            // String values and nested members are not members of the body.
             ("{\"a\":\"stream\"}", format!("{{\"stream\":true,{OPTIONS},\"a\":\"stream\"}}")),
             ("{\"a\":{\"stream\":1}}", format!("{{\"stream\":true,{OPTIONS},\"a\":{{\"stream\":1}}}}")),
             ("{\"a\":\"\\\"stream\\\":1\"}", format!("{{\"stream\":true,{OPTIONS},\"a\":\"\\\"stream\\\":1\"}}")),

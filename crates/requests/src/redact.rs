@@ -1,4 +1,5 @@
-//! Removes secrets from a command line: user names, passwords, headers that grant access, and suspicious bodies.
+//! Removes secrets from a command line: user names, passwords, secret headers, and bodies that are long or hold
+//! secrets.
 
 use truetail_engine::credentials_in;
 
@@ -61,8 +62,8 @@ pub fn redacted_curl(words: &[String]) -> Vec<String> {
     shown
 }
 
-/// Returns the name of the option in `word` that takes a value, and the start of the value (the end of `word` if it
-/// follows).
+/// Returns the name of the option in `word` that takes a value, and the index in `word` at the start of the value. The
+/// index is the length of `word` if the value is the next word.
 fn option_of(word: &str) -> Option<(&str, usize)> {
     let takes_value = |name: &str| READ_WITH_VALUE.contains(&name) || PASSED_OVER_WITH_VALUE.contains(&name);
     if let Some(name) = word.strip_prefix("--") {

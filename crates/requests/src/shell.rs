@@ -13,7 +13,7 @@ pub enum ShellError {
     /// An operator of the shell.
     #[error("'{0}' is an operator of the shell; put the word in single quotes")]
     Operator(char),
-    /// Bytes by number in `$'…'` that are not UTF-8.
+    /// Bytes given as numbers in `$'…'` that are not UTF-8.
     #[error("the bytes of $'…' are not UTF-8; give the body in a file, with --data-binary @FILE")]
     Bytes,
 }

@@ -44,6 +44,7 @@ pub(crate) struct Template {
 
 impl Template {
     /// Splits a target at its placeholders, and adds the fields that they name to `fields`.
+    ///
     /// # Errors
     /// The target is not a valid request, or a placeholder is not allowed in its place.
     pub(crate) fn new(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Result<Template, InputError> {

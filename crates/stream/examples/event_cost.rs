@@ -1,5 +1,6 @@
-//! Measures the processor time that a worker spends per event, with and without `--llm`, in nanoseconds: `cargo run
-//! --release -p truetail-stream --example event_cost [EVENTS]`.
+//! Measures the processor time that a worker spends per event, with and without `--llm`, in nanoseconds.
+//!
+//! `cargo run --release -p truetail-stream --example event_cost [EVENTS]`
 //!
 //! One worker's observer reads answers of 200 events, each event in a separate read. Sockets, kernel and HTTP cost the
 //! same in both cases and are left out. The cases take turns for five rounds; the fastest and slowest are printed.

@@ -177,7 +177,7 @@ impl LlmAnswer {
     }
 
     /// Returns the time from the first content to the last, divided by the tokens after the first. It is unknown if all
-    /// content came at once, if the one token came in two reads, or if choices share the tokens.
+    /// content came at once, if the one token came in two reads, or if several choices share the tokens.
     fn per_token(self, by_client: Option<u64>) -> PerToken {
         let tokens = self.usage.map(|usage| usage.output).or(by_client);
         match (self.first.zip(self.last), tokens) {

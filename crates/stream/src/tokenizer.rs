@@ -39,7 +39,7 @@ impl Tokenizer {
         Ok(Tokenizer { name: name.to_owned(), sha256, inner: inner.into() })
     }
 
-    /// Reads no tokenizer in this build.
+    /// Fails, because this build has no tokenizers.
     ///
     /// # Errors
     /// Always: this truetail was built without the cargo feature `tokenizer`.
@@ -48,7 +48,7 @@ impl Tokenizer {
         Err("this truetail has no tokenizers; build it with --features tokenizer".to_owned())
     }
 
-    /// Returns the tokens of each text, without special tokens at its ends; `None` if it cannot be encoded.
+    /// Returns each text's number of tokens, without special tokens at its ends; `None` if it cannot be encoded.
     #[cfg(feature = "tokenizer")]
     pub(crate) fn count(&self, texts: &[&str]) -> Vec<Option<u64>> {
         let one = |text: &&str| Some(self.inner.encode_fast(*text, false).ok()?.len() as u64);

@@ -61,7 +61,7 @@ pub enum NextMove {
 pub struct GuidedRequest {
     /// The index of its step.
     pub step: u32,
-    /// The planned think time before it. It is zero for the first request, which it would only delay.
+    /// The planned think time before it. It must be zero for the first request, which it would only delay.
     pub think: Nanos,
     /// Its method.
     pub method: String,

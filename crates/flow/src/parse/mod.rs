@@ -44,7 +44,7 @@ struct Parser<'a> {
     names: Vec<String>,
     /// The number of each variable.
     variables: HashMap<String, VariableId>,
-    /// Comments with a meaning for truetail or Hurl that no one has taken yet: line and text.
+    /// Comments for truetail or Hurl that are not yet assigned to a request: line and text.
     remarks: Vec<(usize, &'a str)>,
     /// Nesting depth of templates at this position. A filter may hold a text with a template.
     depth: usize,

@@ -20,7 +20,7 @@ use crate::server_http2::{Place, in_both};
 /// Sessions of each run.
 const SESSIONS: u64 = 20;
 
-/// Returns the next move of a session: its number, the count of its answers, and the last answer.
+/// Function that returns a session's next move from its number, the count of its answers, and the last answer.
 type Says = dyn Fn(u64, usize, Option<&GuidedAnswer<'_>>) -> NextMove + Send + Sync;
 
 struct ByFunction {

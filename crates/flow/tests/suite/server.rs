@@ -41,7 +41,7 @@ pub struct Service {
     connection: usize,
 }
 
-/// Returns the answer to request number n.
+/// Function that returns the answer to request number n.
 pub type AnswerEach = Arc<dyn Fn(u64, &Asked) -> Answer + Send + Sync>;
 
 impl Service {

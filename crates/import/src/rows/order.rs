@@ -2,7 +2,7 @@
 
 use truetail_run::{FilePlace, ForeignRequest};
 
-/// Overlap of rows of concurrent writers, which is at most this long even for times in whole seconds.
+/// Rows of concurrent writers are out of order by less than this, even with times in whole seconds.
 const STEP_BACK_NS: u64 = 2_000_000_000;
 /// A pause of this length with no open request may separate two runs.
 const PAUSE_NS: u64 = 60_000_000_000;

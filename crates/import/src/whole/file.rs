@@ -104,8 +104,8 @@ fn all_bytes(input: &mut dyn BufRead, most: u64) -> Result<Vec<u8>, ImportError>
     Err(ImportError::Content { place: place_of(&bytes, most as usize), what })
 }
 
-/// Refuses JSON whose values would need more than `most` bytes. A text of 512 MiB can hold many GiB of values. Characters
-/// in quotes count too, which makes little difference.
+/// Refuses JSON whose values would need more than `most` bytes. A text of 512 MiB can hold many GiB of values.
+/// Characters in quotes count too, which makes little difference.
 fn check_values(bytes: &[u8], most: u64) -> Result<(), ImportError> {
     if !matches!(without_mark(bytes).trim_ascii_start(), [b'{' | b'[', ..]) {
         return Ok(());
@@ -141,7 +141,7 @@ pub(super) fn line_ends(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Returns the start of line number `line`, counted from 1, as a byte, or the end if the line does not exist.
+/// Returns the byte at which line `line` begins, counted from 1, or the end if the line does not exist.
 pub(super) fn start_of_line(bytes: &[u8], line: u64) -> usize {
     bytes.split_inclusive(|byte| *byte == b'\n').take(line.saturating_sub(1) as usize).map(<[u8]>::len).sum()
 }
@@ -150,7 +150,7 @@ pub(super) fn content(place: FilePlace, what: impl Into<String>) -> ImportError 
     ImportError::Content { place, what: what.into() }
 }
 
-/// Makes an error of a tool parser's error. An error without a line is placed at the end.
+/// Converts the error of a tool's parser. An error without a line is placed at the end.
 pub(super) fn refused(bytes: &[u8], error: &ParseError) -> ImportError {
     let byte = error.line.map_or(bytes.len(), |line| start_of_line(bytes, line));
     let ParseError { tool, tested, what, .. } = error;

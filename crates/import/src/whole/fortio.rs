@@ -44,7 +44,7 @@ struct Document {
     resolution: Option<f64>,
 }
 
-/// In seconds.
+/// Times in seconds.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Distribution {

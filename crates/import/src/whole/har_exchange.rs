@@ -35,7 +35,7 @@ impl NoExchange {
 struct Entry {
     request: Request,
     response: Response,
-    /// Chrome.
+    /// Written by Chrome.
     #[serde(rename = "_resourceType")]
     resource_type: Option<String>,
     #[serde(rename = "_webSocketMessages")]

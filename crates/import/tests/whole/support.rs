@@ -43,8 +43,7 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<(ForeignRun, Vec<ForeignR
     Ok((run, requests))
 }
 
-/// Describes a run: `send: 600 measured, 600 made, 0 failed, 100.2/s; p50 10.6ms … mean 93.6ms, max 1002.4ms; 600
-/// rows`.
+/// Describes a run: `send: 600 measured, 600 made, 0 failed, 100.2/s; p50 10.6ms … mean 93.6ms, max 1002.4ms; …`.
 pub(crate) fn said(run: &ForeignRun, requests: &[ForeignRequest]) -> String {
     let ms = |ns: u64| format!("{:.3}", ns as f64 / 1e6);
     let Claims { latency_from, quantiles, mean_ns, max_ns, measured, requests: made, failed, dropped, rate_per_second } =

@@ -40,13 +40,13 @@ const MAX_ARRIVALS: usize = 50_000_000;
 /// Selection of the requests of a log.
 #[derive(Clone, Default, Debug)]
 pub struct AccessLogOptions {
-    /// The start of the recording, in nanoseconds since 1970.
+    /// Keeps requests from this instant on, in nanoseconds since 1970. The recording then starts at it.
     pub from_ns: Option<u64>,
-    /// The end of the recording, exclusive.
+    /// Keeps requests before this instant, in nanoseconds since 1970.
     pub to_ns: Option<u64>,
-    /// Only requests of this host.
+    /// Keeps only requests of this host.
     pub host: Option<String>,
-    /// Includes POST, PUT and PATCH, without their bodies.
+    /// Keeps POST, PUT and PATCH too, without their bodies.
     pub empty_bodies: bool,
 }
 

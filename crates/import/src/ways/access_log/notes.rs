@@ -6,7 +6,7 @@ use crate::ImportError;
 use crate::ways::{counted, listed, shortened, shown};
 
 impl AccessLog {
-    /// Returns notes about the arrivals, their placement, and lines left out. `keeps_host`: requests keep their hosts.
+    /// Returns notes about the arrivals, their placement, and lines left out. `keeps_host` says if hosts are sent.
     pub fn notes(&self, file: &str, placement: Placement, keeps_host: bool) -> Vec<String> {
         let (taken, left_out) = (self.lines.len() as u64, self.left_out.total());
         let are = if taken == 1 { "is an arrival" } else { "are arrivals" };

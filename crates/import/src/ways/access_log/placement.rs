@@ -16,8 +16,8 @@ pub(super) struct Taken {
     pub(super) asked: u32,
 }
 
-/// Positions of arrivals with equal logged times, up to the next time that the log can express. A log in whole seconds
-/// does not show when in a second a request came.
+/// Positions of arrivals with the same logged time, within the log's resolution. A log in whole seconds does not show
+/// when in a second a request came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placement {
     /// At random by a seed, like requests of many independent users. Arrivals keep the order of their lines.

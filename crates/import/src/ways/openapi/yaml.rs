@@ -38,7 +38,7 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Reads a value whose type is known a second time.
+/// Second reader of a value, whose type the first reader has found.
 struct AsIn<'v>(&'v Value);
 
 impl<'de> DeserializeSeed<'de> for AsIn<'_> {
