@@ -1,7 +1,7 @@
-//! Snapshots of a running run. A worker gives its recorder away and continues with an empty one, which costs the worker
-//! the exchange of two pointers. The thread that asks also allocates the new recorder's histograms. Only the rows per
-//! second and per interval are made by the worker, at the first record: about 40 bytes per second of the run and 1 KiB
-//! per interval. The result of the run includes all recorders that were given away.
+//! Snapshots of a run in progress. A worker gives its recorder away and continues with an empty one, which costs it
+//! only the exchange of two pointers. The thread that asks also allocates the new recorder's histograms. Only the rows
+//! per second and per interval are made by the worker, at the first record: about 40 bytes per second of the run and 1
+//! KiB per interval. The result of the run includes all recorders that were given away.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};

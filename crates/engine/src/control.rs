@@ -82,12 +82,12 @@ impl Control {
         Progress::of(workers.iter().map(|worker| &*worker.live))
     }
 
-    /// Returns the time since the origin of the run; `None` before that, and for callables.
+    /// Returns the time since the origin of the run; `None` before its clock is set, and for callables.
     pub fn elapsed(&self) -> Option<Nanos> {
         self.0.start.get().map(|start| start.clock.now().since_origin())
     }
 
-    /// Returns the origin of the run, in nanoseconds since 1970 UTC; `None` before that, and for callables.
+    /// Returns the origin of the run, in nanoseconds since 1970 UTC; `None` before it is set, and for callables.
     pub fn started_at_unix_ns(&self) -> Option<u64> {
         self.0.start.get().map(|start| start.clock.origin_unix_ns())
     }

@@ -56,7 +56,7 @@ pub struct Precision {
 /// a small machine can do, so that a worker can catch up.
 const RATE_PER_WORKER: f64 = 25_000.0;
 
-/// The highest rate that a run may plan for each worker, in requests per second: 100 times what it can send.
+/// The highest rate that a run may plan for each worker, in requests per second: over 100 times what it can send.
 const MAX_RATE_PER_WORKER: f64 = 1e8;
 
 /// Open files that are kept free for everything but workers and their connections.

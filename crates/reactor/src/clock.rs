@@ -14,7 +14,7 @@ pub struct MonotonicClock {
 }
 
 impl MonotonicClock {
-    /// Returns a clock whose origin is `lead` from now, which leaves time for preparations. Before that it reads zero.
+    /// Returns a clock whose origin is `lead` from now, to leave time for preparations. Until then it reads zero.
     pub fn starting_in(lead: Nanos) -> MonotonicClock {
         MonotonicClock { origin_ns: monotonic_ns() + lead.0, origin_unix: SystemTime::now() + Duration::from(lead) }
     }

@@ -24,8 +24,7 @@ pub trait CallLauncher {
     /// Starts a call now and does not wait for it. Any thread may report the call's outcome through its handle.
     fn launch(&mut self, handle: CallHandle);
 
-    /// Called once for each launched call, when the call has ended or the run has ended before it. The thread that
-    /// launched the call calls this.
+    /// Called once for each launched call, by its launching thread: when the call has ended, or the run before it.
     fn ended(&mut self, _call: &CallEnd) {}
 
     /// Called for each arrival without a call at the `end` of the run.

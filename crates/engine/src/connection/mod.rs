@@ -108,7 +108,7 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Adds a further attempt, at the address with this index. It replaces the own socket if that has failed.
+    /// Adds a further attempt, at this address. It replaces the connection's own socket if that has failed.
     pub(crate) fn add_attempt(&mut self, socket: Socket, number: u32, own_has_failed: bool) -> &Socket {
         let race = self.race.as_mut().expect("an origin with several addresses");
         race.add(socket, number, &mut self.socket, own_has_failed)
@@ -213,9 +213,9 @@ impl<S> Connection<S> {
     }
 
     /// Returns true if a stamp of `age` may be that of a segment that had to wait for a lost one. The kernel stamps the
-    /// last bytes of a read with their own arrival, not with that of the retransmission that made them readable, so the
-    /// time of the retransmission would be missing. Stamps younger than `unchecked` are not checked, so up to that much
-    /// may be missing. `remember`: compare the next answer with the current count.
+    /// last bytes of a read with their own arrival, not with that of the retransmission that made them readable. The
+    /// time of the retransmission would then be missing. Stamps younger than `unchecked` are not checked, so up to that
+    /// much may be missing. `remember`: compare the next answer with the current count.
     pub(crate) fn was_overtaken(&mut self, age: Nanos, unchecked: Nanos, remember: bool) -> bool {
         if age < unchecked {
             return false;

@@ -205,8 +205,8 @@ impl ClockCorrelation {
         (instant >= earliest && instant <= now).then_some(instant)
     }
 
-    /// Returns true if the stamp is certainly from before `instant`. Compares the clocks again, so that a clock that
-    /// was set in between does not make it appear so. Returns false if they cannot be compared.
+    /// Returns true if the stamp is certainly from before `instant`. Compares the clocks again, because setting one
+    /// could make it seem so. Returns false if they cannot be compared.
     pub(crate) fn is_before(&mut self, clock: &MonotonicClock, stamp: Option<WallTime>, instant: Timestamp) -> bool {
         let (Some(WallTime(stamp)), Some(origin)) = (stamp, self.origin.filter(|_| !self.doubtful)) else {
             return false;

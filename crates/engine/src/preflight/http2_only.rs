@@ -1,4 +1,4 @@
-//! Test whether a server that gave no answer in HTTP/1.1 speaks HTTP/2.
+//! Check for HTTP/2 after a server gave no answer in HTTP/1.1.
 
 use std::time::{Duration, Instant};
 

@@ -14,7 +14,7 @@ use crate::target::request_set::RequestId;
 /// Observer of the answers of one worker while they are read. Without an observer, bodies are counted and dropped.
 ///
 /// `request` is a number that means one request from its start to its end, and may be reused afterwards. An observer
-/// delays the worker, so it must be quick. It does not delay the measured end of an answer, which is known before.
+/// delays the worker, so it must be quick. The measured end of an answer is known before the observer sees it.
 pub trait Observer: Send {
     /// Called when a request of this target begins for this arrival.
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
@@ -86,7 +86,8 @@ pub trait SessionScript {
     fn think(&mut self, user: u32) -> Option<Nanos>;
 
     /// Called if the run ended at `now` before this arrival was issued, or if its session made no request. `user` is
-    /// the user of the arrival's session, or `None` if it did not begin, and `number` the session's. Returns its step.
+    /// the user of the arrival's session, or `None` if it did not begin; `number` is the session's number. Returns the
+    /// step that was not issued.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32;
 }
 

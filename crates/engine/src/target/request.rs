@@ -26,8 +26,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads the URL and the headers. `headers` are `Name: value` lines and replace the defaults of the same name
-    /// (`Host`, `User-Agent`, `Accept`, `Content-Length`).
+    /// Reads the URL and the headers, without looking up the host. `headers` are `Name: value` lines and replace the
+    /// defaults of the same name (`Host`, `User-Agent`, `Accept`, `Content-Length`).
     ///
     /// # Errors
     /// [`TargetError::Url`], [`TargetError::Scheme`], [`TargetError::Header`] and [`TargetError::Framing`].

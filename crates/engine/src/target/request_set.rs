@@ -91,7 +91,7 @@ impl RequestSet {
         Ok(RequestSet { hash: hash(&targets, rows), choice: Choice::new(&targets, rows, order, seed), targets })
     }
 
-    /// Creates a set of the steps of sessions, in order. Sessions choose steps; arrival 0 gets the first.
+    /// Creates a set of the steps of sessions, in order. Sessions choose their steps; arrival 0 gets the first.
     ///
     /// # Errors
     /// [`RequestSetError::Nothing`].
@@ -106,7 +106,8 @@ impl RequestSet {
         self.choice.cumulative_weights.is_empty()
     }
 
-    /// Returns these steps with data: each session gets one of `rows` rows, which have this hash, in this order.
+    /// Returns these steps with data: each session gets one of `rows` rows in this order. `rows_hash` is the hash of
+    /// the rows.
     #[must_use]
     pub fn fed(mut self, rows: u32, order: FeedOrder, seed: u64, rows_hash: u64) -> RequestSet {
         (self.choice.rows, self.choice.order, self.choice.seed) = (rows, order, seed);
@@ -121,7 +122,7 @@ impl RequestSet {
     }
 
     /// Creates a set of recorded requests. Arrival k makes request `asked[k]`, and the recording repeats after its end.
-    /// Each target has one request for each different way in the recording.
+    /// A target has each of its distinct recorded requests once.
     ///
     /// # Errors
     /// [`RequestSetError::Nothing`], also if an arrival asks for a missing request.

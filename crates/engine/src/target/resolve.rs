@@ -62,8 +62,8 @@ pub struct AddressOverrides {
 }
 
 impl AddressOverrides {
-    /// Returns the endpoints of each origin, at least one, in the order of preference. If an entry applies to some
-    /// origin, the other origins are looked up.
+    /// Returns the endpoints of each origin, at least one, in the order of preference. An origin without an entry is
+    /// looked up. If there are entries, at least one must apply to some origin.
     ///
     /// # Errors
     /// [`TargetError::Resolve`], [`TargetError::UnusedResolve`] and [`TargetError::UnixSocket`].
@@ -89,7 +89,7 @@ impl AddressOverrides {
         Err(TargetError::UnusedResolve { given, wanted: wanted.collect::<Vec<_>>().join(" and ") })
     }
 
-    /// Returns only the entries that apply to some of `origins`. A setup and its load share the overrides.
+    /// Keeps only the entries that apply to some of `origins`: a setup and its load share the overrides.
     #[must_use]
     pub fn only_for(mut self, origins: &[Origin]) -> AddressOverrides {
         self.resolve.retain(|entry| origins.iter().any(|origin| entry.applies_to(origin)));

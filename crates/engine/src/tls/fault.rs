@@ -26,7 +26,7 @@ pub enum TlsFault {
         /// The names in the certificate; empty if it has no names.
         names: Vec<String>,
     },
-    /// The server's certificate is an authority's own, as self-signed ones often are, and is not trusted by name.
+    /// The server's certificate is an authority's own, as self-signed ones often are, and is not trusted itself.
     #[error("its certificate is a certificate authority's own, as self-signed ones often are, and is not trusted")]
     OfAnAuthority,
     /// Any other problem of the server's certificate.

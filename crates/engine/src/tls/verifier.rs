@@ -1,5 +1,6 @@
-//! Verification of server certificates. Accepts any ([`insecure`](super::TlsOptions::insecure)), those backed by the
-//! user's certificates ([`authorities`](super::TlsOptions::authorities)), or those signed by the system's authorities.
+//! Verification of server certificates. Accepts any certificate ([`insecure`](super::TlsOptions::insecure)), those
+//! backed by the user's certificates ([`authorities`](super::TlsOptions::authorities)), or those signed by the system's
+//! authorities.
 
 use std::sync::Arc;
 

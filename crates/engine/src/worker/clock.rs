@@ -15,8 +15,8 @@ pub(super) struct CompletionTime {
     pub(super) read: Timestamp,
     /// True if `arrived` is known separately from `read`.
     pub(super) is_stamped: bool,
-    /// Longest time that the end may have been unread before `arrived`. Without a stamp, the worker knows only that it
-    /// had not arrived when the worker last looked.
+    /// The end may have arrived up to this long before `arrived`. Without a stamp, the worker knows only that it had
+    /// not arrived when the worker last looked.
     pub(super) unread: Nanos,
 }
 

@@ -144,7 +144,7 @@ impl<P: Protocol> Connections<P> {
         is_usable.then_some(token.slot())
     }
 
-    /// Returns the open connection for this user's next request to this origin, or `None`.
+    /// Returns the open connection for this user's next request to this origin; `None`: open one, or wait.
     #[inline]
     pub(super) fn choose(&mut self, user: u32, origin: u32, now: Timestamp) -> Option<u32> {
         if self.of_sessions.is_some() {

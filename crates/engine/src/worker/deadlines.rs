@@ -1,4 +1,4 @@
-//! Deadlines of requests in flight. All requests have the same timeout, so deadlines are set in their order. A linked
+//! Deadlines of requests in flight. All requests have the same timeout, so each new deadline is the latest. A linked
 //! list through the slots therefore suffices, without a heap and without an allocation per request.
 
 use truetail_model::time::Timestamp;

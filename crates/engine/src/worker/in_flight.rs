@@ -62,7 +62,7 @@ impl Exchange {
     }
 }
 
-/// Room for one request. It is written once and read in place, because it is large to move.
+/// Room for one request. It is written once and read in place, because moving it is expensive.
 #[derive(Debug)]
 struct Slot {
     is_taken: bool,

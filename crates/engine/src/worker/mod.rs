@@ -183,7 +183,8 @@ impl<P: Protocol> Worker<P> {
         Ok(())
     }
 
-    /// Waits until something happens, from `now` until `until` at most. Returns all pauses by then, and the end.
+    /// Waits until something happens, from `now` until `until` at most. Returns the sum of all pauses by the end of the
+    /// wait, and that end.
     fn wait(&mut self, reports: &mut Reports, now: Timestamp, until: Timestamp) -> io::Result<(Nanos, Timestamp)> {
         let latest = if self.receiver.has_more() { now } else { sleeping::latest_wake_up(now) };
         let deadline = self.in_flight.first_deadline().min(self.events.first_deadline());

@@ -15,7 +15,7 @@ pub(super) struct OversleepEstimator {
     haste: u64,
 }
 
-/// Upper limit, in nanoseconds. Only a machine that does not run is later, and no worker should spin for longer.
+/// Upper limit, in nanoseconds. Only a paused machine is later, and no worker should spin for longer.
 const MAX_NS: u64 = 100_000;
 const FIRST_STEPS: u64 = 32;
 

@@ -86,7 +86,7 @@ impl<P: Protocol> Worker<P> {
         let stamp = if self.events.wants_arrivals() {
             let arrived = arrival(&mut self.clock, &self.sleeper, connection, stamp, now, true);
             self.events.arrived(arrived.unwrap_or(now));
-            // Drop an implausible stamp: the next check would accept it, because this one remembers the order.
+            // Drop an implausible stamp: the next check would accept it, because this one remembers the count.
             stamp.filter(|_| arrived.is_some())
         } else {
             stamp
@@ -101,7 +101,8 @@ impl<P: Protocol> Worker<P> {
         self.handle_events(slot, now, stamp);
         self.connections.pool.find(token)?;
         match end {
-            // In TLS 1.3 a client may send before the server accepts it. If its first bytes are an alert, it did not.
+            // In TLS 1.3 a client may send before the server accepts it. If the server's first bytes are an alert, it
+            // did not accept.
             Some(_) if refused => self.refused(slot, now),
             Some(how) => self.lost(slot, how, now, stamp),
             None if P::MULTIPLEXED => self.connections.touch(slot),

@@ -375,9 +375,9 @@ fn unsent_requests_of_a_lost_connection_go_to_the_next() {
     assert_eq!((tally.planned, tally.responses + tally.reset), (2000, 2000), "{tally:?}");
     assert!(tally.responses > 0 && tally.reset > 0, "{tally:?}");
     assert_eq!((tally.responses, measured.generator.connections_opened), (server.seen(), 2));
-    // The kernel accepted both connections at once. Requests on the second had waited for the end of the first, and
-    // neither that wait nor the wait of later requests is part of the time to connect. The wait is most of three
-    // seconds, minus pauses of the machine, which may be part of connecting.
+    // The kernel accepted both connections at once. Requests on the second had waited for the end of the first. Neither
+    // that wait nor the wait of later requests is part of the time to connect. The wait is most of three seconds, minus
+    // pauses of the machine, which may be part of connecting.
     let connect = snapshot.metric(Metric::ConnectTime);
     assert_eq!(connect.count(), 2);
     assert!(connect.max().unwrap() < Nanos::from_millis(1500), "{}", connect.max().unwrap());

@@ -25,9 +25,9 @@ pub(super) struct Head {
     pub(super) has_odd_lines: bool,
 }
 
-/// Parses the head at the start of `bytes`. Returns `None` if its end is missing and it is not too long. A line that is
-/// not a header field is skipped, such as an interpreter's warning or a value with a control character, unless it may
-/// define the end of the body.
+/// Parses the head at the start of `bytes`. Returns `None` if its end is missing and it is not too long. Skips lines
+/// that are not header fields, such as an interpreter's warning or a value with a control character. Refuses such a
+/// line if it may define the end of the body.
 pub(super) fn parse_head(bytes: &[u8], is_head_request: bool) -> Result<Option<Head>, Cause> {
     // httparse would skip a blank line before a head, which is not allowed.
     if bytes.first().is_some_and(|first| *first != b'H') {

@@ -10,7 +10,7 @@ use crate::protocol::http2::frame::{self, FrameHeader, LONGEST, code, flag, kind
 use crate::protocol::http2::source::{FieldSource, RequestBlock};
 use crate::target::request_set::RequestId;
 
-/// Most pending bytes that adding to a body may reach. The rest of the body follows when they are gone.
+/// Limit of pending bytes for adding a body. The rest of the body follows when they are gone.
 const BODIES_AHEAD: usize = 128 * 1024;
 
 impl Http2Session {
@@ -99,7 +99,8 @@ impl Http2Session {
     }
 
     /// Takes back the frames of unsent streams above `last`, and the connection window that their bodies used. The peer
-    /// can decode the remaining field blocks without them: later blocks are above `last` too, and no stream follows.
+    /// can decode the remaining field blocks without them: all later blocks are above `last` too, and no further stream
+    /// is opened.
     pub(super) fn take_back(&mut self, last: u32) {
         let Some(first) = self.streams.first_unsent(last, self.out.taken()) else { return };
         let behind = self.out.split_off(first);
