@@ -1,7 +1,7 @@
 //! JMeter's results as XML. They are streamed, because such a file has the same rows as the CSV and can be as long.
 //!
 //! Each child of `testResults` is a sample. Samples within a sample are its parts, such as redirects or the requests of
-//! a transaction. JMeter leaves them out of its own CSV too.
+//! a transaction. JMeter's CSV leaves them out too.
 
 use std::collections::HashMap;
 use std::io::BufRead;
