@@ -1,5 +1,4 @@
-//! Memory of a recorder, minute by minute of a run in virtual time. A run of some seconds shows its work in `valgrind
-//! --tool=callgrind`.
+//! Memory of a recorder, minute by minute of virtual time. A few seconds suffice for `valgrind --tool=callgrind`.
 //!
 //!     cargo run --release -p truetail-model --example recorder_hour -- SECONDS REQUESTS_A_SECOND
 

@@ -1,5 +1,4 @@
-//! The core types of truetail: the schedule of requests, the record of each request, and a state machine without I/O
-//! that connects the two.
+//! The core types of truetail: schedule, records, and a state machine without I/O that connects them.
 //!
 //! | module | content |
 //! |---|---|

@@ -9,8 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Creates the stream of `seed`. Streams with different `purpose` are independent, so the arrivals and the service
-    /// of one scenario never share their randomness.
+    /// Creates the stream of `seed`. Streams of different `purpose`, such as arrivals and service, are independent.
     pub fn new(seed: u64, purpose: u64) -> Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(mix64(seed ^ mix64(purpose))))
     }
@@ -31,8 +30,7 @@ impl Random {
     }
 }
 
-/// Random numbers that can be read by their place, in any order. They are the outputs of SplitMix64, whose state is a
-/// counter, so number 10^12 costs as little as number 0.
+/// Random numbers read by their place, in any order: outputs of SplitMix64, whose state is a counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbered(u64);
 
@@ -53,8 +51,7 @@ impl Numbered {
     }
 }
 
-/// A 64-bit finaliser: every input bit affects every output bit. It uses David Stafford's variant 13 constants for
-/// MurmurHash3's mixer, as SplitMix64 does.
+/// A 64-bit finaliser: every input bit affects every output bit (David Stafford's variant 13, as in SplitMix64).
 pub const fn mix64(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -97,13 +97,12 @@ pub struct Limits {
     /// Maximum number of requests in flight, and so of open connections; `None` for no limit. An arrival that finds no
     /// free connection waits in the client and keeps its intended start.
     pub connections: Option<u32>,
-    /// In the partly open model, gives each session its own connection from its first request to its end, think times
-    /// included. `connections` then limits running sessions. Otherwise sessions share connections, and take one for
-    /// each request.
+    /// If true, each session of the partly open model has its own connection, think times included, and `connections`
+    /// limits sessions. Otherwise sessions share connections, and take one for each request.
     pub connection_per_session: bool,
     /// Limit on the time from the actual start to the end of a request, connecting included; `None` for no limit.
     pub timeout: Option<Nanos>,
-    /// Time after the horizon in which the backlog is still sent and answers are awaited.
+    /// Time after the horizon while the backlog is still sent and answers are awaited.
     pub drain: Nanos,
 }
 
@@ -122,7 +121,7 @@ impl Default for Limits {
 /// A load and its limits.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Workload {
-    /// What decides when the next request is sent.
+    /// Load model, which decides when the next request is sent.
     pub model: LoadModel,
     /// Limits of the generator.
     pub limits: Limits,
@@ -131,9 +130,8 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Returns the part that the machine with `stripe` offers: of the cap on connections, and in the closed model of
-    /// the users and requests. A schedule stays whole; a [`WorkerShare`](crate::driver::WorkerShare) with this stripe
-    /// takes its own arrivals or sessions from it.
+    /// Returns the part for `stripe`: of the cap on connections, and in the closed model of users and requests. A
+    /// schedule stays whole; a [`WorkerShare`](crate::driver::WorkerShare) with this stripe takes its own arrivals.
     #[must_use]
     pub fn of_stripe(&self, stripe: Stripe) -> Workload {
         let part = |total: u32| stripe.share_of(u64::from(total)) as u32;
@@ -151,8 +149,7 @@ impl Workload {
         self.limits.connection_per_session && matches!(self.model, LoadModel::PartlyOpen { .. })
     }
 
-    /// Returns the maximum number of workers that can share this load, at least 1. Further workers would have no permit
-    /// for a connection, or no user, and so no work.
+    /// Returns the maximum number of workers, at least 1, that all have a permit for a connection and a user.
     pub fn max_workers(&self) -> u32 {
         let by_users = match self.model {
             LoadModel::Closed { users, .. } => users,

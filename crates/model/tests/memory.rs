@@ -134,7 +134,7 @@ fn what_is_new_in_an_interval_is_allocated_once() {
     }
 }
 
-/// Days with an arrival a second, in which only the number of intervals makes them longer.
+/// Days with an arrival a second: intervals get longer only by their number.
 #[test]
 fn days_are_recorded_in_flat_memory() {
     let mut fed = Fed::new(1);
@@ -165,8 +165,7 @@ fn started(driver: &mut Driver, now: Timestamp) -> Vec<DueRequest> {
     .collect()
 }
 
-/// The server freezes until a million arrivals wait for one of 64 places. Only the schedule knows them, so they take no
-/// memory and cannot slow a turn.
+/// A million arrivals wait for one of 64 places. Only the schedule knows them, so they take neither memory nor time.
 #[test]
 fn a_million_arrivals_that_wait_are_nowhere() {
     for spacing in [Spacing::Even, Spacing::Poisson] {

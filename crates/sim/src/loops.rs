@@ -1,5 +1,4 @@
-//! One service measured in three ways: by an open loop, by a closed loop, and by the closed loop with HdrHistogram's
-//! correction.
+//! One service measured by an open loop, a closed loop, and the closed loop with HdrHistogram's correction.
 
 use std::thread;
 

@@ -80,11 +80,8 @@ pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimErro
     Ok(Run { facts, snapshot: recorder.finish(end.schedule_hash) })
 }
 
-/// Runs a partly open load like [`simulate`], but `sessions` decides about its sessions. It also chooses the route of
-/// each request, instead of the path of the scenario.
-///
-/// # Errors
-/// Fails like [`simulate`].
+/// Runs a partly open load like [`simulate`], and fails like it. `sessions` decides about the sessions and the routes
+/// of their requests, instead of the path of the scenario.
 pub fn simulate_sessions(
     scenario: &Scenario,
     options: SimOptions,
@@ -102,12 +99,9 @@ fn books(scenario: &Scenario) -> Option<StreamBooks> {
     scenario.service.stream.map(|_| StreamBooks::new(&scenario.path, measure_from))
 }
 
-/// Deals the load of `scenario` out over `machines`, at least one, whose requests meet one service, and returns the run
-/// of each. The runs merge into the run of [`simulate`], unless a cap on connections, or a number of requests in the
-/// closed model, is dealt out too.
-///
-/// # Errors
-/// Fails like [`simulate`].
+/// Deals the load of `scenario` out over `machines`, at least one, that share one service, and returns the run of each,
+/// or fails like [`simulate`]. The runs merge into the run of [`simulate`], unless a cap on connections, or a number of
+/// requests in the closed model, is dealt out too.
 pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> Result<Vec<Run>, SimError> {
     let Scenario { service, workload, path, .. } = scenario;
     let mut sinks: Vec<Kept> = (0..machines).map(|_| (options.recorder(workload), books(scenario))).collect();
@@ -117,11 +111,8 @@ pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> R
     Ok(parts.map(|((stripe, kept), end)| run_of(stripe, kept, end, scenario)).collect())
 }
 
-/// Returns the run of the machine that has `stripe`, like [`simulate_on`] for all stripes. Only its own requests are
-/// kept.
-///
-/// # Errors
-/// Fails like [`simulate`].
+/// Returns the run of the machine that has `stripe`, like [`simulate_on`], without keeping the other machines'
+/// requests.
 pub fn simulate_stripe(stripe: Stripe, scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
     let Scenario { service, workload, path, .. } = scenario;
     let sink = |each| (each == stripe).then(|| (options.recorder(workload), books(scenario)));

@@ -20,15 +20,13 @@ pub trait Sessions {
     /// False if requests are independent of each other.
     const FOLLOW_EACH_OTHER: bool = true;
 
-    /// Returns the next request of the session of `user`: the first of session `number` if the user's last session has
-    /// ended.
+    /// Returns the next request of the session of `user`, or the first of session `number` if that session has ended.
     fn next_request(&mut self, user: u32, number: u64, arrival: Arrival) -> SessionRequest;
 
     /// Reports the end of the user's request. Returns the think time before the next one; `None` ends the session.
     fn ended(&mut self, user: u32, record: &RequestRecord) -> Option<Nanos>;
 
-    /// Reports an arrival of session `number` that was not issued before the run ended at `now`. `user` is `None` if
-    /// the arrival was due before the run began.
+    /// Reports an arrival not issued before the end of the run. `user` is `None` if it was due before the run began.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp);
 
     /// Reports the end of the run at `now`. No call follows.

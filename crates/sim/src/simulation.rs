@@ -72,16 +72,13 @@ impl Simulation {
     /// Creates a simulation of `workload` on `service`.
     ///
     /// # Errors
-    /// [`SimError::NoEnd`] if the workload has neither a duration nor a number of requests, [`SimError::TooLarge`] if
-    /// it is absurd.
+    /// [`SimError::NoEnd`] if the workload has neither a duration nor a number of requests, or [`SimError::TooLarge`].
     pub fn new(service: &Service, workload: &Workload, fault_clock: FaultClockStart) -> Result<Simulation, SimError> {
         Simulation::of_machines(service, workload, fault_clock, 1)
     }
 
-    /// Creates a simulation with `machines` generators, at least one, that share the load and meet one service.
-    ///
-    /// # Errors
-    /// Fails like [`Simulation::new`].
+    /// Creates a simulation with `machines` generators, at least one, that share the load, and fails like
+    /// [`Simulation::new`].
     pub fn of_machines(
         service: &Service,
         workload: &Workload,
@@ -142,8 +139,6 @@ impl Simulation {
     }
 
     /// Runs to the end and hands the arrivals of each machine to its own sink. All machines end together.
-    ///
-    /// # Errors
     /// Fails like [`Simulation::run`].
     ///
     /// # Panics
@@ -153,10 +148,7 @@ impl Simulation {
         self.run_with(sinks, &mut NoSessions(route))
     }
 
-    /// Runs a partly open load like [`Simulation::run`], but `sessions` decides about its sessions.
-    ///
-    /// # Errors
-    /// Fails like [`Simulation::run`].
+    /// Runs a partly open load like [`Simulation::run`], and fails like it, but `sessions` decides about its sessions.
     pub fn run_sessions(
         mut self,
         sink: &mut impl Sink,
@@ -295,8 +287,8 @@ impl Simulation {
         self.last_end = self.last_end.max(record.end);
     }
 
-    /// Advances to the next event, at the latest to `until`, and ends the requests that end then. Returns false without
-    /// one.
+    /// Advances to the next event, at the latest `until`, and ends the requests that end then. False if nothing can
+    /// happen.
     #[inline]
     fn advance<S: Sink, F: Sessions>(&mut self, until: Timestamp, sinks: &mut [S], sessions: &mut F) -> bool {
         let next = self.in_flight.next_end().min(until).min(self.next_of_streams());

@@ -22,8 +22,8 @@ pub struct StreamBooks {
 }
 
 impl StreamBooks {
-    /// Creates empty books of requests for `path`, which ignore arrivals before `measure_from`. Streams of language
-    /// models are complete with their end mark.
+    /// Creates empty books of requests for `path`, intended at or after `measure_from`. The path decides about end
+    /// marks.
     pub fn new(path: &str, measure_from: Timestamp) -> StreamBooks {
         let is_model = StreamFormat::of_path(path) != StreamFormat::Plain;
         let facts = StreamFacts {

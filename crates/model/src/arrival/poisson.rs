@@ -2,16 +2,16 @@
 //!
 //! A machine that sends every n-th arrival must not draw the gaps of all arrivals, so the process is built from above.
 //! The first 2^64 points, more than any run has, take a length of Gamma(2^64). The first half of any stretch of 2m
-//! points takes a share of its length that is Beta(m, m). Repeated halving ends at a leaf, a stretch of [`IN_LEAF`]
-//! points. Its points divide it as the partial sums of as many exponential gaps divide their sum. Each share and gap is
-//! drawn from its own number ([`Numbered`]).
+//! points takes a share of its length that is Beta(m, m). Repeated halving ends at a leaf of [`IN_LEAF`] points, which
+//! divide it as the partial sums of exponential gaps divide their sum. Each share and gap is drawn from its number
+//! ([`Numbered`]).
 //!
 //! Two theorems make all gaps independent and exponential with mean 1. If X and Y are independent and Gamma(m), then X
 //! / (X + Y) is Beta(m, m) and independent of X + Y, which is Gamma(2m). And for m independent exponential gaps, the
 //! quotients of gap and sum are independent of the sum, which is Gamma(m).
 //!
-//! A walk keeps the stretches from the whole down to its leaf. A step to the next leaf draws one share on average, and
-//! a step of k leaves about log2(k) + 1.
+//! A walk keeps the stretches down to its leaf. The next leaf costs one share on average, k leaves further about
+//! log2(k) + 1.
 
 use std::f64::consts::TAU;
 

@@ -39,8 +39,7 @@ impl Profile {
         }
     }
 
-    /// Returns the length of all steps, one ramp, one period or the recording; `None` for a constant rate. It is the
-    /// default duration of a run.
+    /// Returns the length of all steps, one ramp, one period or the recording; `None` for a constant rate.
     pub fn natural_length(&self) -> Option<Nanos> {
         match self {
             Profile::Constant(_) => None,

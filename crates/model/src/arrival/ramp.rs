@@ -5,8 +5,8 @@ use crate::time::Nanos;
 
 /// λ(t) = a + (b − a)·t/T for t ≤ T, then b.
 ///
-/// L(t) = a·t + (b − a)·t²/(2T) up to T, then L(T) + b·(t − T). The inverse solves the quadratic in a form without
-/// cancellation: t = 2k / (a + √(a² + 2k(b − a)/T)).
+/// L(t) = a·t + (b − a)·t²/(2T) up to T, then L(T) + b·(t − T). The inverse avoids cancellation in the quadratic: t =
+/// 2k / (a + √(a² + 2k(b − a)/T)).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ramp {
     /// a: requests/s at the start, ≥ 0.

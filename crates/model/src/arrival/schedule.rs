@@ -71,8 +71,7 @@ impl Schedule {
         self.stripe(0, 1)
     }
 
-    /// Returns the arrivals of worker `i` of `n`: indices i, i + n, i + 2n … The stripes of all workers together are
-    /// exactly the whole schedule.
+    /// Returns arrivals i, i + n, i + 2n … of worker `i` of `n`. All stripes together are exactly the whole schedule.
     ///
     /// # Panics
     /// If `i >= n`.
@@ -207,8 +206,7 @@ fn instant_at(profile: &Profile, count: f64) -> Option<Timestamp> {
     (nanos < (1u64 << 63) as f64).then(|| Timestamp(rounded(nanos)))
 }
 
-/// Rounds `nanos`, from 0 to below 2^63, to the nearest whole number, halves up. The result equals `f64::round`, which
-/// is a library call on plain x86-64.
+/// Rounds `nanos`, below 2^63, like `f64::round` (halves up), which is a library call on plain x86-64.
 #[inline]
 fn rounded(nanos: f64) -> u64 {
     let whole = nanos as i64;
@@ -235,11 +233,9 @@ impl Iterator for Arrivals {
     }
 }
 
-/// Hash of a set of arrivals that does not depend on their order. Workers and machines hash their own arrivals, and the
-/// sums add up to the hash of the whole schedule.
-///
-/// It is the wrapping sum of a mixed (index, intended start). It tells two schedules apart, but does not resist
-/// deliberate collisions.
+/// Hash of a set of arrivals that does not depend on their order: the hashes of all workers and machines add up to the
+/// hash of the whole schedule. It is the wrapping sum of mixed (index, intended start). It tells schedules apart, but
+/// does not resist deliberate collisions.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ScheduleHash(pub u64);
 

@@ -5,8 +5,7 @@ use std::f64::consts::TAU;
 use super::RateProfile;
 use crate::time::Nanos;
 
-/// λ(t) = m + d·sin(2πt/P) with mean m = (low + high)/2 and amplitude d = (high − low)/2. It starts at the mean and
-/// rises first.
+/// λ(t) = m + d·sin(2πt/P) with mean m = (low + high)/2 and amplitude d = (high − low)/2, rising first.
 ///
 /// L(t) = m·t + d·P/(2π)·(1 − cos(2πt/P)). It has no closed inverse. L is monotone (d ≤ m) and its derivative λ is
 /// known, so Newton's method finds the inverse between bounds, and bisection does if the rate is near zero.

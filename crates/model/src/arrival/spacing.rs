@@ -14,7 +14,6 @@ pub enum Spacing {
 }
 
 impl Spacing {
-    /// Version of the random gaps: the same seed gives other arrivals in another version. Version 1 drew each gap after
-    /// the one before.
+    /// Version of the random gaps: the same seed gives other gaps in another version. Version 1 drew them in order.
     pub const POISSON_VERSION: u64 = 2;
 }

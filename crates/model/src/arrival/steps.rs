@@ -48,8 +48,8 @@ impl RateProfile for Steps {
     }
 
     fn inverse(&self, count: f64) -> Option<f64> {
-        // An arrival on a border belongs to the next step with a rate above zero. The border is a sum of products,
-        // exact to a few units in the last place.
+        // An arrival on a border, known to a few units in the last place, belongs to the next step with a rate above
+        // zero.
         let on_border = count + count * 8.0 * f64::EPSILON;
         let reached = self.starts.partition_point(|(_, at_start)| *at_start <= on_border).max(1) - 1;
         let i = (reached..self.steps.len()).find(|&i| self.steps[i].per_second > 0.0).unwrap_or(reached);

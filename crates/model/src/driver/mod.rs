@@ -1,5 +1,4 @@
-//! The sans-I/O state machine that decides what starts when. Sockets drive it in real time; the simulator drives the
-//! same code in virtual time.
+//! The sans-I/O state machine that decides what starts when, in real time or in the virtual time of the simulator.
 //!
 //! The caller asks [`Driver::poll`] what to do at an instant: start a request, or wait. When a request ends, with or
 //! without an answer, the caller reports it with [`Driver::complete`]. The driver enforces the cap on requests in
@@ -51,8 +50,7 @@ pub struct Unissued {
 pub enum Directive {
     /// Start this request, then poll again.
     Start(DueRequest),
-    /// Nothing can start before `until` unless a request ends first. [`Timestamp::NEVER`] means that only the end of a
-    /// request can change this.
+    /// Nothing can start before `until` unless a request ends first. [`Timestamp::NEVER`]: only an end changes this.
     Wait {
         /// Latest instant of the next poll.
         until: Timestamp,
@@ -115,9 +113,8 @@ const PART_OF_THE_WAIT: u64 = 1024;
 const SHORTEST_BLOCK: Nanos = Nanos::from_micros(100);
 
 impl Driver {
-    /// Creates the driver for `share` of `workload`, the workload of its machine ([`Workload::of_stripe`]). The shares
-    /// of all workers of all machines are exactly the whole workload. Workers beyond [`Workload::max_workers`] are
-    /// finished at once.
+    /// Creates the driver for `share` of `workload`, the workload of its machine ([`Workload::of_stripe`]). All shares
+    /// together are exactly the whole workload. Workers beyond [`Workload::max_workers`] are finished at once.
     pub fn new(workload: &Workload, share: WorkerShare) -> Driver {
         let working = WorkerShare { workers: share.workers.min(workload.max_workers()), ..share };
         let idle = working.index >= working.workers;
@@ -139,16 +136,15 @@ impl Driver {
         }
     }
 
-    /// Begins the run at `at`, later than the origin, without moving the schedule. Arrivals that were due earlier never
-    /// start; [`Driver::unissued`] returns them. Users of the closed model have no schedule and all begin at `at`. Call
-    /// this before the first [`Driver::poll`].
+    /// Begins the run at `at`, without moving the schedule. Arrivals that were due earlier never start:
+    /// [`Driver::unissued`] returns them. Users of the closed model all begin at `at`. Call this before the first
+    /// [`Driver::poll`].
     pub fn begin_at(&mut self, at: Timestamp) {
         self.missed.source = self.source.skip_to(at);
     }
 
-    /// Lets [`Driver::complete_step`] decide when sessions of the partly open model continue and end. They continue
-    /// after the last session has begun, until the drain is over. The workload's number of requests per session is
-    /// ignored. Call this before the first [`Driver::poll`].
+    /// Lets [`Driver::complete_step`] decide when sessions continue and end, also after the last one has begun, until
+    /// the drain is over. The number of requests per session is ignored. Call this before the first [`Driver::poll`].
     pub fn follow_script(&mut self) {
         self.source.follow_script();
     }
@@ -222,8 +218,8 @@ impl Driver {
         Directive::Start(DueRequest { arrival, user, connection_wait })
     }
 
-    /// Reports that a request of `user` ended at `ended`: answered, failed or given up. In the partly open model,
-    /// returns true if nothing follows in its session.
+    /// Reports that a request of `user` ended at `ended`: answered, failed or given up. Returns true if nothing follows
+    /// in its session, in the partly open model.
     ///
     /// # Panics
     /// If no request is in flight.
@@ -252,8 +248,7 @@ impl Driver {
         }
     }
 
-    /// Drops the requests of sessions that would have been due at `now` or later. Call this once the run is over at
-    /// `now`.
+    /// Drops requests of sessions that would be due at `now` or later. Call this once the run is over at `now`.
     pub fn end_sessions_at(&mut self, now: Timestamp) {
         self.source.end_sessions_at(now);
     }
@@ -311,8 +306,7 @@ impl Driver {
     /// The intended starts of a block lie in one second, on one side of `boundary`, and their waits differ by less than
     /// 0.1 % or 100 µs. This takes less than a second for a million times more arrivals than can be sent.
     ///
-    /// `None` until [`Driver::unissued_of`] has returned 2^19 arrivals, if nothing is left, and in the other load
-    /// models.
+    /// `None` until [`Driver::unissued_of`] has returned 2^19 arrivals, at the end, and in the other load models.
     pub fn unissued_block(&mut self, ended: Timestamp, boundary: Timestamp) -> Option<ArrivalBlock> {
         if self.counted_out < COUNTED_ONE_BY_ONE {
             return None;
@@ -327,8 +321,7 @@ impl Driver {
         missed.or_else(|| self.source.take_before(until))
     }
 
-    /// Returns the number of arrivals due before [`Driver::begin_at`]. Final once [`Driver::unissued`] has returned
-    /// `None`.
+    /// Returns the number of arrivals due before [`Driver::begin_at`], once [`Driver::unissued`] has returned `None`.
     pub fn missed(&self) -> u64 {
         self.missed.so_far
     }
@@ -372,8 +365,7 @@ impl Driver {
     }
 
     /// Returns the end of the drain, as far as it is known. In the open model it is known from the start. If a count
-    /// ends one of the other models, the end is known when the last request has started, and the drain counts from that
-    /// start.
+    /// ends another model, the end is known when the last request has started, and the drain counts from that start.
     pub fn deadline(&self) -> Timestamp {
         let end = if self.source.ends_with_last_start() { self.end.min(self.last_start) } else { self.end };
         end + self.drain

@@ -29,8 +29,7 @@ impl Permits {
         Permits { fresh: cap, fresh_since: Timestamp::ZERO, freed, surplus: 0, held: 0 }
     }
 
-    /// Takes a permit for a request intended at `intended` and returns how long the request waited for it; `None` if
-    /// all permits are taken.
+    /// Takes a permit for a request intended at `intended` and returns its wait; `None` if all permits are taken.
     pub(super) fn take(&mut self, intended: Timestamp) -> Option<Nanos> {
         let waited = self.take_free(intended)?;
         self.held += 1;
@@ -58,8 +57,7 @@ impl Permits {
         self.fresh == Some(0) && self.freed.is_empty()
     }
 
-    /// Gives back a permit that became free at `at`. A caller that reads many answers at once may report them in any
-    /// order of `at`.
+    /// Gives back a permit that became free at `at`. Calls need not be in the order of `at`.
     pub(super) fn give_back(&mut self, at: Timestamp) {
         self.held -= 1;
         if self.surplus > 0 {
@@ -70,8 +68,7 @@ impl Permits {
         }
     }
 
-    /// Sets the cap to `cap` from `now` on. If more permits are held than the new cap allows, the surplus disappears as
-    /// permits are given back.
+    /// Sets the cap from `now` on. Permits held beyond the new cap disappear as they are given back.
     pub(super) fn set_cap(&mut self, cap: Option<u64>, now: Timestamp) {
         let Some(cap) = cap else { return self.lift(now) };
         self.surplus = self.held.saturating_sub(cap);

@@ -16,8 +16,7 @@ pub(super) fn end_of(model: &LoadModel) -> Timestamp {
             let last = schedule.last_arrival().map(|last| last.intended_start);
             by_time.min(last.map_or(Timestamp::ZERO, |last| last + Nanos(1)))
         }
-        // If a count ends one of the other models, the end is not known beforehand: follow-ups of the last session may
-        // come later than the last session.
+        // A count does not tell the end of the other models: follow-ups may come later than the last session.
         LoadModel::Open(_) | LoadModel::PartlyOpen { .. } | LoadModel::Closed { .. } => by_time,
     }
 }
@@ -60,8 +59,7 @@ impl ArrivalSource {
         }
     }
 
-    /// Skips the arrivals that are due before `at`, and returns them. Users of the closed model have no schedule: they
-    /// begin at `at` and miss nothing.
+    /// Skips and returns what is due before `at`. Users of the closed model begin at `at` instead and miss nothing.
     pub(super) fn skip_to(&mut self, at: Timestamp) -> ArrivalSource {
         let mut missed = self.clone();
         missed.end_at(at);

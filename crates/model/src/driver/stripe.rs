@@ -6,8 +6,7 @@ use std::str::FromStr;
 
 /// Stripe `index` of `of`: the part of a shared load that one machine offers.
 ///
-/// Items are dealt one by one: stripe i of n gets the arrivals i, i + n, i + 2n … So all stripes together are exactly
-/// the whole load.
+/// Stripe i of n gets the arrivals i, i + n, i + 2n … All stripes together are exactly the whole load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stripe {
     index: u32,
@@ -85,8 +84,7 @@ impl fmt::Display for Stripe {
 impl FromStr for Stripe {
     type Err = StripeError;
 
-    /// Reads `2/8`, and `1+1/8` as the same, so that an engine that counts from 0 can fill in its number without a
-    /// shell.
+    /// Reads `2/8`, and `1+1/8` as the same: an engine that counts from 0 can fill in its number without a shell.
     fn from_str(text: &str) -> Result<Stripe, StripeError> {
         let malformed = || StripeError::Malformed(text.to_owned());
         let count = |text: &str| text.trim().parse::<u32>().map_err(|_: ParseIntError| malformed());

@@ -1,5 +1,4 @@
-//! Histograms with the buckets of HdrHistogram (lowest discernible value 1, 3 significant digits), so that they become
-//! HdrHistogram logs without loss.
+//! Histograms with the buckets of HdrHistogram (lowest value 1, 3 significant digits), so that its logs lose nothing.
 //!
 //! Values below 2,048 ns have a bucket each. Above, each power of two is split into 1,024 buckets, so a value is known
 //! to better than 0.1 %. Any `u64` can be recorded: nothing is clipped or dropped.
@@ -128,8 +127,8 @@ impl Histogram {
         (self.totals.count > 0).then_some(Nanos(self.totals.max))
     }
 
-    /// Returns the value at rank `rank` (from 1): the highest value of its bucket, as in HdrHistogram, but at most the
-    /// exact maximum. `None` if `rank` is 0 or above the count.
+    /// Returns the value at rank `rank` (from 1), as HdrHistogram does: the highest of its bucket, at most the exact
+    /// maximum. `None` if `rank` is 0 or above the count.
     pub fn value_at_rank(&self, rank: u64) -> Option<Nanos> {
         if rank == 0 || rank > self.totals.count {
             return None;
@@ -181,9 +180,8 @@ impl Histogram {
         part.counts.iter().enumerate().all(fits) && part.totals.sum <= self.totals.sum
     }
 
-    /// Returns this histogram without the counts of `other`, which is a part of it. The sum is exact if both sums are,
-    /// and always one that the remaining buckets allow. Minimum and maximum are from the remaining buckets, clipped to
-    /// the exact ones.
+    /// Returns this histogram without the counts of `other`, a part of it. The sum is exact if both sums are, and
+    /// always possible for the remaining buckets, which also give minimum and maximum, clipped to the exact ones.
     ///
     /// # Panics
     /// If a bucket of `other` holds more values: see [`Histogram::contains`].
@@ -233,8 +231,7 @@ impl Histogram {
 
 /// Returns the rank of quantile `q` among `n` values: ceil(q·n), at least 1 and at most n.
 ///
-/// The product is lowered by a few units in the last place: 0.99 of 100 must be rank 99, although 0.99 has no exact
-/// binary form.
+/// The product is lowered by a few units in the last place: 0.99 of 100 is rank 99, though 0.99 is not exact in binary.
 pub fn rank_of(q: f64, n: u64) -> u64 {
     let exact = q.clamp(0.0, 1.0) * n as f64;
     let rank = (exact - exact.abs() * 4.0 * f64::EPSILON).ceil();

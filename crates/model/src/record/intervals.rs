@@ -1,5 +1,4 @@
-//! Data by interval of time. All intervals of a run have the same length, a power of two of seconds. In a long run they
-//! become longer, so that memory stays bounded.
+//! Data by interval of time. Intervals last 1 s, or 2, 4, 8 … s in a long run, so that memory stays bounded.
 
 use std::ops::Range;
 

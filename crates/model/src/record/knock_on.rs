@@ -7,20 +7,18 @@ const SINCE_EMPTY: u32 = 256;
 /// Later in a busy period, a lag is passed on to at least this many requests, and to at most twice as many.
 const REQUESTS: u32 = 16;
 /// A long lag may be passed on for this many times its length. After a standstill of length L, a queue at load ρ needs
-/// about L·ρ/(1 − ρ), and by chance several times as much, to recover. At a load of 80 %, ten times L was too short in
-/// 5 of 100 simulated runs, and 25 times L in no run.
+/// about L·ρ/(1 − ρ) to recover, and by chance several times as much. At 80 % load, ten times L was too short in 5 of
+/// 100 simulated runs, and 25 times L in no run.
 const TIMES_ITS_LENGTH: u64 = 25;
 
 /// Upper bound on the delay of a request because earlier requests were sent late.
 ///
 /// In a first-in-first-out queue with one server or several, a request that is late by l delays itself by at most l,
-/// and passes on at most l. So a request is delayed by at most the largest lag since the system was last empty: request
-/// i ends at max(start of i, end of i − 1) + its service, and each of the two is later by at most that lag. An empty
-/// system passes nothing on.
+/// and passes on at most l. So no request is delayed by more than the largest lag since the system was last empty:
+/// request i ends at max(start of i, end of i − 1) + its service, and both are later by at most that lag.
 ///
-/// A busy server answers many requests at once, so from outside it may never look empty. After [`SINCE_EMPTY`]
-/// requests, a lag therefore counts only for the next [`REQUESTS`] to twice as many requests, and for
-/// [`TIMES_ITS_LENGTH`] its length.
+/// A busy server may never look empty from outside, because it answers many requests at once. After [`SINCE_EMPTY`]
+/// requests, a lag counts only for the next [`REQUESTS`] to twice as many, and for [`TIMES_ITS_LENGTH`] its length.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct KnockOn {
     /// Largest lag of the requests counted in `count`.
@@ -39,8 +37,7 @@ pub struct KnockOn {
 }
 
 impl KnockOn {
-    /// Starts a request at `now`, late by `lag`; `is_idle` means that no other is in flight. Returns the largest lag
-    /// that may delay it, its own included.
+    /// Starts a request at `now`, late by `lag`. Returns the largest lag that may delay it, its own included.
     #[inline]
     pub fn start(&mut self, now: Timestamp, lag: Nanos, is_idle: bool) -> Nanos {
         if is_idle {

@@ -132,8 +132,7 @@ macro_rules! metrics {
             }
         }
 
-        /// Visits the values that an arrival has for `population`. Inlined with a constant population, so that only the
-        /// rows of that population remain.
+        /// Visits the values of an arrival for `population`. If that is constant, inlining leaves only its rows.
         #[inline(always)]
         fn each_of(population: MetricPopulation, record: &RequestRecord, each: &mut impl FnMut(Metric, Nanos)) {
             $(if population as u8 == MetricPopulation::$population as u8 {
@@ -158,8 +157,7 @@ metrics! {
         timeline: &[0.5, 0.9, 0.99, 0.999, 1.0],
         value: |record| Some(record.response_time()),
     }
-    /// Response time of answered arrivals, less what the generator added to each. Not shown in tables of its own: its
-    /// quantiles are shown beside the response time.
+    /// Response time of answered arrivals, less what the generator added. Tables show it beside the response time.
     WithoutGenerator {
         name: "without_generator",
         label: "without the generator",
@@ -281,8 +279,8 @@ their response time is at least this",
         timeline: &[0.5, 0.99, 1.0],
         value: |record| record.first_byte.map(|first_byte| first_byte.since(record.intended_start)),
     }
-    /// Time from the first byte of a request until its last byte was taken, of issued arrivals whose request was not
-    /// taken at once.
+    /// Time from the first byte of a request until its last byte was taken, if that was not at once; of issued
+    /// arrivals.
     SendWait {
         name: "send_wait",
         label: "send wait",

@@ -57,8 +57,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the name in files: `response`, `connect_failed`, `reset`, `malformed`, `timed_out`, `in_flight_at_end`
-    /// or `never_issued`.
+    /// Returns the name in files, in snake case.
     pub const fn name(self) -> &'static str {
         match self {
             Outcome::Response { .. } => "response",

@@ -36,11 +36,10 @@ impl Default for RecorderOptions {
     }
 }
 
-/// Records of one worker's share so far.
+/// Records of one worker's share.
 ///
-/// [`Recorder::record`] allocates nothing for times up to 137 s, unless intervals are kept. Then it allocates for the
-/// first status or cause of an interval, for a new bucket of its error-status times, for its compact form when it is
-/// over, and for new buckets of later records.
+/// [`Recorder::record`] allocates nothing for times up to 137 s, unless intervals are kept. Then it allocates for new
+/// statuses, causes and error-status buckets of an interval, for its compact form, and for late records in new buckets.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     options: RecorderOptions,
@@ -154,7 +153,7 @@ impl Recorder {
         self.options.measure_from
     }
 
-    /// Returns the tally so far, without the warm-up.
+    /// Returns the current tally, without the warm-up.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }

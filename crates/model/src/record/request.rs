@@ -38,13 +38,12 @@ pub struct RequestRecord {
     pub index: u64,
     /// Intended start.
     pub intended_start: Timestamp,
-    /// Instant just before the first byte went to the socket, or the start of the connect attempt if none did. For
-    /// [`Outcome::NeverIssued`] equal to `end`.
+    /// Instant just before the first byte was sent, or else the start of the connect attempt; `end` if never issued.
     pub actual_start: Timestamp,
     /// Instant when the first byte of the answer had reached this host; `None` if unknown.
     pub first_byte: Option<Timestamp>,
-    /// Instant when the last byte of the answer had reached this host, or when the request failed, timed out or was
-    /// still open at the end of the run.
+    /// Instant when the last byte of the answer had reached this host, or when the request failed, timed out or was cut
+    /// off.
     pub end: Timestamp,
     /// Parts of `actual_start - intended_start`.
     pub delay: StartDelay,
@@ -54,15 +53,12 @@ pub struct RequestRecord {
     pub knock_on: Nanos,
     /// True if a connection was opened for this request, so `delay.connect` is measured even if it is zero.
     pub connected: bool,
-    /// TLS part of `delay.connect`, from the TCP connection to the end of the handshake. `None` if this request
-    /// completed no handshake.
+    /// TLS part of `delay.connect`, after the TCP connection; `None` if this request completed no handshake.
     pub tls_handshake: Option<Nanos>,
-    /// Time from `end` until the generator noticed it. Known if the kernel stamped the last byte, or if the generator
-    /// was paused: then `end` is taken to be earlier by the pause. Otherwise `None`, and `end` is when the generator
-    /// noticed it.
+    /// Time from `end` until the generator noticed it, if the kernel stamped the last byte, or if the generator was
+    /// paused: then `end` is set earlier by the pause. Otherwise `None`, and `end` is when the generator noticed it.
     pub read_lag: Option<Nanos>,
-    /// Time from sending the first byte until the transport or the peer had taken the last one. `None` if all bytes
-    /// were taken at once. A part of the service time.
+    /// Part of the service time from the first byte until the last one was taken; `None` if all were taken at once.
     pub send_wait: Option<Nanos>,
     /// Outcome of the arrival.
     pub outcome: Outcome,
@@ -98,8 +94,7 @@ impl RequestRecord {
         RequestRecord { delay: StartDelay::default(), ..RequestRecord::new(arrival, now, now, Outcome::NeverIssued) }
     }
 
-    /// Returns this record with its start delay split: the wait for a connection, and the time to open one, if one was
-    /// opened. The rest is generator lag.
+    /// Splits the start delay: wait for a connection, time to open one (if opened), and the rest as generator lag.
     #[inline]
     #[must_use]
     pub fn with_start_delay(self, connection_wait: Nanos, connect: Option<Nanos>) -> RequestRecord {
@@ -113,9 +108,9 @@ impl RequestRecord {
         self.end.since(self.intended_start)
     }
 
-    /// Returns the response time less what the generator may have added to it. With a generator that is never late, the
-    /// response time would lie between this and [`RequestRecord::response_time`], if `knock_on` covers the delay by
-    /// earlier requests.
+    /// Returns the response time less what the generator may have added. Between this and
+    /// [`RequestRecord::response_time`] lies the response time with a generator that is never late, if `knock_on`
+    /// covers the delay by earlier requests.
     #[inline]
     pub fn without_generator(&self) -> Nanos {
         self.response_time().saturating_sub(self.delay.generator_lag + self.knock_on)

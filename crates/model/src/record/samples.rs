@@ -54,8 +54,8 @@ impl Default for Samples {
 }
 
 impl Samples {
-    /// Creates empty samples. Reserves room for `capacity` at once, so that recording does not allocate; untouched
-    /// memory costs no RAM.
+    /// Creates empty samples with room for `capacity`, so that recording never allocates; untouched memory costs no
+    /// RAM.
     pub fn new(options: SamplesOptions) -> Samples {
         Samples {
             options,
@@ -91,8 +91,7 @@ impl Samples {
         }
     }
 
-    /// Replaces a request that no longer belongs by `record`. This spreads a halving over many requests, because it
-    /// would take milliseconds at once, in the middle of a run.
+    /// Replaces a request that no longer belongs by `record`. A halving at once would take milliseconds during a run.
     fn replace(&mut self, record: &RequestRecord) {
         while self.halvings < MAX_HALVINGS && belongs(record.index, self.halvings) {
             let rest = &self.even[self.halved_up_to..];

@@ -1,5 +1,4 @@
-//! Counts of each second of the run on three axes that are never mixed: planned arrivals by intended start, sent
-//! requests by actual start, ends by end.
+//! Counts of each second, never mixed: planned by intended start, sent by actual start, ended by end.
 
 use super::{Outcome, RequestRecord};
 

@@ -26,8 +26,7 @@ pub struct Snapshot {
     pub error_status_time: Histogram,
     /// Counts of each second, from the origin; after twelve days (2^20 s) everything is in the last one.
     pub seconds: Vec<SecondCounts>,
-    /// Distributions of each interval, by intended start; empty if not kept. An interval is a second, or some seconds
-    /// in a long run.
+    /// Distributions of each interval (a second, or some seconds in a long run) by intended start; empty if not kept.
     pub intervals: ByInterval<Distributions>,
     /// Books of each interval, by intended start; empty if not kept, and when read from a run folder.
     pub books: ByInterval<IntervalBooks>,

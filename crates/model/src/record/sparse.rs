@@ -1,5 +1,4 @@
-//! Compact histograms: one for each interval and metric. They keep only buckets in use, in as few bytes as their counts
-//! need.
+//! Compact histograms, one for each interval and metric: only buckets in use, in as few bytes as their counts need.
 
 use super::exact_statistics::ExactStatistics;
 use super::histogram::{BUCKETS, bucket_of, rank_of, values_of};
@@ -57,8 +56,7 @@ impl SparseHistogram {
         self.buckets.is_empty()
     }
 
-    /// Returns the value at rank `rank` (from 1): the highest value of its bucket. `None` if `rank` is 0 or above the
-    /// count.
+    /// Returns the value at rank `rank` (from 1): the highest of its bucket. `None` if `rank` is 0 or above the count.
     pub fn value_at_rank(&self, rank: u64) -> Option<Nanos> {
         let mut seen = 0;
         self.entries().find_map(|(bucket, count)| {

@@ -84,8 +84,7 @@ impl Tally {
         self.connect_failed + self.reset + self.malformed
     }
 
-    /// Checks that planned = issued + never issued, and issued = the sum of its outcomes. If both hold, no sum of this
-    /// tally overflows.
+    /// Checks that planned = issued + never issued, and issued = the sum of its outcomes. Then no sum overflows.
     ///
     /// # Errors
     /// [`Unbalanced`] with both sides if they differ; `accounted` saturates at `u64::MAX`.

@@ -59,8 +59,7 @@ impl CompactHistogram {
         histogram
     }
 
-    /// Restores the exact sum, minimum and maximum of counts that were rebuilt from buckets, like
-    /// [`Histogram::restore_exact`].
+    /// Restores the exact figures of counts rebuilt from buckets, like [`Histogram::restore_exact`].
     pub fn restore_exact(&mut self, sum_ns: u128, min: Nanos, max: Nanos) {
         let mut restored = self.to_histogram();
         restored.restore_exact(sum_ns, min, max);

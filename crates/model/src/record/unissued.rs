@@ -5,8 +5,7 @@ use crate::driver::Driver;
 use crate::time::Timestamp;
 
 impl Recorder {
-    /// Records everything that `driver` had not issued by `ended`. Call it once the run is over. It counts one by one
-    /// at first, then in blocks ([`Driver::unissued_block`]).
+    /// Records everything that `driver` never issued by `ended`, the end of the run; after a while in blocks.
     pub fn count_out(&mut self, driver: &mut Driver, ended: Timestamp) {
         let measured_from = self.measured_from();
         while let Some(arrival) = driver.unissued() {

@@ -38,8 +38,7 @@ pub(super) fn end_by_count(schedule: &Schedule) -> Option<Timestamp> {
     schedule.last_arrival().map(|last| last.intended_start + Nanos(1))
 }
 
-/// Returns an upper bound on the number of arrivals. Exponential gaps stay within ten standard deviations of their
-/// expectation, except for one seed in 10^20.
+/// Returns an upper bound on the number of arrivals. With exponential gaps, one seed in 10^20 exceeds it.
 fn max_arrivals(schedule: &Schedule) -> Option<u64> {
     if schedule.spacing == Spacing::Even {
         return schedule.count();

@@ -54,8 +54,6 @@ pub fn find(name: &str) -> Result<Scenario, FindError> {
 }
 
 /// Returns the name and the TOML text of the scenario that [`find`] finds.
-///
-/// # Errors
 /// Fails like [`find`].
 pub fn text(name: &str) -> Result<(&'static str, &'static str), FindError> {
     let candidates: Vec<_> =

@@ -42,7 +42,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// The keys of one table, in the order in which they are written.
+/// The keys of one table, in the order of writing.
 #[derive(Default)]
 pub(super) struct Keys(Vec<(&'static str, Value)>);
 

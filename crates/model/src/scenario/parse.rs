@@ -13,18 +13,15 @@ impl Scenario {
     /// the form `trace:FILE` is refused: see [`Scenario::parse_with`].
     ///
     /// # Errors
-    /// The first problem, with line and key: unknown keys, invalid values, contradictions, and faults that can never
-    /// happen in this workload.
+    /// The first problem, with line and key: unknown keys, invalid values, contradictions, and faults that never
+    /// happen.
     pub fn parse(text: &str, file_name: &str) -> Result<Scenario, ScenarioError> {
         let refuse = |_: &str| Err("trace files cannot be read here".to_owned());
         Scenario::parse_with(text, file_name, &refuse)
     }
 
-    /// Reads a scenario like [`Scenario::parse`], but resolves a profile `trace:FILE`: `read` gets FILE as written and
-    /// returns the text of the recording, or the problem.
-    ///
-    /// # Errors
-    /// Fails like [`Scenario::parse`], and if `read` fails.
+    /// Reads a scenario like [`Scenario::parse`], and fails like it, but resolves a profile `trace:FILE`: `read` gets
+    /// FILE as written and returns the text of the recording, or the problem.
     pub fn parse_with(text: &str, file_name: &str, read: &ReadFile<'_>) -> Result<Scenario, ScenarioError> {
         let source = SourceText { file: file_name, text };
         let document = DeTable::parse(text)

@@ -49,8 +49,7 @@ fn read_route(section: &Section<'_>, service: &Service) -> Result<Route, Scenari
     Ok(Route { path, baseline, faults })
 }
 
-/// Reads the faults of a route. If concurrency is limited, a route cannot hold arrivals: its slot would stay empty
-/// while the requests of other routes wait for it.
+/// Reads the faults of a route. With limited concurrency it cannot hold arrivals: their slots would stay empty.
 fn read_faults(field: &Field<'_>, service: &Service) -> Result<Vec<Fault>, ScenarioError> {
     let faults = faults::read(&field.sections("[[service.route.fault]]")?, &WorkloadBounds::NOT_KNOWN)?;
     let holds_arrivals = |fault: &Fault| {

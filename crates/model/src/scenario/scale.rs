@@ -18,9 +18,9 @@ pub enum ScaleError {
 }
 
 impl Scenario {
-    /// Scales the scenario to a run of `duration`. Every instant and length of workload and faults is multiplied by
-    /// `duration` / the old duration. So each fault covers the same share of the run, and each quantile falls among the
-    /// same requests.
+    /// Scales the scenario to a run of `duration`. Instants and lengths of workload and faults are multiplied by
+    /// `duration` / the old duration. So each fault covers the same share of the run, and quantiles fall among the same
+    /// requests.
     ///
     /// | scaled | kept |
     /// |---|---|
@@ -33,8 +33,7 @@ impl Scenario {
     /// recording is cut, because stretching would change its rate. The drain limit never becomes shorter.
     ///
     /// # Errors
-    /// [`ScaleError`] if the duration is zero, or the old duration is unknown: a closed model or exponential gaps that
-    /// end by count.
+    /// [`ScaleError`] if a duration is zero or unknown: a closed model or exponential gaps that end by count.
     pub fn scaled_to(&self, duration: Nanos) -> Result<Scenario, ScaleError> {
         if duration.is_zero() {
             return Err(ScaleError::Zero);

@@ -14,8 +14,7 @@ use crate::service::{Fault, Route, Service, StreamDescription, Variation};
 use crate::workload::{LoadModel, Workload};
 
 impl Scenario {
-    /// Returns the scenario as a file. [`Scenario::parse`] reads back the same value. A recording is written as
-    /// `trace-ns`, so that no second file is needed.
+    /// Returns the scenario as a file, which [`Scenario::parse`] reads back to the same value, recordings included.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         let mut table = |title: &str, keys: &Keys| {

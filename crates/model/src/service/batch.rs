@@ -25,8 +25,7 @@ pub struct BatchEvent<K> {
 ///
 /// While a gate for arrivals is shut, no stream enters a new step. While a gate for events is shut, no step ends.
 ///
-/// Events depend on the streams that are ready at the beginning of each step, not on the calls of
-/// [`BatchState::advance`].
+/// Events depend on who is ready when each step begins, not on the calls of [`BatchState::advance`].
 #[derive(Clone, Debug)]
 pub struct BatchState<K> {
     batch: Batch,
@@ -52,7 +51,7 @@ struct Waiting<K> {
 struct Active<K> {
     key: K,
     left: u64,
-    /// Faults that its next event has met so far.
+    /// Faults that its next event has met already.
     faults: FaultSet,
 }
 
@@ -88,8 +87,7 @@ impl<K: Copy> BatchState<K> {
         self.step.map_or(Timestamp::NEVER, |step| step.ends)
     }
 
-    /// Hands over all events up to `now`, in the order of time; events of one step come in the order in which their
-    /// streams began.
+    /// Hands over all events up to `now` in the order of time, and within one step in the order of the streams.
     pub fn advance(&mut self, now: Timestamp, on_event: &mut impl FnMut(BatchEvent<K>)) {
         while let Some(step) = self.step.filter(|step| step.ends <= now && step.ends != Timestamp::NEVER) {
             self.end(step, on_event);

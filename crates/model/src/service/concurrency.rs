@@ -11,7 +11,7 @@ const RESERVED_SLOTS: u32 = 1 << 10;
 /// Slots of a service, with the times when they become free. Memory grows with the slots in use, not with the cap.
 #[derive(Clone, Debug)]
 pub(super) struct ConcurrencyLimit {
-    /// Slots that no request has needed so far.
+    /// Slots that no request has needed yet.
     unused: u32,
     /// Times when the other slots become free.
     free_at: BinaryHeap<Reverse<Timestamp>>,
@@ -23,9 +23,8 @@ impl ConcurrencyLimit {
         ConcurrencyLimit { unused: cap.max(1), free_at: BinaryHeap::with_capacity(cap.min(RESERVED_SLOTS) as usize) }
     }
 
-    /// Takes a slot for a request that could begin at `ready`, and returns when it begins. Call
-    /// [`ConcurrencyLimit::release_at`] next. Requests come in the order of `ready`, so they are served first in, first
-    /// out.
+    /// Takes a slot for a request that could begin at `ready`, not before the last one, and returns when it begins.
+    /// Call [`ConcurrencyLimit::release_at`] next.
     pub(super) fn acquire(&mut self, ready: Timestamp) -> Timestamp {
         let next_free = self.free_at.peek().map_or(Timestamp::NEVER, |Reverse(free_at)| *free_at);
         if next_free > ready && self.unused > 0 {

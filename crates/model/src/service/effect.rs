@@ -85,14 +85,13 @@ impl Action {
     }
 }
 
-/// Place where a stall holds requests.
+/// Gate that holds requests during a stall.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Gate {
     /// At the exit: a request that finishes its work while the gate is shut leaves when the gate opens.
     #[default]
     Answers,
-    /// At the entry: a request that arrives while the gate is shut begins its work when the gate opens. In a batch, no
-    /// stream begins meanwhile.
+    /// At the entry: a request that arrives while the gate is shut begins its work (or joins its batch) when it opens.
     Arrivals,
     /// Inside the answers: no event of any stream leaves, and later events are delayed as much.
     Events,
@@ -148,7 +147,7 @@ pub(super) fn pass_gates(
     mut instant: Timestamp,
     mut opens_at: impl FnMut(Timestamp) -> Option<Timestamp>,
 ) -> Timestamp {
-    // When a gate opens, another one may be shut, so look again until none is.
+    // A gate may open on another shut gate, so look again until all are open.
     for _ in 0..MAX_GATES {
         let Some(opens) = opens_at(instant) else { return instant };
         instant = opens;

@@ -1,5 +1,4 @@
-//! Faults of a service. Instants are on the fault clock, which starts at the first request that is not a health check,
-//! or at `POST /clock`.
+//! Faults of a service, on the fault clock: it starts at the first request, health checks apart, or at `POST /clock`.
 
 use super::effect::{Action, AnswerChange, FaultEffect, Gate, StallSchedule};
 use super::selector::Selector;
@@ -182,8 +181,8 @@ impl Fault {
         }
     }
 
-    /// Maps all times on the axis of the run: instants by `instant`, lengths by `length`. Times of the service itself,
-    /// such as the pause of [`Fault::EveryNth`], stay as they are.
+    /// Maps instants and lengths on the axis of the run, not times of the service such as the pause of
+    /// [`Fault::EveryNth`].
     pub fn map_times(&mut self, instant: impl Fn(Timestamp) -> Timestamp, length: impl Fn(Nanos) -> Nanos) {
         match self {
             Fault::Stall { at, length: lasts, .. } => {

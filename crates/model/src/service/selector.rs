@@ -3,7 +3,7 @@
 use crate::random::mix64;
 use crate::time::{Nanos, Timestamp};
 
-/// Selection of requests that a fault affects: all of them, or those that match every given condition.
+/// Selection of requests for a fault: all requests, or the requests that match every given condition.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Selector {
     /// Every n-th request: numbers n, 2n, 3n … (n ≥ 1), counted from 1.

@@ -61,11 +61,10 @@ struct Lane {
     baseline: Nanos,
     /// Its own faults, then the faults of the service. If empty, every search for faults is skipped.
     faults: Vec<Fault>,
-    /// Number of its own faults.
     own_faults: usize,
-    /// Number of requests of this route so far. Its own faults count these.
+    /// Number of requests of this route. Its own faults count these.
     admitted: u64,
-    /// By [`Gate`]: earliest instant from which the gate is known to stay shut forever.
+    /// By [`Gate`]: earliest known instant after which the gate never opens again.
     shut_from: [Timestamp; Gate::ALL.len()],
 }
 
@@ -115,8 +114,7 @@ impl ServiceState {
         self.admitted
     }
 
-    /// Admits a request without a route that arrives at `arrived`, and returns its plan. Requests come in order of
-    /// arrival.
+    /// Admits a request without a route, and returns its plan. Requests come in order of `arrived`.
     #[inline]
     pub fn admit(&mut self, arrived: Timestamp) -> ResponsePlan {
         self.admit_on(RouteId::default(), arrived)
@@ -151,8 +149,8 @@ impl ServiceState {
         plan
     }
 
-    /// Returns the writes of a stream at its own pace that answers the request of `plan`. Faults that the stream meets
-    /// are added to the plan.
+    /// Returns the writes of the stream that answers the request of `plan`, and adds the faults that it meets to the
+    /// plan.
     pub fn stream_writes(
         &mut self,
         plan: &mut ResponsePlan,
@@ -179,8 +177,7 @@ impl ServiceState {
         }
     }
 
-    /// Passes a request through the entry gate, the queue, the work and the exit gate. `action_at` gets the instant
-    /// when the request is through, and returns the action.
+    /// Passes a request through entry gate, queue, work and exit gate. `action_at` gets the instant when it is through.
     fn work_on(&mut self, route: RouteId, plan: &mut ResponsePlan, action_at: impl FnOnce(Timestamp) -> Action) {
         let admitted_at = match self.is_batched {
             true => plan.arrived,

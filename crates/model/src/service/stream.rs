@@ -10,7 +10,7 @@ const MAX_STREAM_BYTES: u64 = 16 << 20;
 /// Purpose of the random numbers for gaps of streams.
 const PURPOSE: u64 = 0x0073_7472_6561_6d73;
 
-/// Stream with which a service answers in place of a body of one piece.
+/// Stream that replaces a body of one piece.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StreamDescription {
     /// Content of the stream.
@@ -37,7 +37,7 @@ impl StreamDescription {
     }
 }
 
-/// Pace at which events leave.
+/// Decides when events leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamPace {
     /// Each stream has its own pace.

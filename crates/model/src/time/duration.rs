@@ -112,9 +112,8 @@ const UNITS: [(&str, u64); 6] = [
 impl FromStr for Nanos {
     type Err = DurationError;
 
-    /// Reads `500us`, `10ms`, `1.5s`, `2m`, `1h`, `100ns` (also `µs`), and several parts from long to short units, each
-    /// unit once: `1m30s`. Accepts zero; callers that need more must refuse it. Whole numbers of a unit are read
-    /// exactly.
+    /// Reads `500us`, `10ms`, `1.5s`, `2m`, `1h`, `100ns` (also `µs`), zero, and several parts from long to short
+    /// units, each unit once: `1m30s`. Whole numbers of a unit are read exactly.
     fn from_str(text: &str) -> Result<Nanos, DurationError> {
         let malformed = || DurationError::Malformed(text.to_owned());
         let (mut rest, mut sum, mut longest) = (text.trim(), 0_u64, u64::MAX);

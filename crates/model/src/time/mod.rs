@@ -1,5 +1,4 @@
-//! Durations, instants and rates. These types carry the units; a raw number has its unit at the end of its name:
-//! `response_time_ns`.
+//! Durations, instants and rates. These types carry their unit; raw numbers have it in their names: `response_time_ns`.
 
 mod duration;
 mod instant;

@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// Distributions with so many buckets that they are folded before the number of intervals is large.
+/// Distributions with many buckets, which are folded before there are many intervals.
 #[test]
 fn wide_distributions_are_folded_early_and_lose_nothing() {
     let record = |index: u64| {

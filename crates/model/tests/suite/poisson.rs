@@ -1,5 +1,4 @@
-//! Random gaps form a Poisson process: within a leaf and across leaves, near the beginning and far from it. Every
-//! stripe sees the same arrivals.
+//! Random gaps form a Poisson process: within leaves and across them, near the beginning and far from it.
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, Horizon, Schedule, Spacing};
@@ -7,8 +6,7 @@ use truetail_model::time::{Nanos, Timestamp};
 
 /// Number of points that are drawn together: see `arrival/poisson.rs`.
 const IN_LEAF: usize = 64;
-/// At this rate, the nanoseconds of an arrival are its position on the unit axis times 10^6, so rounding is a millionth
-/// of a gap.
+/// At this rate, an arrival in nanoseconds is its position on the unit axis times 10^6, almost without rounding.
 const RATE: &str = "1k";
 const NANOS_PER_GAP: f64 = 1e6;
 
@@ -77,8 +75,7 @@ fn gaps_have_the_mean_and_the_variance_of_exponential_ones() {
     }
 }
 
-/// Counts gaps between quantiles of the exponential distribution. Chi-squared with 99 degrees of freedom is above 161
-/// once in 10,000.
+/// Chi-squared of gaps by exponential quantile: with 99 degrees of freedom it is above 161 once in 10,000.
 #[test]
 fn gaps_have_the_distribution_of_exponential_ones() {
     for seed in SEEDS {
@@ -136,8 +133,7 @@ fn counts_in_windows_are_poisson_numbers() {
     }
 }
 
-/// The sum of k gaps is Gamma(k) at any distance from the beginning, and independent of the next k gaps. Many seeds
-/// test the halvings, because a single schedule has too few.
+/// The sum of k gaps is Gamma(k) anywhere, and independent of the next k gaps. Many seeds test the halvings.
 #[test]
 fn sums_of_many_gaps_over_many_seeds_are_gamma() {
     const OF: u64 = 2_000;

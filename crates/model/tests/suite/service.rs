@@ -1,5 +1,4 @@
-//! The service: gates, queue, faults, and the truth of each scenario for an ideal open-loop client, whose requests all
-//! arrive at their intended start.
+//! The service: gates, queue, faults, and the truth of each scenario for an ideal open-loop client.
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
@@ -83,8 +82,7 @@ fn truth_of_02_single_hiccup() {
     assert!((mean_ms(&times) - 18.342).abs() < 0.0005, "{}", mean_ms(&times));
 }
 
-/// Quantiles on a ramp are not whole milliseconds: response time grows by 3 ns a microsecond, so neighbours differ by 3
-/// µs. The truth is stated in milliseconds.
+/// Quantiles on a ramp are not whole milliseconds: neighbours differ by 3 µs.
 #[test]
 fn truth_of_03_sustained_slowdown() {
     let times = truth_of(&builtin::find("03").unwrap());
@@ -406,8 +404,7 @@ proptest! {
         prop_assert_eq!(plans.clone(), self::plans(service, arrivals.iter().map(|ns| Timestamp(*ns))), "it is determined");
     }
 
-    /// With only a gate and no queue, nothing leaves while the gate is shut, and everything that waited leaves when it
-    /// opens.
+    /// With only a gate, nothing leaves while it is shut, and everything that waited leaves when it opens.
     #[test]
     fn nobody_passes_a_shut_gate(from in 0..S, length in 1..S, arrivals in proptest::collection::vec(0..3 * S, 1..50)) {
         let gate = Fault::Stall { at: Timestamp(from), length: Nanos(length), gate: Gate::Answers };

@@ -21,7 +21,7 @@ fn stall(at: u64, length: u64, gate: Gate) -> Fault {
     Fault::Stall { at: at_ms(at), length: ms(length), gate }
 }
 
-/// Returns key and time in milliseconds of each event of `streams`: the times at which they join, and their events.
+/// Returns key and milliseconds of each event. `streams` has the joining time and the number of events of each stream.
 fn events(batch: Batch, faults: &[Fault], streams: &[(u64, u64)]) -> Vec<(usize, u64)> {
     let mut state = BatchState::new(batch, faults);
     streams.iter().enumerate().for_each(|(key, (ready, events))| state.join(key, at_ms(*ready), *events));

@@ -1,8 +1,7 @@
 //! The every-n-th pause: one server with a queue does 1 ms of work, but pauses for 200 ms at every 500th request, at
 //! 450 requests a second for 30 s. A closed loop sends the same number of requests one after the other.
 //!
-//! A pause delays every request behind it until the server has caught up, some 156 requests. The closed loop sends
-//! nothing meanwhile, and sees only the request that paused.
+//! A pause delays some 156 requests until the server has caught up. The closed loop sees only the one that paused.
 
 use truetail_model::arrival::Horizon;
 use truetail_model::record::RequestRecord;
@@ -61,8 +60,7 @@ impl EveryNthOptions {
         self.rate.as_per_second() * ((every - 1.0) * work + pause) / every
     }
 
-    /// Returns the duration of both loops together in real time, in seconds, if nothing else slows them down.
-    /// `requests` is the length of the closed loop.
+    /// Returns the seconds that both loops take in real time at least. `requests` is the length of the closed loop.
     pub fn real_time_seconds(&self, requests: u64) -> f64 {
         let closed = self.utilisation() / self.rate.as_per_second() * requests as f64;
         closed + self.duration.as_secs_f64().max(closed)

@@ -6,8 +6,7 @@
 //! | [`every_nth`] | a pause at every n-th request, closed loop against open loop |
 //! | [`order_router`] | short pauses of a fast service, naive loop against corrected and open loop |
 //!
-//! [`Lab`] is one of them with its options. A lab returns the measured [`LabSeries`] and a few figures. It prints and
-//! writes nothing.
+//! A [`Lab`] returns the measured [`LabSeries`] and a few figures. It prints and writes nothing.
 
 mod correction;
 mod error;

@@ -1,9 +1,8 @@
 //! The order router: 50 µs of service, 20,000 requests a second, and pauses of the whole router for 10 ms, as a garbage
 //! collector makes them. A pause holds up 200 arrivals; the naive loop has one request in flight and sees one.
 //!
-//! Pauses are a gate: arrivals during a pause begin their 50 µs when it is over, and leave together. They come every
-//! 800 ms, so 200 of 16,000 arrivals (1.25 %) meet one. This puts p99 of the truth at 2.05 ms; the published picture
-//! shows 2.1 ms.
+//! Pauses are a gate: arrivals during a pause begin their 50 µs when it is over. They come every 800 ms, so 200 of
+//! 16,000 arrivals (1.25 %) meet one. This puts p99 of the truth at 2.05 ms; the published picture shows 2.1 ms.
 
 use truetail_model::arrival::Horizon;
 use truetail_model::service::{Fault, Gate, Service};

@@ -25,8 +25,7 @@ pub struct LabSeries {
     pub name: &'static str,
     /// Everything that was recorded.
     pub run: Run,
-    /// Response time at each of [`QUANTILES`]: exact if the run kept every request (up to 262,144), else to 0.1 %.
-    /// Empty without answers.
+    /// Response time at each of [`QUANTILES`]: exact for up to 262,144 requests, else to 0.1 %. Empty without answers.
     pub quantiles: Vec<LabQuantile>,
 }
 

@@ -104,8 +104,7 @@ fn a_queue_with_one_server() {
     assert_narrow(Some(1), Variation::Exponential, 5_000);
 }
 
-/// Several servers pass on less of a lag than one, and their number is not known outside. At p50, half of what is taken
-/// off would suffice.
+/// Several servers pass on less of a lag than one. At p50, half of what is taken off would suffice.
 #[test]
 fn a_queue_with_four_servers() {
     assert_holds(Some(4), Variation::Exponential);

@@ -1,5 +1,5 @@
-//! The simulator settles a request at its start if no end can change a start. This gives the same result as waiting for
-//! its end, which a cap on connections that never binds forces.
+//! Settling a request at its start, if no end can change a start, gives the same result as waiting for its end. A cap
+//! on connections that never binds forces the second way.
 
 use crate::common::*;
 use proptest::prelude::*;

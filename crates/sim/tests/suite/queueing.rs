@@ -3,11 +3,10 @@
 //! # Tolerance
 //!
 //! The mean wait over n successive requests of an M/M/1 queue has a variance near σ²/n with σ² = ρ(2 + 5ρ − 4ρ² +
-//! ρ³)/(1 − ρ)⁴ · 1/μ² (Blomqvist 1967), because successive waits depend on each other. The tests measure the mean
-//! response time, which adds the mean of n services, with deviation 1/μ/√n. The tolerance is four deviations: (σ +
-//! 1/μ)·4/√n. M/M/c waits behave like M/M/1 waits with a server that is c times as fast. In heavy traffic, M/D/1 has an
-//! eighth of the variance of M/M/1 (the cube of (c²ₐ + c²ₛ)/2 = 1/2); the tests allow twice that. The seeds are fixed,
-//! and a failure prints them.
+//! ρ³)/(1 − ρ)⁴ · 1/μ² (Blomqvist 1967), because successive waits depend on each other. The mean response time adds the
+//! mean of n services, with deviation 1/μ/√n. The tolerance is four deviations: (σ + 1/μ)·4/√n. M/M/c waits behave like
+//! M/M/1 waits with a server that is c times as fast. In heavy traffic, M/D/1 has an eighth of the variance of M/M/1
+//! (the cube of (c²ₐ + c²ₛ)/2 = 1/2); the tests allow twice that. The seeds are fixed.
 
 use crate::common::*;
 use truetail_model::record::{Metric, RequestRecord};

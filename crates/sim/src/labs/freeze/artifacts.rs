@@ -23,14 +23,12 @@ macro_rules! golden {
     };
 }
 
-/// Golden CSV files of the default options: (name, contents). `testdata/golden/freeze` explains how they were worked
-/// out by hand.
+/// Golden CSV files of the default options: (name, contents). `testdata/golden/freeze` derives them by hand.
 pub const GOLDEN: [(&str, &str); 4] =
     golden!["closed-loop-raw.csv", "closed-loop-corrected.csv", "open-loop.csv", "summary.csv"];
 
 impl FreezeResult {
-    /// Returns the CSV files and the manifest, in the order of writing. The manifest also lists `pictures`: (file name,
-    /// bytes) of each.
+    /// Returns the CSV files and the manifest, in the order of writing. It lists `pictures`, (file name, bytes), too.
     pub fn artifacts(&self, pictures: &[(&str, &[u8])]) -> Vec<Artifact> {
         let mut files: Vec<Artifact> = self.series.iter().map(intervals_csv).collect();
         files.push(summary_csv(&self.series));

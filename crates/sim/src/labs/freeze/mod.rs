@@ -1,11 +1,9 @@
-//! The deterministic freeze: a service takes 10 ms, and freezes from 2,500 ms to 3,000 ms. Requests that arrive in
-//! between wait for its end and then take their 10 ms.
+//! The deterministic freeze: requests take 10 ms, and arrivals from 2,500 ms to 3,000 ms are held until 3,000 ms.
 //!
-//! Three series measure the same freeze: a closed loop that sends the next request when the last one was answered, the
-//! same loop with HdrHistogram's correction, and an open loop that sends on schedule. All times are whole milliseconds,
-//! recorded in a 3-digit HdrHistogram for each snapshot interval; the whole run is their sum. A request belongs to the
-//! interval of its arrival. Each snapshot is corrected separately; throughput and counts include only requests that
-//! were sent.
+//! Three series measure it: a closed loop that sends a request when the last one was answered, the same loop with
+//! HdrHistogram's correction, and an open loop on schedule. All times are whole milliseconds, recorded in a 3-digit
+//! HdrHistogram for each snapshot interval; the run is their sum. A request belongs to the interval of its arrival.
+//! Each snapshot is corrected separately; throughput and counts include only requests that were sent.
 
 mod artifacts;
 mod intervals;
