@@ -19,7 +19,6 @@ pub struct GeneratorFlaws {
 /// Purpose of the random numbers of the generator.
 const PURPOSE: u64 = 0x666c_6177;
 
-/// Late generator in virtual time.
 #[derive(Clone, Debug)]
 pub(crate) struct FlawedGenerator {
     flaws: GeneratorFlaws,

@@ -18,7 +18,6 @@ impl Generators {
         self.0.len()
     }
 
-    /// Returns the driver of machine `number`, from 0.
     #[inline]
     pub(crate) fn of(&mut self, number: u32) -> &mut Driver {
         &mut self.0[number as usize]
@@ -33,19 +32,16 @@ impl Generators {
         }
     }
 
-    /// Returns true if a driver may start something now.
     #[inline]
     pub(crate) fn can_start(&self, now: Timestamp) -> bool {
         self.0.iter().any(|driver| driver.can_start(now))
     }
 
-    /// Returns the latest deadline.
     #[inline]
     pub(crate) fn deadline(&self) -> Timestamp {
         self.0.iter().map(Driver::deadline).max().unwrap_or(Timestamp::ZERO)
     }
 
-    /// Returns the schedule hash of each driver.
     pub(crate) fn hashes(&self) -> impl Iterator<Item = ScheduleHash> {
         self.0.iter().map(Driver::schedule_hash)
     }

@@ -133,7 +133,6 @@ fn run_of(stripe: Stripe, (recorder, books): Kept, end: SimulationEnd, scenario:
     Run { facts, snapshot: recorder.finish(end.schedule_hash) }
 }
 
-/// Returns the facts of a run in virtual time.
 pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Facts {
     Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -80,7 +80,6 @@ impl Trace {
         &self.instants
     }
 
-    /// Returns the k-th recorded instant, exactly.
     pub(super) fn exact(&self, k: u64) -> Option<Timestamp> {
         self.instants.get(usize::try_from(k).ok()?).copied()
     }

@@ -86,11 +86,9 @@ pub struct Driver {
 #[derive(Clone, Debug)]
 struct Missed {
     source: ArrivalSource,
-    /// Number of arrivals already returned.
     so_far: u64,
 }
 
-/// Limits on when requests may start.
 #[derive(Clone, Copy, Debug)]
 struct Starts {
     /// Latest permitted start of a request, set by [`Driver::stop`].

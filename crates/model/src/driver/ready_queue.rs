@@ -32,7 +32,6 @@ impl<N: Copy + Ord> ReadyQueue<N> {
         self.0.front().map(|(at, _)| *at)
     }
 
-    /// Returns the first user without removing it.
     pub(super) fn next(&self) -> Option<N> {
         self.0.front().map(|(_, user)| *user)
     }
@@ -43,7 +42,6 @@ impl<N: Copy + Ord> ReadyQueue<N> {
         self.0.make_contiguous().sort_unstable();
     }
 
-    /// Removes and returns the first user.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<N> {
         self.0.pop_front().map(|(_, user)| user)

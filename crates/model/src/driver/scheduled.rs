@@ -21,7 +21,6 @@ impl Place {
     }
 }
 
-/// The arrivals of a schedule, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct OpenArrivals {
     arrivals: Arrivals,

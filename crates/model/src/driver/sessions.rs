@@ -7,22 +7,18 @@ use crate::arrival::Arrival;
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
-/// A session that is under way.
 #[derive(Clone, Copy, Debug)]
 struct Session {
     /// Number among all sessions of the schedule.
     number: u64,
-    /// Number of requests that it still has to make.
     remaining: u32,
 }
 
-/// Sessions on a schedule, and the follow-up requests of running sessions.
 #[derive(Clone, Debug)]
 pub(super) struct PartlyOpenArrivals {
     sessions: OpenArrivals,
     /// Sessions whose follow-up request is due, by number and slot.
     follow_ups: ReadyQueue<(u64, u32)>,
-    /// Running sessions, by slot.
     running: Vec<Session>,
     free_slots: Vec<u32>,
     requests_per_session: u32,

@@ -26,7 +26,6 @@ pub(super) enum ArrivalSource {
     Open(OpenArrivals),
     Closed(ClosedArrivals),
     PartlyOpen(PartlyOpenArrivals),
-    /// For a worker without work.
     Idle,
 }
 
@@ -39,7 +38,6 @@ impl ArrivalSource {
         }
     }
 
-    /// Returns the intended start of the next known arrival.
     pub(super) fn peek(&self) -> Option<Timestamp> {
         match self {
             ArrivalSource::Open(source) => source.peek(),
@@ -49,7 +47,6 @@ impl ArrivalSource {
         }
     }
 
-    /// Returns the place of the next known arrival in the order of all stripes.
     pub(super) fn place(&self) -> Option<Place> {
         match self {
             ArrivalSource::Open(source) => source.place(),

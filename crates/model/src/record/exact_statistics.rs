@@ -19,7 +19,6 @@ impl Default for ExactStatistics {
 }
 
 impl ExactStatistics {
-    /// Adds the same value `n` times.
     #[inline]
     pub(super) fn add(&mut self, value: Nanos, n: u64) {
         self.count += n;

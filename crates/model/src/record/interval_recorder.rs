@@ -71,7 +71,6 @@ impl IntervalRecorder {
         seen
     }
 
-    /// Records the outcome of an arrival.
     #[inline]
     pub(super) fn record(&mut self, record: &RequestRecord) {
         let interval = self.reach(record.intended_start);
@@ -158,7 +157,6 @@ impl IntervalRecorder {
         self.bytes = self.bytes + row.heap_bytes() - before;
     }
 
-    /// Merges one more half-interval, if any is left.
     fn fold_one(&mut self) {
         self.books.fold_one();
         self.bytes = self.distributions.fold_one_of(self.bytes);

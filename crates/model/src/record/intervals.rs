@@ -130,7 +130,6 @@ pub(super) struct CoarseningIntervals<T> {
 }
 
 impl<T: Mergeable> CoarseningIntervals<T> {
-    /// Creates no rows, with room for `most`.
     pub(super) fn with_room_for(most: usize) -> CoarseningIntervals<T> {
         CoarseningIntervals { rows: ByInterval { shift: 0, rows: Vec::with_capacity(most) }, fine: Vec::new() }
     }
@@ -144,14 +143,12 @@ impl<T: Mergeable> CoarseningIntervals<T> {
         self.rows.row_mut(i)
     }
 
-    /// Doubles the length of the intervals.
     pub(super) fn double(&mut self) {
         while self.fold_one() {}
         std::mem::swap(&mut self.fine, &mut self.rows.rows);
         self.rows.shift += 1;
     }
 
-    /// Returns true if all half-intervals are merged.
     pub(super) fn is_folded(&self) -> bool {
         self.fine.is_empty()
     }

@@ -27,7 +27,6 @@ impl SecondCounts {
     }
 }
 
-/// Adds the seconds of another worker.
 pub(super) fn merge(mine: &mut Vec<SecondCounts>, theirs: &[SecondCounts]) {
     if theirs.len() > mine.len() {
         mine.resize(theirs.len(), SecondCounts::default());
@@ -63,7 +62,6 @@ pub(super) fn count_unissued(rows: &mut Vec<SecondCounts>, record: &RequestRecor
     row(rows, record.end.second());
 }
 
-/// Counts the outcome of an arrival.
 pub(super) fn count(rows: &mut Vec<SecondCounts>, record: &RequestRecord) {
     row(rows, record.intended_start.second()).planned += 1;
     if record.outcome != Outcome::NeverIssued {

@@ -22,7 +22,6 @@ struct Key {
     /// Of two equally slow requests, the one planned first is slower: else a steady service would replace one each
     /// time.
     index: Reverse<u64>,
-    /// Index of the record.
     slot: u32,
 }
 
@@ -45,14 +44,12 @@ impl Slowest {
         Slowest { most, fastest_first: BinaryHeap::new(), records: Vec::new() }
     }
 
-    /// Reserves room for all requests.
     pub(super) fn with_room(mut self) -> Slowest {
         self.fastest_first.reserve(self.most);
         self.records.reserve(self.most);
         self
     }
 
-    /// Offers one request.
     #[inline]
     pub(super) fn offer(&mut self, record: &RequestRecord) {
         if self.records.len() < self.most {

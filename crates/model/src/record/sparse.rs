@@ -92,7 +92,6 @@ impl SparseHistogram {
         }
     }
 
-    /// Adds all counts of another histogram, and consumes it.
     pub(super) fn absorb(&mut self, other: SparseHistogram) {
         if self.is_empty() { *self = other } else { self.merge(&other) }
     }

@@ -2,7 +2,6 @@
 
 use super::Scenario;
 
-/// Name and text of each scenario.
 const TEXTS: [(&str, &str); 8] = [
     ("01-healthy", include_str!("../../../../scenarios/01-healthy/scenario.toml")),
     ("02-single-hiccup", include_str!("../../../../scenarios/02-single-hiccup/scenario.toml")),

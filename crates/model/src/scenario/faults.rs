@@ -11,7 +11,6 @@ type Result<T> = std::result::Result<T, ScenarioError>;
 
 const NTH: &str = "a whole number from 1";
 
-/// Reads the faults in their order.
 pub(super) fn read(sections: &[Section<'_>], bounds: &WorkloadBounds) -> Result<Vec<Fault>> {
     let mut faults: Vec<Fault> = Vec::with_capacity(sections.len());
     for section in sections {

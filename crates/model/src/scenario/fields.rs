@@ -40,7 +40,6 @@ impl<'t> Section<'t> {
         Section { text, title: title.to_owned(), offset, table, asked: RefCell::default() }
     }
 
-    /// Returns the value of `key`, if it is given.
     pub(super) fn get(&self, key: &'static str) -> Option<Field<'t>> {
         let mut asked = self.asked.borrow_mut();
         if !asked.contains(&key) {
@@ -80,7 +79,6 @@ impl<'t> Section<'t> {
         Err(self.text.error(key.span().start, message))
     }
 
-    /// Returns an error about the section as a whole.
     pub(super) fn error(&self, message: impl fmt::Display) -> ScenarioError {
         self.text.error(self.offset, message)
     }
@@ -139,7 +137,6 @@ impl<'t> Field<'t> {
             .ok_or_else(|| self.mistyped(wanted))
     }
 
-    /// Reads a number, whole or not.
     pub(super) fn number(&self) -> Result<f64> {
         let number = match self.value.get_ref() {
             DeValue::Float(float) => float.as_str().parse().ok(),
@@ -174,7 +171,6 @@ impl<'t> Field<'t> {
         self.duration().map(|since_origin| Timestamp(since_origin.0))
     }
 
-    /// Reads one of the words in `choices`.
     pub(super) fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Result<T> {
         let given = self.string()?;
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == given) {
@@ -194,18 +190,15 @@ impl<'t> Field<'t> {
         array.iter().map(|item| whole_number(item.get_ref()).ok_or_else(|| self.mistyped(wanted))).collect()
     }
 
-    /// Returns the table under this key as a section.
     pub(super) fn section(&self) -> Result<Section<'t>> {
         self.section_called(&format!("[{}]", self.key))
     }
 
-    /// Returns the table under this key as a section with this title.
     pub(super) fn section_called(&self, title: &str) -> Result<Section<'t>> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.mistyped("a table"))?;
         Ok(Section::new(self.text, title, self.value.span().start, table))
     }
 
-    /// Returns the tables of the list under this key as sections with this title.
     pub(super) fn sections(&self, title: &str) -> Result<Vec<Section<'t>>> {
         let wanted = format!("a list of tables; write {title} above each");
         let array = self.value.get_ref().as_array().ok_or_else(|| self.mistyped(&wanted))?;

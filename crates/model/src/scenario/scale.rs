@@ -66,7 +66,6 @@ struct Scale {
 }
 
 impl Scale {
-    /// Returns `n * to / from`, rounded to the nearest whole number.
     fn whole(self, n: u64) -> u64 {
         let (from, to) = (u128::from(self.from.0), u128::from(self.to.0));
         u64::try_from((u128::from(n) * to + from / 2) / from).unwrap_or(u64::MAX)

@@ -102,7 +102,6 @@ fn read_batch(section: &Section<'_>) -> Result<Batch> {
     })
 }
 
-/// Returns the keys of `[service.stream]`, as [`read`] reads them.
 pub(super) fn keys(stream: &StreamDescription) -> Keys {
     let StreamContent { events, tokens, bytes, cut, end, usage } = stream.content;
     let mut keys = Keys::default();
@@ -136,7 +135,6 @@ fn timing_keys(keys: &mut Keys, timing: &StreamTiming) {
     }
 }
 
-/// Returns the keys of `[service.batch]`, as [`read`] reads them.
 pub(super) fn batch_keys(batch: &Batch) -> Keys {
     let mut keys = Keys::default();
     keys.put_whole("cap", batch.cap);

@@ -32,7 +32,6 @@ impl Service {
         self.own_faults(route).iter().chain(&self.faults)
     }
 
-    /// Returns the faults of only this route.
     pub(super) fn own_faults(&self, route: RouteId) -> &[Fault] {
         route.0.checked_sub(1).map_or(&[], |nth| &self.routes[nth].faults)
     }

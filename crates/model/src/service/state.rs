@@ -46,7 +46,6 @@ pub struct ServiceState {
     service: Service,
     admitted: u64,
     work: Random,
-    /// Slots of the concurrency cap, if there is a cap.
     slots: Option<ConcurrencyLimit>,
     /// Treatment of the requests of each route, by [`RouteId`].
     lanes: Vec<Lane>,
@@ -242,7 +241,6 @@ impl ServiceState {
         opens
     }
 
-    /// Returns the duration of the work of request `number` that begins at `began`.
     fn work_at(&mut self, route: RouteId, number: u64, began: Timestamp, met: &mut FaultSet) -> Nanos {
         let lane = &self.lanes[route.0];
         let baseline = lane.ramped_baseline(began, met);
@@ -255,7 +253,6 @@ impl ServiceState {
 }
 
 impl Lane {
-    /// Returns the baseline at `began`, after all ramps.
     fn ramped_baseline(&self, began: Timestamp, met: &mut FaultSet) -> Nanos {
         let mut baseline = self.baseline;
         for fault in &self.faults {

@@ -135,7 +135,6 @@ impl FromStr for Nanos {
     }
 }
 
-/// A number and its unit, as written.
 type Part<'a> = (&'a str, &'a str);
 
 /// Splits off the first number with its unit. An `e` is part of the number, as in `1e3us`.

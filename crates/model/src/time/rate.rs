@@ -63,7 +63,6 @@ impl FromStr for Rate {
     }
 }
 
-/// Returns the number of seconds in `s`, `m` or `h`.
 fn seconds_in(unit: &str) -> Option<f64> {
     match unit {
         "s" | "sec" | "second" => Some(1.0),

@@ -75,7 +75,6 @@ impl Sink for CorrectedRecorder {
     }
 }
 
-/// Names of a lab, of its naive series and of the corrected one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeriesNames {
     pub(super) lab: &'static str,

@@ -65,7 +65,6 @@ impl LabError {
 /// Maximum number of requests in a series of a lab: about a minute of computing.
 pub const MAX_REQUESTS: u64 = 1_000_000_000;
 
-/// Refuses an option that is zero.
 pub(super) fn above_zero(option: &'static str, value: u64) -> Result<(), LabError> {
     if value == 0 { Err(LabError::Zero { option }) } else { Ok(()) }
 }

@@ -88,7 +88,7 @@ pub fn quantile_ns(sorted: &[u64], per_10_000: usize) -> u64 {
     sorted[(per_10_000 * sorted.len()).div_ceil(10_000).max(1) - 1]
 }
 
-/// All records, in the order of their ends.
+/// All records, as they came.
 #[derive(Default)]
 pub struct Journal(pub Vec<RequestRecord>);
 
