@@ -1,7 +1,7 @@
 //! One load distributed over the pods of a Kubernetes Job: the manifest, the answers of kubectl, and the steps from
 //! the manifest to the result.
 //!
-//! This crate is no client of Kubernetes. The steps call the user's own `kubectl` through the trait [`Kubectl`], so
+//! This crate is not a Kubernetes client. The steps call the user's own `kubectl` through the trait [`Kubectl`], so
 //! they can also run against a simulated cluster in virtual time. The output of a pod comes back as text;
 //! `truetail-run` unpacks and merges it.
 //!

@@ -52,7 +52,7 @@ impl Pod {
 /// Parses the answer of kubectl: one pod for each stripe, by stripe number.
 ///
 /// # Errors
-/// A message if the answer is no list of pods.
+/// A message if the answer is not a list of pods.
 pub fn pods_of(answer: &str) -> Result<BTreeMap<u32, Pod>, String> {
     let list: List =
         serde_json::from_str(answer).map_err(|error| format!("kubectl get pods printed no list of pods: {error}"))?;

@@ -46,7 +46,7 @@ impl ShardLine {
         format!("{MARK}{}", serde_json::to_string(self).expect("numbers"))
     }
 
-    /// Parses a line; `None` if it is no progress line.
+    /// Parses a line; `None` if it is not a progress line.
     pub fn of(line: &str) -> Option<ShardLine> {
         serde_json::from_str(line.strip_prefix(MARK)?).ok()
     }

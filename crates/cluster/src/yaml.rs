@@ -47,7 +47,7 @@ fn beside_or_below(value: &Value, indent: usize, out: &mut String) {
     }
 }
 
-/// Formats a value that is no map and no list, or an empty one.
+/// Formats a scalar, an empty map or an empty list.
 fn scalar(value: &Value) -> String {
     match value {
         Value::String(string) => text(string),

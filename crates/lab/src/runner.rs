@@ -199,7 +199,7 @@ impl LabRunner<'_> {
         window(&self.plan.scenario, USERS)
     }
 
-    /// Returns these parts for a closed loop with the number of users of `tool`.
+    /// Returns these parts of the scenario for a closed loop with the number of users of `tool`.
     fn window_of(&self, tool: &dyn Tool) -> ObservationWindow {
         window(&self.plan.scenario, tool.users(&self.plan.load(String::new())))
     }

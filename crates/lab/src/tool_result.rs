@@ -30,7 +30,7 @@ pub struct ToolResult {
     pub run: ToolRun,
     /// The server's view; `None` if its log cannot be read.
     pub server_view: Option<ServerView>,
-    /// The streams that the server sent; `None` if its answers are no streams or the log of their events cannot be
+    /// The streams that the server sent; `None` if its answers are not streams or the log of their events cannot be
     /// read.
     pub stream_view: Option<StreamView>,
     /// The tool's report; `None` if the report is missing or was not understood.

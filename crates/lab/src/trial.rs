@@ -56,7 +56,7 @@ pub fn run_trial(
         Err(trouble) => run.trouble = Some(trouble),
     }
     note_truth(&mut run, server.stop());
-    // A cancelled run is no result. Without its record, the next run repeats it.
+    // A cancelled run has no result. Without its record, the next run repeats it.
     if !run.was_interrupted() && !token.is_cancelled() {
         run.write(folder)?;
     }

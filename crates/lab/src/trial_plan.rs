@@ -37,7 +37,7 @@ pub struct TrialPlan {
     pub scenario: Scenario,
     /// The results of an ideal open-loop client.
     pub truth: Truth,
-    /// The results of an ideal client for the streams; `None` if the answers are no streams.
+    /// The results of an ideal client for the streams; `None` if the answers are not streams.
     pub stream_truth: Option<StreamTruth>,
     /// The offered rate.
     pub rate: Rate,

@@ -294,7 +294,7 @@ impl Http1Connection {
         self.exchanges.push_back(exchange);
     }
 
-    /// Answers input that is no valid request, after all requests before it, and closes the connection. If the input
+    /// Answers invalid input, after all requests before it, and closes the connection. If the input
     /// was the body of a request, drops that request.
     fn refuse(&mut self, shared: &mut SharedState, refusal: Refusal) {
         if matches!(self.reading, Reading::Body { .. })

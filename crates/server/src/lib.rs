@@ -5,19 +5,25 @@
 //! | path | behaviour |
 //! |---|---|
 //! | `/healthy` | answers after the baseline time, without faults; neither counted nor queued |
-//! | `/health`, `/metrics`, `/v1/models` | like `/healthy` if the answers of the service are streams; for clients of models |
-//! | `/get_server_info` | status 404 if the service's answers are streams; sglang's client requests it |
-//! | `POST /clock` | restarts the fault clock, with an empty service; answers 204 at once, and 403 to foreign pages |
+//! | `/health`, `/metrics`, `/v1/models` | like `/healthy` if the service's answers are streams; for clients of models |
+//! | `/get_server_info` | status 404 if the answers of the service are streams; sglang's client requests it |
+//! | `POST /clock` | restarts the fault clock with an empty service; answers 204 at once, and 403 to foreign pages |
 //! | `/stream?…` | the service; an answer with status 200 is a stream of server-sent events |
 //! | `/v1/chat/completions`, `/v1/completions` | the service as a language model, with streams in OpenAI's format |
 //! | any other, usually `/api` | the service; its description decides the fate of the request |
 //!
-//! The query of `/stream` describes the stream: `events=10` (number), `first=0ms` (from the head to the first event),
-//! `gap=10ms` (between two writes) and with `exponential=SEED` random gaps of that mean, `burst=1` (events in one
-//! write), `stall=K:300ms` (before event K, from 0), `cut=K` (the connection is closed before event K), `end=whole`,
-//! `done` (with a last event `[DONE]`) or `unfinished` (inside an event), `bytes=0` (minimum of data in each event),
-//! `trickle=0ms` (from the first bytes of an event to its last). Such a stream keeps its own pace and ignores the pace
-//! in the description.
+//! The query of `/stream` describes the stream. Its pace does not depend on the description of the service.
+//!
+//! | parameter | meaning |
+//! |---|---|
+//! | `events=10` | number of events |
+//! | `first=0ms`, `gap=10ms` | time from the head to the first event, and between two writes |
+//! | `exponential=SEED` | random gaps with the mean `gap` |
+//! | `burst=1` | events per write |
+//! | `stall=K:300ms`, `cut=K` | a stall, or the end of the connection, before event K (from 0) |
+//! | `end=whole` | end after the last event; `done`: after one more, `[DONE]`; `unfinished`: inside an event |
+//! | `bytes=0` | minimum of data in each event |
+//! | `trickle=0ms` | time from the first bytes of an event to its last |
 //!
 //! The body of a request to a model states the length of the answer (`max_tokens`); without a body, the answer is a
 //! stream. The request joins the batch, if the service has one, when its body has been read.
@@ -28,15 +34,14 @@
 //! One thread does everything. It reads before it writes, and continues to read during a burst of answers, so the
 //! timestamp of an arrival does not wait for other answers.
 //!
-//! In HTTP/2, answers leave when they are due, and a client may have 4,096 streams open. The rest of this page is about
-//! HTTP/1.
+//! In HTTP/2, answers leave when they are due, and a client may have 4,096 streams open. In HTTP/1:
 //!
-//! A request arrives when its head has been read. Its answer leaves after its body has been read too, and answers on
-//! one connection leave in the order of the requests. A connection holds at most 256 requests. Further requests stay in
-//! the system's buffers and arrive when some have been answered.
-//!
-//! If a client closes its side of a connection or resets it, the server sends nothing more. As in most servers, its
-//! requests stay admitted and keep their places; their rows say [`Ending::ClientGone`].
+//! - A request arrives when its head has been read. Its answer leaves after its body has been read too. Answers on one
+//!   connection leave in the order of the requests.
+//! - A connection holds at most 256 requests. Further requests stay in the system's buffers and arrive when some have
+//!   been answered.
+//! - If a client closes its side of a connection or resets it, the server sends nothing more. As in most servers, its
+//!   requests stay admitted and keep their places; their rows say [`Ending::ClientGone`].
 
 mod close_reason;
 mod connection;

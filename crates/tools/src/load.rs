@@ -46,7 +46,7 @@ impl LoadSpec {
     /// Returns the rate as a whole number of requests in 1, 60 or 3,600 seconds: (requests, seconds).
     ///
     /// # Errors
-    /// [`CommandError`] of `tool` if the rate is no such number.
+    /// [`CommandError`] of `tool` if the rate has no such form.
     pub fn whole_rate(&self, tool: &'static str) -> Result<(u64, u64), CommandError> {
         let rate = self.rate.as_per_second();
         let whole = |seconds: u64| {

@@ -5,7 +5,7 @@ use ratatui_core::layout::Rect;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Demand {
-    /// Rank. Lower ranks are served first; at equal ranks, the higher block on the screen is.
+    /// Rank. Lower ranks are served first, and of equal ranks the block that is higher on the screen.
     pub rank: u8,
     /// Number of additional rows.
     pub rows: u16,
@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_rows_given_are_at_most_all_and_none_is_wasted(
+        fn given_rows_fit_and_none_is_wasted(
             asked in prop::collection::vec((0u8..5, 1u16..9, 0u8..5, 0u16..9), 0..12),
             rows in 0u16..80,
         ) {

@@ -32,7 +32,7 @@ pub struct ExplorePage<B> {
 
 #[derive(Serialize)]
 struct Refusal<'a> {
-    /// The setting in question; empty if the error concerns no particular setting.
+    /// Key of the faulty setting; empty if the error concerns no particular setting.
     key: &'a str,
     error: &'a str,
 }

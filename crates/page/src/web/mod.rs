@@ -28,7 +28,7 @@ pub use server::Server;
 
 /// Handler of requests. Many threads call it at once, each for one request.
 pub trait Handler: Send + Sync + 'static {
-    /// Returns the response to `request`. It may be slow, but [`Server::end`] waits only as long as it was told.
+    /// Returns the response to `request`. It may be slow, but [`Server::end`] waits for it only for the given time.
     fn handle(&self, request: &Request) -> Response;
 }
 

@@ -12,7 +12,7 @@ use truetail_run::{
 
 use crate::{is_refused_or_whole, runs, save};
 
-/// Returns the largest numbers, the limits of a run, and numbers that are no counts.
+/// Returns the largest numbers, the limits of a run, and invalid counts.
 fn edges() -> Vec<Number> {
     let whole = [u64::MAX, i64::MAX as u64, 1 << 60, u64::from(u32::MAX), 0].map(Number::from);
     let others = [Number::from(-1), Number::from_f64(1e308).expect("finite")];

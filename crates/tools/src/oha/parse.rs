@@ -25,8 +25,9 @@ pub enum Correction {
     Unstated,
 }
 
-/// Parses any of the three formats. No format says whether `--latency-correction` was on. For an unknown command line,
-/// CSV is taken for the laboratory's with correction, and JSON and text for oha's default without it.
+/// Parses any of the three formats. No format says whether `--latency-correction` was on. If it is
+/// [`Correction::Unknown`], CSV counts as corrected, as the laboratory requests it, and JSON and text do not, by oha's
+/// default.
 pub fn parse(output: &ToolOutput, correction: Correction) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let (mut report, usual) = match text.trim_start() {

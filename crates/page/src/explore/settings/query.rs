@@ -24,7 +24,7 @@ const GATE: (&str, [(&str, Gate); 2]) = ("stall-gate", [("answers", Gate::Answer
 /// An error in settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingsError {
-    /// Key of the setting in question; empty if there is no single one.
+    /// Key of the faulty setting; empty if the error concerns no particular setting.
     pub key: String,
     /// Description of the problem, and a remedy.
     pub message: String,
