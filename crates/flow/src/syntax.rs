@@ -121,7 +121,7 @@ pub(crate) struct Expected {
 #[derive(Clone, Debug)]
 pub(crate) struct ExpectedBody {
     pub(crate) line: usize,
-    /// The line in which its text begins: the line after that of ```.
+    /// The first line of its text: the line after that of ```.
     pub(crate) text_line: usize,
     pub(crate) body: Body,
 }

@@ -45,7 +45,7 @@ pub enum Likeness {
 pub struct ImportOptions {
     /// Number of simultaneous requests, if the file does not state it.
     pub users: Option<u32>,
-    /// Interval in which each user sends, if the file does not state it.
+    /// Sending interval of each user, if the file does not state it.
     pub expected_interval: Option<Nanos>,
     /// Columns of tables of no tool: pairs of a role (`start`, `end`, `duration`, `worker`, `status`, `error`, `bytes`)
     /// and a column. The column is a name, in JSON lines a path, and in a table without header a number from 1.

@@ -12,8 +12,8 @@ pub fn basic_authorization(credentials: impl AsRef<[u8]>) -> String {
 }
 
 impl TargetSpec {
-    /// Moves user name and password from the URL, where messages would show them, to an `Authorization` header, unless
-    /// the target has one.
+    /// Moves user name and password from the URL, which messages show, to an `Authorization` header, unless the target
+    /// has one.
     ///
     /// # Errors
     /// The user name or the password holds a placeholder. Rows cannot fill it in, because the two are encoded together.

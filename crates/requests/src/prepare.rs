@@ -5,7 +5,7 @@ use crate::rows::NamedField;
 use crate::template::Template;
 use crate::{InputError, Location, Rows, TargetSpec};
 
-/// Rows, and the order in which they fill in requests.
+/// Rows, and the order of their use.
 #[derive(Clone, Copy, Debug)]
 pub struct Feed<'a> {
     /// The rows.

@@ -46,7 +46,7 @@ impl Head {
     }
 }
 
-/// One read: its number, and the time at which its bytes had arrived.
+/// One read: its number, and the time when its bytes had arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
     pub(crate) number: u64,

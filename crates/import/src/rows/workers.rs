@@ -4,8 +4,8 @@ use std::hash::{BuildHasherDefault, DefaultHasher, Hasher};
 /// Limit on the names. A larger number means that they are not users but, for example, identifiers of requests.
 const MOST: usize = 1 << 20;
 
-/// Numbers the names of threads, virtual users and connections in the order in which they appear. Only hashes are kept,
-/// so two of a million names collide with a probability of 3 in 10⁸.
+/// Numbers the names of threads, virtual users and connections in order of appearance. Only hashes are kept, so two of
+/// a million names collide with a probability of 3 in 10⁸.
 #[derive(Default, Debug)]
 pub(crate) struct Workers {
     numbers: HashMap<u64, u32, BuildHasherDefault<Hashed>>,

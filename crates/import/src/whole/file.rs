@@ -141,7 +141,7 @@ pub(super) fn line_ends(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Returns the byte at which line `line` begins, counted from 1, or the end if the line does not exist.
+/// Returns the offset of line `line`, counted from 1, in bytes, or the end if the line does not exist.
 pub(super) fn start_of_line(bytes: &[u8], line: u64) -> usize {
     bytes.split_inclusive(|byte| *byte == b'\n').take(line.saturating_sub(1) as usize).map(<[u8]>::len).sum()
 }
