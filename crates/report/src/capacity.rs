@@ -16,9 +16,9 @@ pub struct CapacityReport {
     pub state: SearchState,
     /// Cause of an early end, if there was one.
     pub stopped_by: Option<&'static str>,
-    /// The highest rate that met the objectives. True if it was probed again at full length.
+    /// The highest rate that met the objectives, and true if it was probed again at full length.
     pub proven: Option<(f64, bool)>,
-    /// The lowest rate that missed an objective. True if it was probed again at full length.
+    /// The lowest rate that missed an objective, and true if it was probed again at full length.
     pub refuted: Option<(f64, bool)>,
     /// Estimate of the limit, which the probes suggest but do not prove.
     pub estimate: Option<LimitEstimate>,
@@ -45,7 +45,7 @@ pub struct ProbeLine {
     pub purpose: Purpose,
     /// Result for this rate.
     pub answer: Answer,
-    /// Time for which the rate was offered.
+    /// Duration of the probe, seconds.
     pub seconds: f64,
     /// Number of requests.
     pub requests: u64,
@@ -68,7 +68,7 @@ pub struct ProbeLine {
 }
 
 impl CapacityReport {
-    /// Returns the rates that met and missed so far, in a few words. The result of a single probe is not proven.
+    /// Returns the rates that met and missed until now, in a few words. The result of a single probe is not proven.
     pub fn so_far(&self) -> String {
         let rate = |end: Option<(f64, bool)>| match end {
             None => "nothing".to_owned(),

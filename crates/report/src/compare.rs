@@ -40,7 +40,7 @@ pub struct RoundsReport {
     pub done: u32,
     /// Highest possible number of rounds.
     pub most: u32,
-    /// Times at which the result could have ended the rounds.
+    /// Number of looks at the result that could have ended the rounds.
     pub looks: u32,
     /// Reason for the end of the rounds.
     pub ended: RoundsEnd,

@@ -54,7 +54,7 @@ pub fn junit(suites: &[JunitSuite]) -> Result<String, SerializeError> {
     let mut report = Report::new("truetail");
     report.set_time(suites.iter().map(|suite| suite.elapsed).sum());
     report.add_test_suites(suites.iter().map(|suite| suite.suite.clone()));
-    // Checks, gates and URLs may contain foreign text. Unprintable characters never belong to the document's markup.
+    // Checks, gates and URLs may contain untrusted text. Unprintable characters never belong to the document's markup.
     report.to_string().map(|document| document.chars().filter(|c| !is_unprintable(*c)).collect())
 }
 

@@ -8,7 +8,7 @@ use crate::progress::RunProgress;
 /// A run in progress, as it was at one instant: the data of the live page, the full-screen view and the metrics.
 #[derive(Clone, Debug)]
 pub struct LiveState {
-    /// Everything recorded so far, as a run that was stopped now.
+    /// Everything recorded until now, as a run that was stopped now.
     pub run: Run,
     /// Its findings, gates included, as if the run had ended now.
     pub findings: Findings,

@@ -18,7 +18,7 @@ pub(crate) fn table<'a>(
     text
 }
 
-/// Escapes `text`, so that foreign text cannot inject markup.
+/// Escapes `text`, so that untrusted text cannot inject markup.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars().filter(|c| is_of_a_line(*c)) {

@@ -2,7 +2,7 @@
 
 use crate::text::is_of_a_line;
 
-/// Escapes `text` for elements and attributes of XML and HTML, so that foreign text cannot inject markup. It drops
+/// Escapes `text` for elements and attributes of XML and HTML, so that untrusted text cannot inject markup. It drops
 /// characters that XML forbids or that control how the rest is read, except the newline.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

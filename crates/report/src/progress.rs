@@ -14,21 +14,21 @@ pub struct RunProgress {
     pub total: Option<Nanos>,
     /// Number of requests of the run, if that defines its length.
     pub requests: Option<u64>,
-    /// Arrivals planned so far.
+    /// Arrivals planned until now.
     pub planned: u64,
-    /// Requests started so far.
+    /// Requests started until now.
     pub sent: u64,
-    /// Complete answers so far.
+    /// Complete answers until now.
     pub answered: u64,
-    /// Requests that failed or timed out so far.
+    /// Requests that failed or timed out until now.
     pub failed: u64,
     /// Requests started and not ended.
     pub in_flight: u64,
     /// Recent rate of started requests per second.
     pub sent_per_second: f64,
-    /// Median response time so far; `None` if unknown, as before the first answer.
+    /// Median response time until now; `None` if unknown, as before the first answer.
     pub p50: Option<Nanos>,
-    /// p99 of the response time so far; `None` if unknown, as before the first answer.
+    /// p99 of the response time until now; `None` if unknown, as before the first answer.
     pub p99: Option<Nanos>,
 }
 

@@ -52,8 +52,8 @@ impl Style {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// Returns `text` as one line, without the characters that let foreign text, such as a URL, control the terminal or
-    /// disguise itself. Without Unicode, it is transliterated to ASCII.
+    /// Returns `text` as one line, without the characters that let untrusted text, such as a URL, control the terminal
+    /// or disguise itself. Without Unicode, it is transliterated to ASCII.
     pub fn printable(self, text: &str) -> String {
         let mut printable = String::with_capacity(text.len());
         for c in text.chars().filter(|c| is_of_a_line(*c)) {

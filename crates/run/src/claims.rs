@@ -42,7 +42,7 @@ pub struct Claims {
     pub requests: Option<u64>,
     /// Number of failed requests. The meaning of "failed" differs from tool to tool.
     pub failed: Option<u64>,
-    /// Number of requests that the tool should have made and did not.
+    /// Number of requests that the tool says it should have made and did not.
     pub dropped: Option<u64>,
     /// Requests per second.
     pub rate_per_second: Option<f64>,

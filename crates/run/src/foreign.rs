@@ -60,7 +60,7 @@ pub struct ForeignLoad {
     pub users: Option<u32>,
     /// Requests per second.
     pub rate_per_second: Option<f64>,
-    /// What decided when the next request was sent, if the file says so or the tool leaves no choice.
+    /// Load model, if the file states it or the tool has only one.
     pub model: Option<LoadModelKind>,
 }
 

@@ -27,7 +27,7 @@ fn example() -> Run {
     run(options, &steady(3))
 }
 
-/// Returns a run so long that its intervals have several seconds.
+/// Returns a long run, whose intervals have several seconds.
 fn long_example() -> Run {
     run(RecorderOptions { samples: SamplesOptions::NONE, ..RecorderOptions::default() }, &slow(1_500))
 }

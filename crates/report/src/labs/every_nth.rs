@@ -1,4 +1,4 @@
-//! The lab every-nth: simulated, and measured in real time beside the simulation.
+//! The lab `every-nth`: simulated, and measured in real time beside the simulation.
 
 use truetail_model::record::Metric;
 use truetail_run::{Quantile, Run};

@@ -1,4 +1,4 @@
-//! The lab freeze.
+//! The lab `freeze`.
 
 use truetail_sim::labs::freeze::{FreezeInterval, FreezeOptions, FreezeResult, FreezeSeries, NAME};
 

@@ -13,7 +13,7 @@ use crate::json::pretty_json;
 struct SimulationJson<'a> {
     scenario: &'a str,
     series: Vec<SeriesJson<'a>>,
-    /// In a lab in real time: the same options in virtual time.
+    /// The same options in virtual time, for a lab in real time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     truth: Vec<SeriesJson<'a>>,
 }
@@ -24,22 +24,22 @@ struct SeriesJson<'a> {
     model: LoadModelKind,
     tally: Tally,
     response_time: &'a Distribution,
-    /// If the service streams.
+    /// Set if the service streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<StreamsJson<'a>>,
-    /// If sessions follow a flow.
+    /// Set if sessions follow a flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<SessionFile>,
     /// The steps of a flow.
     #[serde(skip_serializing_if = "<[TargetFindings]>::is_empty")]
     targets: &'a [TargetFindings],
-    /// If gates were set.
+    /// Results of the gates.
     #[serde(skip_serializing_if = "<[GateFinding]>::is_empty")]
     gates: &'a [GateFinding],
-    /// If a lab counts slow requests.
+    /// Set if the lab counts slow requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     slower_than: Option<SlowerThan>,
-    /// If it was measured in real time.
+    /// Set if the series was measured in real time.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a Verdict>,
 }

@@ -1,4 +1,4 @@
-//! The lab order router.
+//! The lab `order-router`.
 
 use truetail_sim::labs::order_router::{NAME, OrderRouterOptions, OrderRouterResult};
 

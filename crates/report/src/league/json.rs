@@ -11,7 +11,7 @@ struct LeagueJson<'a> {
     scenario: &'a str,
     duration_ns: u64,
     truth: TruthJson,
-    /// Times at which the service could not answer, or was slow, on the fault clock.
+    /// Periods when the service could not answer, or was slow, on the fault clock.
     window: &'a [TimeRange],
     tools: &'a [LeagueRow],
     /// Truth and tools of streams; omitted if the answers are not streams.

@@ -17,11 +17,11 @@ use crate::table::Align;
 pub struct LeagueTable<'a> {
     /// The scenario as it was offered.
     pub scenario: &'a Scenario,
-    /// Time for which it was offered.
+    /// Duration of the load.
     pub duration: Nanos,
     /// Result of an ideal open-loop client.
     pub truth: &'a Truth,
-    /// Times at which the service could not answer, or was slow.
+    /// Periods when the service could not answer, or was slow.
     pub window: &'a [TimeRange],
     /// The tools, best first.
     pub rows: &'a [LeagueRow],

@@ -23,7 +23,7 @@ const MAX_STOPS: usize = 500;
 const NAME: f64 = 70.0;
 const ROW: f64 = 34.0;
 
-/// Draws starts, requests in flight and latencies over time. Stretches in which the client sent too little are shaded.
+/// Draws starts, requests in flight and latencies over time. Stretches with too few requests are shaded.
 pub fn audit_timeline(audit: &Audit) -> Picture {
     let Some(timeline) = audit.timeline.as_ref().filter(|timeline| !timeline.in_flight.is_empty()) else {
         return Sheet::nothing(OVER_TIME, "The file does not say when its requests started.");
@@ -94,7 +94,7 @@ fn latency(timeline: &AuditTimeline) -> Lane {
     Lane { heading: "Latency", lines, times: true, nothing: "no latencies" }
 }
 
-/// Draws the percentiles in the file, and those with the missing requests.
+/// Draws the percentiles in the file, and the percentiles with the missing requests.
 pub fn audit_quantiles(audit: &Audit) -> Picture {
     if audit.reported.is_empty() {
         return Sheet::nothing(PERCENTILES, "The file has no percentiles.");

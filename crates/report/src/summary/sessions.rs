@@ -12,7 +12,7 @@ use crate::table::{Align, TextTable};
 const SHOWN: usize = 30;
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
 const INDENT: usize = 2;
-/// Requests per session from which on the load follows the service, because each arrival waits for these answers.
+/// Requests per session that make the load follow the service, because most requests wait for an answer.
 const LIKE_A_CLOSED_LOOP: u64 = 10;
 
 /// Describes the endings of a run's sessions. Empty without a flow.
@@ -120,7 +120,7 @@ pub fn further_requests(sessions: &SessionFacts) -> Vec<FurtherRequests> {
     all.into_iter().filter(|(_, of)| sessions.steps.iter().any(|step| of(step) > 0)).collect()
 }
 
-/// Returns the response times of a step: its own, or if it is always one request, those of its target or of the run.
+/// Returns the response times of a step: its own, or if it is always one request, the times of its target or run.
 fn times_of(findings: &Findings, nth: usize, steps: usize) -> Option<&Distribution> {
     let own = findings.sessions.iter().flat_map(|sessions| &sessions.step_times).find(|own| own.step as usize == nth);
     if let Some(own) = own {

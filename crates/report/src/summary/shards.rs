@@ -33,7 +33,7 @@ pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
     lines
 }
 
-/// Returns the machines by number. If they are too many, returns those with the worst verdict and the largest lag.
+/// Returns the machines by number, or if they are too many, the ones with the worst verdict and the largest lag.
 fn shown(shards: &Shards) -> Vec<&Shard> {
     let mut all: Vec<&Shard> = shards.by_stripe.iter().collect();
     if all.len() > MAX_ROWS {

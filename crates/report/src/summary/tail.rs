@@ -64,7 +64,7 @@ pub(super) fn at(distribution: &Distribution, q: f64) -> String {
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
 }
 
-/// Formats the interval. It is a dash if it is unknown or unbounded above, or if the value is a range.
+/// Formats the interval: a dash if it is unknown, or if the value is only a lower bound or a range.
 fn interval(quantile: &Quantile) -> String {
     let known =
         !quantile.at_least && !number::is_bracketed(quantile) && (quantile.low_ns, quantile.high_ns) != (None, None);
@@ -92,7 +92,7 @@ pub fn times_footnotes(findings: &Findings) -> Vec<String> {
     range.into_iter().chain(notes).collect()
 }
 
-/// Returns the width of the widest range up to p99, in nanoseconds. Wider ranges beyond p99 come from single hiccups.
+/// Returns the width of the widest range up to p99, in nanoseconds. Ranges beyond p99 come from single hiccups.
 fn resolution(ranges: &[&Quantile]) -> Option<u64> {
     let weighed = ranges.iter().filter(|quantile| WEIGHED_QUANTILES.contains(&quantile.q));
     weighed.filter_map(|quantile| Some(quantile.value_ns?.saturating_sub(quantile.without_generator_ns?))).max()

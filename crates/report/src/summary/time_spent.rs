@@ -6,7 +6,7 @@ use truetail_run::{Distribution, Findings};
 use super::labelled::LabelledText;
 use crate::number;
 
-/// Highest share of unanswered requests for which [`time_spent`] compares means of nearly the same requests.
+/// Highest share of unanswered requests. Beyond it, the means below are over different requests.
 const FEW_UNANSWERED: f64 = 0.01;
 
 /// Returns the shares of service time and of each cause of start delay in the response time. `None` if many requests

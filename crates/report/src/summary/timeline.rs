@@ -69,7 +69,7 @@ fn is_whole(run: &Run, second: usize) -> bool {
     }
     match run.facts.offered.duration_ns {
         Some(duration_ns) => begins_ns + NANOS_PER_SECOND <= duration_ns,
-        // A number of requests, or a recording, also ends within a second: mostly one with fewer requests.
+        // A number of requests, or a recording, also ends within a second, usually one with fewer requests.
         None => second.checked_sub(1).is_none_or(|before| rows[second].planned + 1 >= rows[before].planned),
     }
 }

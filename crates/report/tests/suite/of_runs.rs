@@ -113,7 +113,7 @@ fn odd_runs_are_drawn_or_said_to_be_empty() {
     }
 }
 
-/// Foreign names are escaped, and other runs are drawn over the first.
+/// Untrusted names are escaped, and other runs are drawn over the first.
 #[test]
 fn other_runs_are_laid_over() {
     let (one, other) = (scenario("02"), scenario("04"));

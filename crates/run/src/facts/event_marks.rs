@@ -12,9 +12,9 @@ const MARKS_LEFT: u64 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventMark {
-    /// When the first of them came, in nanoseconds since the origin of the run.
+    /// Time of the first event, nanoseconds since the origin of the run.
     pub from_ns: u64,
-    /// When the last of them came, in nanoseconds since the origin of the run.
+    /// Time of the last event, nanoseconds since the origin of the run.
     pub to_ns: u64,
     /// Number of events, at least 1.
     pub events: u64,

@@ -240,7 +240,7 @@ impl CpuContention {
     }
 }
 
-/// A period in which a worker should have run and did not.
+/// A period when a worker should have run but did not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Pause {
     /// Index of the worker.

@@ -195,7 +195,7 @@ impl LlmFacts {
         (counted == self.tokens.not_counted).then(|| self.tokens.output.saturating_add(output))
     }
 
-    /// Returns true if both were asked for the same, so that they can be added.
+    /// Returns true if both had the same settings, so that they can be added.
     pub(super) fn is_alike(&self, other: &LlmFacts) -> bool {
         let objectives = |facts: &LlmFacts| facts.slo.as_ref().map(|slo| slo.objectives.clone());
         let tokenizer = |facts: &LlmFacts| facts.by_client.as_ref().map(|client| client.sha256.clone());

@@ -10,7 +10,7 @@ use crate::limits::LONGEST_NS;
 /// Limit on the requests of a session that are kept: the first ones, and the last.
 const MAX_REQUESTS: usize = 50;
 
-/// How a begun session ended.
+/// Ending of a begun session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEnding {
@@ -28,11 +28,11 @@ pub enum SessionEnding {
 pub struct SampledRequest {
     /// Index of its step among the steps in `run.json`, from 0.
     pub step: u32,
-    /// When it was due: the intended arrival of its session, or the end of the previous request plus the think time.
+    /// Due time: the intended arrival of the session, or the end of the previous request plus the think time.
     pub due_ns: u64,
-    /// When it was sent. If it never was, when truetail first tried.
+    /// Sending time, or the time of the first attempt if it was never sent.
     pub sent_ns: u64,
-    /// When it ended or was given up; `None` if it was in flight at the end of the run.
+    /// Time of its end, successful or not; `None` if it was in flight at the end of the run.
     pub end_ns: Option<u64>,
 }
 
@@ -42,11 +42,11 @@ pub struct SampledRequest {
 pub struct SampledSession {
     /// Its intended arrival.
     pub intended_start_ns: u64,
-    /// When it ended.
+    /// End of the session.
     pub end_ns: u64,
     /// Planned think time of all requests.
     pub think_ns: u64,
-    /// How it ended.
+    /// Ending of the session.
     pub ending: SessionEnding,
     /// Number of requests before the last one that `requests` omits because of the limit.
     #[serde(default, skip_serializing_if = "is_zero")]

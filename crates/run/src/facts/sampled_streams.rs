@@ -13,13 +13,13 @@ use crate::limits::LONGEST_NS;
 pub struct SampledStream {
     /// Intended start.
     pub intended_start_ns: u64,
-    /// When it was sent.
+    /// Actual start.
     pub actual_start_ns: u64,
-    /// When it ended or was given up.
+    /// End, successful or not.
     pub end_ns: u64,
-    /// How it ended.
+    /// Ending of the stream.
     pub ending: StreamEnding,
-    /// When the first content of a language model came.
+    /// Time of the first content of a language model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_content_ns: Option<u64>,
     /// Its events, ascending.

@@ -15,7 +15,7 @@ pub struct SessionFacts {
     /// Each flow, if there are several. Their steps follow each other in `steps`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowFacts>,
-    /// How they ended.
+    /// Counts of the sessions by ending.
     pub tally: SessionTally,
     /// Their steps, in order.
     pub steps: Vec<StepFacts>,
@@ -36,7 +36,7 @@ pub struct FlowFacts {
     pub weight: u32,
     /// Number of steps.
     pub steps: usize,
-    /// How its sessions ended.
+    /// Counts of its sessions by ending.
     pub tally: SessionTally,
     /// Times of its sessions, saved in `histograms.hlog`.
     #[serde(skip)]

@@ -202,7 +202,7 @@ pub enum EarlyEnd {
     BodyTooLong,
     /// The next request could not be built from the captured values.
     Request,
-    /// A redirect led outside the flow's targets, or was one too many.
+    /// A redirect led outside the flow's origins, or exceeded the limit.
     Redirect,
     /// The Python function raised an exception.
     Raised,

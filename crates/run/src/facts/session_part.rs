@@ -6,7 +6,7 @@ use super::session_times::{SessionTime, SessionTimes};
 /// The sessions of one flow, or of all flows.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionPart<'a> {
-    /// How they ended.
+    /// Counts of the sessions by ending.
     pub tally: &'a SessionTally,
     /// Their session times.
     pub times: &'a SessionTimes,

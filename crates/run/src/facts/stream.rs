@@ -50,7 +50,7 @@ pub struct StreamFacts {
     /// Settings for reading the answers.
     #[serde(flatten)]
     pub reading: StreamReading,
-    /// How they ended.
+    /// Counts of the streams by ending.
     pub tally: StreamTally,
     /// Events of all streams.
     pub events: u64,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a stream ended.
+/// Ending of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamEnding {

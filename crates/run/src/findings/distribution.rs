@@ -65,7 +65,8 @@ pub struct Distribution {
     pub exact: bool,
 }
 
-/// The [distributions of metrics](Metric::stands_alone). In files, each is a field with the metric's name, in order.
+/// Distributions of the metrics that [have one](Metric::stands_alone). In files, each is a field named after its
+/// metric, in the order of the table of metrics.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct MetricDistributions(BTreeMap<Metric, Distribution>);
 

@@ -116,7 +116,7 @@ pub enum PackError {
         /// Bytes that should exist.
         said: usize,
     },
-    /// A line was changed after packing.
+    /// The packed text was changed, or cannot be unpacked.
     #[error("the packed run in it is damaged: {0}")]
     Damaged(String),
 }

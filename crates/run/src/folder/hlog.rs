@@ -180,7 +180,7 @@ pub(super) struct Log {
     pub(super) targets: BTreeMap<TargetTag, CompactHistogram>,
 }
 
-/// Returns true if the tag names a distribution of the whole run rather than of a target.
+/// Returns true if the tag is the name of a metric, or [`v1::ERROR_STATUS_TIME`].
 pub(super) fn is_known(tag: &str) -> bool {
     tag == v1::ERROR_STATUS_TIME || Metric::from_name(tag).is_some()
 }

@@ -32,7 +32,7 @@ pub enum MergeError {
         /// Number of a run, from 1.
         second: usize,
     },
-    /// Some runs are stripes of a load, but this one is not, or the reverse.
+    /// Either run 1 or this run is a stripe of a load, but not both.
     #[error(
         "these runs cannot be merged: run 1 and run {run} are not both stripes of a load; give only runs with --stripe, or none"
     )]

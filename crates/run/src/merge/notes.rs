@@ -84,7 +84,7 @@ fn listed<T>(counts: &[(T, usize)], text: impl Fn(&T) -> String) -> String {
     all
 }
 
-/// Returns true if an arrival exists twice among the kept requests. All runs keep the same places of the schedule.
+/// Returns true if an arrival exists twice among the kept requests. Whether a run keeps it depends only on its index.
 fn overlaps(samples: &Samples) -> bool {
     let mut seen = HashSet::with_capacity(samples.even().len());
     samples.even().iter().any(|record| !seen.insert((record.index, record.intended_start)))

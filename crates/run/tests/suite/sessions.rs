@@ -192,7 +192,7 @@ fn books_of_sessions_that_choose_their_steps_have_to_balance() {
     }
 }
 
-/// Returns the sessions of two flows: those of the support as `shop`, and again as `other`.
+/// Returns the sessions of two flows: the example sessions as `shop`, and again as `other`.
 fn of_two_flows() -> SessionFacts {
     let mut other = sessions();
     other.flow = "other".to_owned();
