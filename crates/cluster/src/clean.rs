@@ -7,7 +7,7 @@ use crate::manifest::Job;
 use crate::ready::pods;
 
 const LOOK_EVERY: Nanos = Nanos::from_millis(250);
-/// Looks at the remaining pods before they are removed by force, and again before they are given up.
+/// Number of looks for remaining pods, first before they are removed by force and then before they are given up.
 const LOOKS: u32 = 60;
 
 /// Removes the Job, its pods and its files. Returns the names of the objects that may still exist.

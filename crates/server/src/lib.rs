@@ -5,7 +5,7 @@
 //! | path | behaviour |
 //! |---|---|
 //! | `/healthy` | answers after the baseline time, without faults; neither counted nor queued |
-//! | `/health`, `/metrics`, `/v1/models` | like `/healthy` if the service's answers are streams; for clients of models |
+//! | `/health`, `/metrics`, `/v1/models` | for clients of models: like `/healthy` if the answers are streams |
 //! | `/get_server_info` | status 404 if the answers of the service are streams; sglang's client requests it |
 //! | `POST /clock` | restarts the fault clock with an empty service; answers 204 at once, and 403 to foreign pages |
 //! | `/stream?…` | the service; an answer with status 200 is a stream of server-sent events |

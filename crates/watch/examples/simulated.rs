@@ -1,5 +1,6 @@
-//! Draws a simulated run as a watched run, on standard output:
-//! `cargo run -p truetail-watch --example simulated -- SCENARIO [WIDTHxHEIGHT] [over-time|answers|help] [ascii] [plain]`
+//! Draws a simulated run as a watched run, on standard output. Arguments, after
+//! `cargo run -p truetail-watch --example simulated --`:
+//! `SCENARIO [WIDTHxHEIGHT] [over-time|answers|help] [ascii] [plain]`
 
 #[path = "../tests/suite/simulated.rs"]
 mod simulated;
