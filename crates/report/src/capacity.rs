@@ -103,7 +103,7 @@ impl CapacityReport {
     }
 }
 
-/// Returns the screen.
+/// Returns the text for the terminal.
 pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
     let mut text = String::new();
     push_lines(&mut text, &headline(report), style);

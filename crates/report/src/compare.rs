@@ -68,7 +68,7 @@ pub enum RoundsEnd {
     Failed,
 }
 
-/// Returns the screen.
+/// Returns the text for the terminal.
 pub fn compare_text(report: &CompareReport, style: Style) -> String {
     let mut text = String::new();
     for (side, runs) in [("A", &report.a), ("B", &report.b)] {
@@ -144,7 +144,7 @@ fn heads(comparison: &Comparison) -> [String; 6] {
 /// Words about a comparison, for a page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CompareWords {
-    /// Heads of the table.
+    /// Column heads of the table.
     pub heads: Vec<String>,
     /// Rows of the table, one per percentile; empty if nothing was compared.
     pub rows: Vec<Vec<String>>,

@@ -10,7 +10,7 @@ const INDENT: usize = 2;
 /// Relative width of the edge of the stall: the quantiles whose share of slower requests is about that of the stall.
 const EDGE: f64 = 0.2;
 
-/// The heads of [`comparison_rows`].
+/// Column heads of [`comparison_rows`].
 pub const COMPARISON_HEADS: [&str; 6] = ["", "closed loop", "open loop", "truth", "truth/closed", "truth/open"];
 
 /// Returns the rows of the table: each quantile of both loops and the truth, and the omission factor of each loop.

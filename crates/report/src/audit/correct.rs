@@ -29,7 +29,7 @@ pub struct CorrectReport {
     pub correction: Correction,
 }
 
-/// Returns the screen.
+/// Returns the text for the terminal.
 pub fn correct_text(report: &CorrectReport, style: Style) -> String {
     let Corrected { before, after, added } = &report.correction.whole;
     let counts = format!(

@@ -25,7 +25,7 @@ pub struct AuditReport {
     pub audit: Audit,
 }
 
-/// Returns the screen.
+/// Returns the text for the terminal.
 pub fn audit_text(report: &AuditReport, style: Style) -> String {
     let words = audit_words(report);
     let headline = style.printable(&format!("{}: {}", report.file, words.says));

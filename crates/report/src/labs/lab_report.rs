@@ -109,7 +109,7 @@ impl LabReport<'_> {
         (&self.title, &self.subtitle)
     }
 
-    /// Returns the heads of the table.
+    /// Returns the column heads of the table.
     pub fn heads(&self) -> Vec<String> {
         std::iter::once(String::new()).chain(self.columns.iter().map(|column| column.head.clone())).collect()
     }

@@ -25,7 +25,7 @@
 //!
 //! From [`heat_map`] on, elements have classes for recolouring. Without data, a picture is a sentence with the reason.
 //!
-//! Colours are from the palette of Okabe & Ito ("Color Universal Design", 2008), which suits any kind of colour vision.
+//! Colours are the palette of Okabe & Ito ("Color Universal Design", 2008), distinct in any kind of colour vision.
 //! Lines also differ in their dashes. Legends are above the frame, away from the data. Texts are set in Inter, which is
 //! built in for PNG, so that a machine without fonts draws the same. A browser without Inter takes another sans-serif.
 

@@ -51,7 +51,7 @@ fn ended_at(step: &StepFacts) -> String {
     format!("ended at {}: {}", step.name, causes.collect::<Vec<_>>().join(", "))
 }
 
-/// The heads of [`session_times`].
+/// Column heads of [`session_times`].
 pub fn session_times_heads() -> Vec<String> {
     let heads = ["sessions", "values"].map(str::to_owned);
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
@@ -99,7 +99,7 @@ pub(super) fn steps(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     lines
 }
 
-/// The names of [`step_quantiles`].
+/// Column heads of [`step_quantiles`].
 pub fn step_quantile_names() -> [String; 4] {
     QUANTILES.map(number::quantile_name)
 }

@@ -112,7 +112,7 @@ fn events(streams: &StreamFacts) -> String {
     parts.join(", ")
 }
 
-/// The heads of [`stream_times`].
+/// Column heads of [`stream_times`].
 pub fn stream_times_heads() -> Vec<String> {
     let heads = ["streams", "values"].map(str::to_owned);
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()

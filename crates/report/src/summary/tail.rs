@@ -12,7 +12,7 @@ use crate::table::{Align, TextTable};
 
 const INDENT: usize = 2;
 
-/// The heads of [`times`].
+/// Column heads of [`times`].
 pub const TIMES_HEADS: [&str; 5] = [
     "",
     Metric::ResponseTime.definition().label,
@@ -100,7 +100,7 @@ fn resolution(ranges: &[&Quantile]) -> Option<u64> {
 
 pub(super) const QUANTILES_OF_A_ROW: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
-/// The heads of [`times_by_status`].
+/// Column heads of [`times_by_status`].
 pub fn times_by_status_heads() -> Vec<String> {
     let heads = ["response time", "answers"].map(str::to_owned);
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()

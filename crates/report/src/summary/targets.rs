@@ -33,7 +33,7 @@ pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     lines
 }
 
-/// The heads of [`target_rows`].
+/// Column heads of [`target_rows`].
 pub fn target_heads() -> Vec<String> {
     let heads = ["target", "requests", "errors"].map(str::to_owned);
     heads.into_iter().chain(QUANTILES.map(number::quantile_name)).collect()
