@@ -130,8 +130,9 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Returns the part for `stripe`: of the cap on connections, and in the closed model of users and requests. A
-    /// schedule stays whole; a [`WorkerShare`](crate::driver::WorkerShare) with this stripe takes its own arrivals.
+    /// Returns the part of this load that the machine with `stripe` offers: of the cap on connections, and in the
+    /// closed model of users and requests. A schedule stays whole; a [`WorkerShare`](crate::driver::WorkerShare) with
+    /// this stripe takes its own arrivals.
     #[must_use]
     pub fn of_stripe(&self, stripe: Stripe) -> Workload {
         let part = |total: u32| stripe.share_of(u64::from(total)) as u32;
@@ -149,7 +150,7 @@ impl Workload {
         self.limits.connection_per_session && matches!(self.model, LoadModel::PartlyOpen { .. })
     }
 
-    /// Returns the maximum number of workers, at least 1, that all have a permit for a connection and a user.
+    /// Returns the maximum number of workers that each have a permit for a connection and a user; at least 1.
     pub fn max_workers(&self) -> u32 {
         let by_users = match self.model {
             LoadModel::Closed { users, .. } => users,

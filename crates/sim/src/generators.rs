@@ -47,7 +47,7 @@ impl Generators {
     }
 }
 
-/// Starts the first due request in the order of the undivided load whose driver may start it. Otherwise all wait.
+/// Starts the first due request, in the order of the undivided load, whose driver may start it. Otherwise all wait.
 fn poll_in_order(drivers: &mut [Driver], now: Timestamp) -> (u32, Directive) {
     let due = |driver: &Driver| driver.next_place().filter(|place| place.at <= now);
     let mut in_order: Vec<_> = drivers.iter().map(due).zip(0u32..).filter(|(place, _)| place.is_some()).collect();

@@ -20,13 +20,14 @@ pub trait Sessions {
     /// False if requests are independent of each other.
     const FOLLOW_EACH_OTHER: bool = true;
 
-    /// Returns the next request of the session of `user`, or the first of session `number` if that session has ended.
+    /// Returns the next request of the session of `user`. If that session has ended, session `number` begins with it.
     fn next_request(&mut self, user: u32, number: u64, arrival: Arrival) -> SessionRequest;
 
     /// Reports the end of the user's request. Returns the think time before the next one; `None` ends the session.
     fn ended(&mut self, user: u32, record: &RequestRecord) -> Option<Nanos>;
 
-    /// Reports an arrival not issued before the end of the run. `user` is `None` if it was due before the run began.
+    /// Reports an arrival that was not issued when the run ended at `now`. `user` is `None` if it was due before the
+    /// run.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp);
 
     /// Reports the end of the run at `now`. No call follows.

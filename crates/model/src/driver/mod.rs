@@ -98,7 +98,8 @@ struct Starts {
     caught_up_at: Timestamp,
 }
 
-/// If a driver was caught up at most this long before a stop, it still starts, for this long, what fell due since.
+/// If a driver was caught up at most this long before a stop, it still starts, for this long, arrivals that fell due
+/// since.
 const STARTS_AFTER_STOP: Nanos = Nanos::from_millis(100);
 
 /// Number of never-issued arrivals that are returned one by one before blocks are returned.
@@ -279,7 +280,7 @@ impl Driver {
         self.end = self.end.min(now);
     }
 
-    /// Returns the next never-issued arrival, until `None`. Call this once the run is over.
+    /// Returns the next never-issued arrival; `None` after the last one. Call this once the run is over.
     pub fn unissued(&mut self) -> Option<Arrival> {
         Some(self.unissued_of()?.arrival)
     }
@@ -319,7 +320,8 @@ impl Driver {
         missed.or_else(|| self.source.take_before(until))
     }
 
-    /// Returns the number of arrivals due before [`Driver::begin_at`], once [`Driver::unissued`] has returned `None`.
+    /// Returns how many arrivals were due before [`Driver::begin_at`]. Final after [`Driver::unissued`] returned
+    /// `None`.
     pub fn missed(&self) -> u64 {
         self.missed.so_far
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::time::{Nanos, Timestamp};
 
-/// Permits of one driver, with the times since when they are available, which give the wait of each request.
+/// Permits of one driver, with the times when they became available. These times give the wait of each request.
 #[derive(Clone, Debug)]
 pub(super) struct Permits {
     /// Permits that were never used; `None` without a cap.

@@ -1,4 +1,5 @@
-//! Histograms with the buckets of HdrHistogram (lowest value 1, 3 significant digits), so that its logs lose nothing.
+//! Histograms with the buckets of HdrHistogram (lowest discernible value 1, 3 significant digits), so that they become
+//! HdrHistogram logs without loss.
 //!
 //! Values below 2,048 ns have a bucket each. Above, each power of two is split into 1,024 buckets, so a value is known
 //! to better than 0.1 %. Any `u64` can be recorded: nothing is clipped or dropped.
@@ -181,7 +182,8 @@ impl Histogram {
     }
 
     /// Returns this histogram without the counts of `other`, a part of it. The sum is exact if both sums are, and
-    /// always possible for the remaining buckets, which also give minimum and maximum, clipped to the exact ones.
+    /// always one that the remaining buckets allow. Minimum and maximum come from these buckets, clipped to the exact
+    /// ones.
     ///
     /// # Panics
     /// If a bucket of `other` holds more values: see [`Histogram::contains`].

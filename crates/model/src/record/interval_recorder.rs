@@ -12,9 +12,9 @@ use super::sparse::HotHistogram;
 use super::{Histogram, IntervalBooks, Metric, RequestRecord};
 use crate::time::{Nanos, Timestamp};
 
-/// Intervals double at this number. The analysis of dependence needs four intervals for each of its stretches.
+/// Number of intervals at which their length doubles. The analysis of dependence needs four for each of its stretches.
 const MAX_INTERVALS: usize = 512;
-/// Intervals double at this many bytes of distributions, which may take more while they are merged.
+/// Bytes of distributions at which the length of intervals doubles. They may take more during merging.
 const MAX_BYTES: usize = 16 << 20;
 /// Number of newest intervals, which are kept in dense form.
 const HOT: usize = 2;

@@ -11,14 +11,15 @@ const REQUESTS: u32 = 16;
 /// 100 simulated runs, and 25 times L in no run.
 const TIMES_ITS_LENGTH: u64 = 25;
 
-/// Upper bound on the delay of a request because earlier requests were sent late.
+/// Upper bound on the delay of a request that is due to the lag of earlier requests.
 ///
 /// In a first-in-first-out queue with one server or several, a request that is late by l delays itself by at most l,
 /// and passes on at most l. So no request is delayed by more than the largest lag since the system was last empty:
 /// request i ends at max(start of i, end of i − 1) + its service, and both are later by at most that lag.
 ///
 /// A busy server may never look empty from outside, because it answers many requests at once. After [`SINCE_EMPTY`]
-/// requests, a lag counts only for the next [`REQUESTS`] to twice as many, and for [`TIMES_ITS_LENGTH`] its length.
+/// requests, a lag counts only for the next [`REQUESTS`] to twice as many, and at least for [`TIMES_ITS_LENGTH`] times
+/// its length.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct KnockOn {
     /// Largest lag of the requests counted in `count`.
@@ -37,7 +38,8 @@ pub struct KnockOn {
 }
 
 impl KnockOn {
-    /// Starts a request at `now`, late by `lag`. Returns the largest lag that may delay it, its own included.
+    /// Starts a request at `now`, late by `lag`; `is_idle` means that no other request is in flight. Returns the
+    /// largest lag that may delay it, its own included.
     #[inline]
     pub fn start(&mut self, now: Timestamp, lag: Nanos, is_idle: bool) -> Nanos {
         if is_idle {

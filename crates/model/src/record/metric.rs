@@ -6,7 +6,7 @@
 use super::{Outcome, RequestRecord};
 use crate::time::Nanos;
 
-/// Arrivals that can have a value of a metric. They have one if the record knows it.
+/// Arrivals that can have a value of a metric. An arrival has one if its record knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetricPopulation {
     /// Arrivals that got a whole answer.

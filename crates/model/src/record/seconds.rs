@@ -1,4 +1,4 @@
-//! Counts of each second, never mixed: planned by intended start, sent by actual start, ended by end.
+//! Counts of each second on three separate axes: planned by intended start, sent by actual start, ended by end.
 
 use super::{Outcome, RequestRecord};
 

@@ -19,8 +19,8 @@ pub(super) struct Slowest {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key {
     slowness: u64,
-    /// Of two equally slow requests, the one planned first is slower: else a steady service would replace one each
-    /// time.
+    /// Of two equally slow requests, the one planned first is slower. Otherwise every request of a perfectly steady
+    /// service would replace another.
     index: Reverse<u64>,
     slot: u32,
 }

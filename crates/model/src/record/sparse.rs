@@ -159,7 +159,7 @@ impl Default for Counts {
     }
 }
 
-/// Runs the same expression on the list of counts, for each width.
+/// Runs an expression on the list of counts, of any width.
 macro_rules! each {
     ($counts:expr, $list:ident => $do:expr) => {
         match $counts {

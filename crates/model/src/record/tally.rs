@@ -84,7 +84,8 @@ impl Tally {
         self.connect_failed + self.reset + self.malformed
     }
 
-    /// Checks that planned = issued + never issued, and issued = the sum of its outcomes. Then no sum overflows.
+    /// Checks that planned = issued + never issued, and issued = the sum of its outcomes. After a successful check, no
+    /// sum of this tally overflows.
     ///
     /// # Errors
     /// [`Unbalanced`] with both sides if they differ; `accounted` saturates at `u64::MAX`.

@@ -5,7 +5,8 @@ use crate::driver::Driver;
 use crate::time::Timestamp;
 
 impl Recorder {
-    /// Records everything that `driver` never issued by `ended`, the end of the run; after a while in blocks.
+    /// Records all arrivals that `driver` had not issued when the run ended at `ended`: first one by one, then in
+    /// blocks ([`Driver::unissued_block`]).
     pub fn count_out(&mut self, driver: &mut Driver, ended: Timestamp) {
         let measured_from = self.measured_from();
         while let Some(arrival) = driver.unissued() {

@@ -14,7 +14,8 @@ pub(super) struct WorkloadBounds {
 }
 
 impl WorkloadBounds {
-    /// Bounds for faults of a route: sessions of a flow continue after the last arrival, with any number of requests.
+    /// Bounds for faults of a route: unknown, because sessions continue after the last arrival with any number of
+    /// requests.
     pub(super) const NOT_KNOWN: WorkloadBounds = WorkloadBounds { end: None, max_arrivals: None };
 
     pub(super) fn of(workload: &Workload) -> WorkloadBounds {

@@ -37,7 +37,7 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// Returns the word of `known` that `given` probably means: at most one letter apart, or two in a word of four letters.
+/// Returns the word of `known` that `given` probably means: at most one letter apart, or two from four letters on.
 pub(super) fn closest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let (distance, word) = known.iter().map(|word| (distance(given, word), *word)).min()?;
     (distance <= if given.len() < 4 { 1 } else { 2 }).then_some(word)

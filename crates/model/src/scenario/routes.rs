@@ -49,7 +49,8 @@ fn read_route(section: &Section<'_>, service: &Service) -> Result<Route, Scenari
     Ok(Route { path, baseline, faults })
 }
 
-/// Reads the faults of a route. With limited concurrency it cannot hold arrivals: their slots would stay empty.
+/// Reads the faults of a route. With limited concurrency, none may hold arrivals: their slots would stay empty while
+/// the requests of other routes wait.
 fn read_faults(field: &Field<'_>, service: &Service) -> Result<Vec<Fault>, ScenarioError> {
     let faults = faults::read(&field.sections("[[service.route.fault]]")?, &WorkloadBounds::NOT_KNOWN)?;
     let holds_arrivals = |fault: &Fault| {

@@ -25,7 +25,7 @@ pub struct BatchEvent<K> {
 ///
 /// While a gate for arrivals is shut, no stream enters a new step. While a gate for events is shut, no step ends.
 ///
-/// Events depend on who is ready when each step begins, not on the calls of [`BatchState::advance`].
+/// Events depend on the streams that are ready when each step begins, not on the calls of [`BatchState::advance`].
 #[derive(Clone, Debug)]
 pub struct BatchState<K> {
     batch: Batch,
@@ -87,7 +87,8 @@ impl<K: Copy> BatchState<K> {
         self.step.map_or(Timestamp::NEVER, |step| step.ends)
     }
 
-    /// Hands over all events up to `now` in the order of time, and within one step in the order of the streams.
+    /// Hands over all events up to `now`, in the order of time, and within one step in the order of the streams'
+    /// starts.
     pub fn advance(&mut self, now: Timestamp, on_event: &mut impl FnMut(BatchEvent<K>)) {
         while let Some(step) = self.step.filter(|step| step.ends <= now && step.ends != Timestamp::NEVER) {
             self.end(step, on_event);

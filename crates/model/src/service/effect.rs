@@ -138,7 +138,7 @@ impl StallSchedule {
     }
 }
 
-/// After this many openings that each lead to another shut gate, nothing passes.
+/// Maximum number of gates in a row, each shut when the one before opens; after them, nothing passes.
 const MAX_GATES: usize = 100_000;
 
 /// Returns when a request that reaches the gates at `instant` has passed all of them; [`Timestamp::NEVER`] if recurring

@@ -181,8 +181,7 @@ impl Fault {
         }
     }
 
-    /// Maps instants and lengths on the axis of the run, not times of the service such as the pause of
-    /// [`Fault::EveryNth`].
+    /// Maps instants and lengths of the run, but not times of the service, such as the pause of [`Fault::EveryNth`].
     pub fn map_times(&mut self, instant: impl Fn(Timestamp) -> Timestamp, length: impl Fn(Nanos) -> Nanos) {
         match self {
             Fault::Stall { at, length: lasts, .. } => {

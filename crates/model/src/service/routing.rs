@@ -22,7 +22,7 @@ impl Service {
         Some(RouteId::default())
     }
 
-    /// Returns all routes, beginning with no route.
+    /// Returns the ids of all routes, beginning with the one for no route.
     pub(super) fn route_ids(&self) -> impl Iterator<Item = RouteId> + use<> {
         (0..=self.routes.len()).map(RouteId)
     }

@@ -148,7 +148,7 @@ impl<'a> Player<'a> {
         self.started.push(Started { start, at: self.now, ended: Timestamp::NEVER });
     }
 
-    /// Returns the wait for a permit: under a cap of c, the j-th start waits for the end number j − c, if there is one.
+    /// Returns the wait for a permit: under a cap of c, start j waits for end j − c, if j > c.
     fn wait_for_a_place(&self, intended: Timestamp) -> Nanos {
         let Some(needed) = self.cap.and_then(|cap| self.taken.checked_sub(cap as usize)) else {
             return Nanos::ZERO;

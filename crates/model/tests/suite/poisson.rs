@@ -6,7 +6,7 @@ use truetail_model::time::{Nanos, Timestamp};
 
 /// Number of points that are drawn together: see `arrival/poisson.rs`.
 const IN_LEAF: usize = 64;
-/// At this rate, an arrival in nanoseconds is its position on the unit axis times 10^6, almost without rounding.
+/// At this rate, an arrival in nanoseconds is its place on the unit axis times 10^6, to a millionth of a gap.
 const RATE: &str = "1k";
 const NANOS_PER_GAP: f64 = 1e6;
 

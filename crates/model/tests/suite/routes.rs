@@ -9,7 +9,7 @@ fn at(millis: u64) -> Timestamp {
     Timestamp(millis * MS)
 }
 
-/// Returns a service of 10 ms with a route of 30 ms and faults of both.
+/// Returns a service of 10 ms with faults `all`, and a route of 30 ms with faults `own`.
 fn routed(own: Vec<Fault>, all: Vec<Fault>) -> Service {
     let route = Route { path: "/login".to_owned(), baseline: Nanos(30 * MS), faults: own };
     Service { routes: vec![route], faults: all, ..Service::healthy(Nanos(10 * MS)) }

@@ -82,7 +82,8 @@ fn truth_of_02_single_hiccup() {
     assert!((mean_ms(&times) - 18.342).abs() < 0.0005, "{}", mean_ms(&times));
 }
 
-/// Quantiles on a ramp are not whole milliseconds: neighbours differ by 3 µs.
+/// Quantiles on a ramp are not whole milliseconds: response time grows by 3 ns a microsecond, so neighbours differ by 3
+/// µs.
 #[test]
 fn truth_of_03_sustained_slowdown() {
     let times = truth_of(&builtin::find("03").unwrap());

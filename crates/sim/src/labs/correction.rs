@@ -113,7 +113,7 @@ mod tests {
         RequestRecord::new(arrival, Timestamp(start), Timestamp(end), Outcome::Response { status: 200 })
     }
 
-    /// A small version of HdrHistogram's own test data: 10,000 short answers, then one as long as all of them and more.
+    /// HdrHistogram's own test data on a smaller scale: 10,000 short answers, then one that takes 10,000 intervals.
     #[test]
     fn it_adds_what_hdrhistogram_adds() {
         let (short, long, interval) = (1_000, 100_000_000, 10_000);

@@ -22,7 +22,7 @@ pub const SERIES: [&str; 2] = ["closed-loop", "open-loop"];
 pub struct EveryNthOptions {
     /// Rate of the open loop.
     pub rate: Rate,
-    /// Duration of sending in the open loop. The closed loop sends rate × duration requests in any time.
+    /// Duration of the open loop. The closed loop sends rate × duration requests, without a limit on time.
     pub duration: Nanos,
     /// The server pauses at requests n, 2n, 3n …
     pub pause_every: u64,
@@ -60,13 +60,14 @@ impl EveryNthOptions {
         self.rate.as_per_second() * ((every - 1.0) * work + pause) / every
     }
 
-    /// Returns the seconds that both loops take in real time at least. `requests` is the length of the closed loop.
+    /// Returns the time of both loops together in real time, in seconds, if nothing else slows them down. `requests` is
+    /// the length of the closed loop.
     pub fn real_time_seconds(&self, requests: u64) -> f64 {
         let closed = self.utilisation() / self.rate.as_per_second() * requests as f64;
         closed + self.duration.as_secs_f64().max(closed)
     }
 
-    /// Returns the limit of slow requests, which take longer than twice the work.
+    /// Returns twice the work: a request that takes longer is slow.
     pub fn slow_from(&self) -> Nanos {
         self.work + self.work
     }

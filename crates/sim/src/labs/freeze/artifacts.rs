@@ -28,7 +28,7 @@ pub const GOLDEN: [(&str, &str); 4] =
     golden!["closed-loop-raw.csv", "closed-loop-corrected.csv", "open-loop.csv", "summary.csv"];
 
 impl FreezeResult {
-    /// Returns the CSV files and the manifest, in the order of writing. It lists `pictures`, (file name, bytes), too.
+    /// Returns the CSV files and then the manifest, which also lists `pictures`: (file name, bytes) of each.
     pub fn artifacts(&self, pictures: &[(&str, &[u8])]) -> Vec<Artifact> {
         let mut files: Vec<Artifact> = self.series.iter().map(intervals_csv).collect();
         files.push(summary_csv(&self.series));

@@ -134,7 +134,8 @@ fn in_ms(time: Nanos) -> u64 {
     time.0 / NANOS_PER_MS
 }
 
-/// Returns the highest value of the bucket that reaches `per_mille` thousandths of the count, like HdrHistogram.
+/// Returns the highest value of the bucket that reaches `per_mille` thousandths of the count, rounded up. HdrHistogram
+/// gives the same, but with a floating-point product.
 fn at_per_mille(histogram: &Histogram<u64>, per_mille: u64) -> Option<u64> {
     let rank = (per_mille * histogram.len()).div_ceil(1000);
     let mut seen = 0;
