@@ -1,4 +1,4 @@
-//! In the steady state a simulated request allocates nothing: ten times as many requests need no allocation more.
+//! In the steady state a simulated request allocates nothing: ten times as many requests need no more allocations.
 
 #[path = "suite/common/mod.rs"]
 mod common;

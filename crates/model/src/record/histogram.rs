@@ -174,7 +174,8 @@ impl Histogram {
         self.totals.merge(&other.totals);
     }
 
-    /// Returns true if `part` may be a part of this histogram: it has no larger bucket and no larger sum.
+    /// Returns true if `part` may be a part of this histogram: no bucket of it holds more values, and its sum is not
+    /// larger.
     pub fn contains(&self, part: &Histogram) -> bool {
         let held = |bucket: usize| self.counts.get(bucket).copied().unwrap_or(0);
         let fits = |(bucket, count): (usize, &u64)| *count <= held(bucket);

@@ -33,7 +33,7 @@ impl Scenario {
     /// recording is cut, because stretching would change its rate. The drain limit never becomes shorter.
     ///
     /// # Errors
-    /// [`ScaleError`] if a duration is zero or unknown: the latter in a closed model, or if a count ends exponential gaps.
+    /// [`ScaleError`] if a duration is zero or unknown, as when a count ends a closed model or exponential gaps.
     pub fn scaled_to(&self, duration: Nanos) -> Result<Scenario, ScaleError> {
         if duration.is_zero() {
             return Err(ScaleError::Zero);

@@ -2,8 +2,8 @@
 //!
 //! Three series measure it: a closed loop that sends a request when the last one was answered, the same loop with
 //! HdrHistogram's correction, and an open loop on schedule. All times are whole milliseconds, recorded in a 3-digit
-//! HdrHistogram for each snapshot interval; the run is their sum. A request belongs to the interval of its arrival.
-//! Each snapshot is corrected separately; throughput and counts include only requests that were sent.
+//! HdrHistogram for each snapshot interval; the whole run is their sum. A request belongs to the interval of its
+//! arrival. Each snapshot is corrected separately; throughput and counts include only requests that were sent.
 
 mod artifacts;
 mod intervals;
