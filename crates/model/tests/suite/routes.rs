@@ -23,7 +23,7 @@ fn answers(service: &Service, asked: &[(u64, &str)]) -> Vec<(f64, Action)> {
 }
 
 #[test]
-fn a_route_has_its_own_work_and_faults_besides_those_of_the_service() {
+fn a_route_has_its_own_work_and_faults_besides_the_services() {
     let good = Action::Answer { status: 200 };
     let refuse = |status, every| {
         let select = Selector { every: Some(every), ..Selector::default() };
