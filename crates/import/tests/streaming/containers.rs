@@ -13,7 +13,7 @@ fn import(path: &Path, options: &ImportOptions) -> Result<(ForeignRun, Vec<Forei
 }
 
 fn database(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools/oha/1.16.0/database").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/import/oha/1.16.0/database").join(name)
 }
 
 #[test]

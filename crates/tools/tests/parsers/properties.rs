@@ -3,15 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use truetail_tools::{InstalledTool, Tool, ToolOutput, ToolReport, all, by_name};
+use truetail_tools::{InstalledTool, Tool, ToolOutput, ToolReport, all};
 
-use crate::SUITES;
-use crate::support::{Case, load, parse};
-
-/// Returns every stored output of every tool.
-fn every_case() -> Vec<(&'static str, &'static Case)> {
-    SUITES.iter().flat_map(|(tool, cases)| cases.iter().map(move |case| (*tool, case))).collect()
-}
+use crate::captures::CAPTURES;
+use crate::support::{load, parse};
 
 /// Returns the keys of the files that the parser of a tool wants.
 fn wanted_files(tool: &dyn Tool) -> Vec<&'static str> {
@@ -44,19 +39,18 @@ fn is_tidy(report: &ToolReport) -> bool {
 
 #[test]
 fn whole_outputs_are_tidy_and_their_books_balance() {
-    for (tool, case) in every_case() {
-        let Ok(report) = parse(tool, &case.output(tool)) else { continue };
-        assert!(is_tidy(&report), "{tool} {} {}", case.folder, case.stdout);
-        assert_eq!(report.snapshot().tally.check(), Ok(()), "{tool} {} {}", case.folder, case.stdout);
+    for capture in CAPTURES.iter() {
+        let Ok(report) = parse(&capture.tool, &capture.output()) else { continue };
+        assert!(is_tidy(&report), "{capture}");
+        assert_eq!(report.snapshot().tally.check(), Ok(()), "{capture}");
     }
 }
 
 #[test]
 fn an_error_names_the_tool_and_the_version_that_was_tested() {
-    for (name, _) in every_case() {
-        let tool = by_name(name).expect("a tool");
+    for tool in all() {
         let error = tool.parse(&ToolOutput::default(), &load()).expect_err("nothing is no report").to_string();
-        assert!(error.starts_with(name) && error.contains(tool.info().tested_version), "{error}");
+        assert!(error.starts_with(tool.name()) && error.contains(tool.info().tested_version), "{error}");
     }
 }
 
@@ -69,16 +63,15 @@ proptest! {
         place in any::<prop::sample::Index>(),
         at in any::<prop::sample::Index>(),
     ) {
-        let cases = every_case();
-        let (tool, case) = cases[which.index(cases.len())];
-        let mut output = case.output(tool);
-        let whole = parse(tool, &output);
+        let capture = which.get(&CAPTURES);
+        let mut output = capture.output();
+        let whole = parse(&capture.tool, &output);
         let bytes = part(&mut output, place);
         bytes.truncate(at.index(bytes.len() + 1));
-        if let (Ok(whole), Ok(cut)) = (whole, parse(tool, &output)) {
+        if let (Ok(whole), Ok(cut)) = (whole, parse(&capture.tool, &output)) {
             prop_assert!(is_tidy(&cut));
             for (cut, whole) in requests(&cut).into_iter().zip(requests(&whole)) {
-                prop_assert!(cut <= whole, "{tool} {} {}: {cut} of {whole}", case.folder, case.stdout);
+                prop_assert!(cut <= whole, "{capture}: {cut} of {whole}");
             }
         }
     }
@@ -89,16 +82,15 @@ proptest! {
         place in any::<prop::sample::Index>(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
     ) {
-        let cases = every_case();
-        let (tool, case) = cases[which.index(cases.len())];
-        let mut output = case.output(tool);
+        let capture = which.get(&CAPTURES);
+        let mut output = capture.output();
         let bytes = part(&mut output, place);
         prop_assume!(!bytes.is_empty());
         for (at, byte) in damage {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        if let Ok(report) = parse(tool, &output) {
+        if let Ok(report) = parse(&capture.tool, &output) {
             prop_assert!(is_tidy(&report));
         }
     }
