@@ -3,7 +3,7 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignStarts, LatencyFrom};
 
-use crate::{file, import, try_import, with_status, workers};
+use crate::{file, import, try_import, with_outcome, with_status, workers};
 
 const CLOSED: &str = "tools/jmeter-thread-group/5.6.3";
 
@@ -44,8 +44,7 @@ fn rows_are_read_to_the_digit() {
     };
     assert_eq!(requests[5], sixth);
     assert_eq!(with_status(&requests, 503), 42);
-    let resets = requests.iter().filter(|request| matches!(request.outcome, Outcome::Reset(Cause::ResetByPeer)));
-    assert_eq!(resets.count(), 42);
+    assert_eq!(with_outcome(&requests, Outcome::Reset(Cause::ResetByPeer)), 42);
 }
 
 #[test]

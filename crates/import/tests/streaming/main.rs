@@ -38,9 +38,14 @@ pub fn try_import(format: &str, mut bytes: &[u8]) -> Result<(ForeignRun, Vec<For
     Ok((run, requests))
 }
 
+/// Returns the number of requests with an outcome.
+pub fn with_outcome(requests: &[ForeignRequest], outcome: Outcome) -> usize {
+    requests.iter().filter(|request| request.outcome == outcome).count()
+}
+
 /// Returns the number of requests that were answered with a status.
 pub fn with_status(requests: &[ForeignRequest], status: u16) -> usize {
-    requests.iter().filter(|request| request.outcome == Outcome::Response { status }).count()
+    with_outcome(requests, Outcome::Response { status })
 }
 
 /// Returns the number of workers, which must be numbered without gaps.

@@ -4,7 +4,7 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignStarts};
 
-use crate::{file, import, with_status};
+use crate::{file, import, with_outcome, with_status};
 
 #[test]
 fn hey() {
@@ -62,7 +62,7 @@ fn locust() {
     assert_eq!(run.clock.start_resolution_ns, 1_000);
     assert!(with_status(&requests, 503) > 0);
     let (_, refused) = import("locust-samples", &file("tools/locust/2.47.0/refused/samples.csv"));
-    assert!(refused.iter().all(|request| request.outcome == Outcome::ConnectFailed(Cause::Refused)));
+    assert_eq!((refused.len(), with_outcome(&refused, Outcome::ConnectFailed(Cause::Refused))), (570, 570));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn vegeta() {
     let (run, lines) = import("vegeta-json", &file("import/vegeta/12.13.0/errors/results-first-60-lines.json"));
     assert_eq!((&lines[..], run.claims.failed), (&requests[..60], Some(4)));
     let (_, refused) = import("vegeta-json", &file("import/vegeta/12.13.0/refused/results-first-20-lines.json"));
-    assert!(refused.iter().all(|request| request.outcome == Outcome::ConnectFailed(Cause::Refused)));
+    assert_eq!((refused.len(), with_outcome(&refused, Outcome::ConnectFailed(Cause::Refused))), (20, 20));
     let (run, cut) = import("vegeta-csv", &file("tools/vegeta/12.13.0/cut-off/results.csv"));
     assert_eq!(
         (cut.len(), run.damage.rows_left_out, run.damage.truncated_at.map(|place| place.line)),
