@@ -15,13 +15,13 @@ use truetail_import::{ImportError, ImportOptions, by_name, read, recognise};
 use truetail_model::record::Outcome;
 use truetail_run::{ForeignRequest, ForeignRun};
 
-pub fn file(path: &str) -> Vec<u8> {
+pub(crate) fn file(path: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path);
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Reads a file that must be recognised as `format`.
-pub fn import(format: &str, bytes: &[u8]) -> (ForeignRun, Vec<ForeignRequest>) {
+pub(crate) fn import(format: &str, bytes: &[u8]) -> (ForeignRun, Vec<ForeignRequest>) {
     let found = recognise(&bytes[..bytes.len().min(65_536)]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.info().name, format);
     let (run, requests) = try_import(format, bytes).unwrap_or_else(|error| panic!("{error}"));
@@ -31,7 +31,7 @@ pub fn import(format: &str, bytes: &[u8]) -> (ForeignRun, Vec<ForeignRequest>) {
 }
 
 /// Reads bytes as `format`.
-pub fn try_import(format: &str, mut bytes: &[u8]) -> Result<(ForeignRun, Vec<ForeignRequest>), ImportError> {
+pub(crate) fn try_import(format: &str, mut bytes: &[u8]) -> Result<(ForeignRun, Vec<ForeignRequest>), ImportError> {
     let format = by_name(format).expect("a format");
     let mut requests = Vec::new();
     let run = read(&mut bytes, Some(format), &ImportOptions::default(), &mut |request| requests.push(*request))?;
@@ -39,17 +39,17 @@ pub fn try_import(format: &str, mut bytes: &[u8]) -> Result<(ForeignRun, Vec<For
 }
 
 /// Returns the number of requests with an outcome.
-pub fn with_outcome(requests: &[ForeignRequest], outcome: Outcome) -> usize {
+pub(crate) fn with_outcome(requests: &[ForeignRequest], outcome: Outcome) -> usize {
     requests.iter().filter(|request| request.outcome == outcome).count()
 }
 
 /// Returns the number of requests that were answered with a status.
-pub fn with_status(requests: &[ForeignRequest], status: u16) -> usize {
+pub(crate) fn with_status(requests: &[ForeignRequest], status: u16) -> usize {
     with_outcome(requests, Outcome::Response { status })
 }
 
 /// Returns the number of workers, which must be numbered without gaps.
-pub fn workers(requests: &[ForeignRequest]) -> usize {
+pub(crate) fn workers(requests: &[ForeignRequest]) -> usize {
     let mut workers: Vec<_> = requests.iter().filter_map(|request| request.worker).collect();
     workers.sort_unstable();
     workers.dedup();
