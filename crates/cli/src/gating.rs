@@ -5,6 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use truetail_analysis::capacity::AbortRule;
 use truetail_analysis::gates::{self, Gate, PlannedRun, RunOutcome};
 use truetail_report::{JunitSuite, junit, markdown_summary};
 use truetail_run::{Findings, GateFinding, GateState, Run};
@@ -44,13 +45,20 @@ impl Gating {
 
     /// Refuses gates that no behaviour of the service can decide with this load.
     pub fn refuse_undecidable(&self, planned: &PlannedRun<'_>) -> Result<()> {
-        match self.gates.iter().find_map(|gate| Some((gate, planned.objection(gate)?))) {
-            Some((gate, objection)) => {
-                let option = if gate.must_hold() { "--slo" } else { "--fail-if" };
-                Err(usage_error(format!("{option} {objection}")))
+        self.gates.iter().try_for_each(|gate| {
+            refuse_undecidable(if gate.must_hold() { "--slo" } else { "--fail-if" }, gate, planned)
+        })
+    }
+
+    /// Adds a gate for each condition that ends the run early, and refuses conditions that this load cannot decide.
+    pub fn add_abort_rules(&mut self, rules: &[AbortRule], planned: &PlannedRun<'_>) -> Result<()> {
+        for gate in rules.iter().map(AbortRule::gate) {
+            refuse_undecidable("--abort-on", gate, planned)?;
+            if !self.gates.contains(gate) {
+                self.gates.push(gate.clone());
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 
     /// Adds the outcome of the gates to the findings. Without gates, judges the `stored` ones again.
@@ -88,6 +96,10 @@ impl Gating {
             steps.tried(written.map_err(|error| cannot_write(page, &error)));
         }
     }
+}
+
+fn refuse_undecidable(option: &str, gate: &Gate, planned: &PlannedRun<'_>) -> Result<()> {
+    planned.objection(gate).map_or(Ok(()), |objection| Err(usage_error(format!("{option} {objection}"))))
 }
 
 /// Writes a JUnit file of these runs.

@@ -4,6 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use truetail_analysis::capacity::{AbortRule, AbortWatch};
 use truetail_analysis::saturation_detector::{RunCounts, Saturation, SaturationDetector};
 use truetail_analysis::stopping_rule::{InterimResult, StoppingRule, next_interim_analysis};
 use truetail_engine::{Control, Plan, host};
@@ -14,14 +15,14 @@ use truetail_model::workload::LoadModel;
 use truetail_report::number;
 use truetail_run::{Quantile, Run};
 
-use crate::live::run_so_far;
+use crate::live::{DueArrivals, run_so_far};
 use crate::{output, progress};
 
 /// Time from one check of a run to the next.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Conditions that end a run before its limit.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct StopConditions {
     /// Stop as soon as this quantile is narrow enough.
     pub until: Option<StoppingRule>,
@@ -29,6 +30,8 @@ pub struct StopConditions {
     pub cut_warmup: bool,
     /// Stop as soon as the backlog grows without end.
     pub stop_when_saturated: bool,
+    /// Stop as soon as the service is shown to meet any of these.
+    pub abort_on: Vec<AbortRule>,
 }
 
 /// Checks the stop conditions of a run, until it is ended.
@@ -82,6 +85,8 @@ struct SupervisedRun {
     saturation: SaturationDetector,
     told_saturated: bool,
     next_interim_analysis: Nanos,
+    abort: AbortWatch,
+    due_for_abort: DueArrivals,
     notes: Vec<String>,
 }
 
@@ -89,6 +94,8 @@ impl SupervisedRun {
     fn new(plan: Plan, conditions: StopConditions, control: Control, quiet: bool) -> SupervisedRun {
         SupervisedRun {
             saturation: SaturationDetector::with_timeout(plan.workload.limits.timeout),
+            abort: AbortWatch::new(conditions.abort_on.clone()),
+            due_for_abort: DueArrivals::new(&plan),
             plan,
             conditions,
             control,
@@ -112,6 +119,7 @@ impl SupervisedRun {
             }
             self.check_backlog();
             self.check_quantile();
+            self.check_abort();
         }
         self.notes
     }
@@ -160,6 +168,23 @@ impl SupervisedRun {
         if let InterimResult::Reached { half_width } = until.evaluate(&self.quantile_of(until, snapshot)) {
             let when = number::time(self.elapsed().0);
             self.stop(format!("--until '{until}' reached after {when}, at ±{:.1}%", half_width * 100.0));
+        }
+    }
+
+    fn check_abort(&mut self) {
+        let measured = self.elapsed().saturating_sub(self.plan.workload.warmup);
+        if !self.abort.is_due(measured) || self.control.was_stopped() {
+            return;
+        }
+        // Read before the records, which therefore hold everything that ended by then.
+        let Some(elapsed) = self.control.elapsed() else { return };
+        let Some(snapshot) = self.control.recorded_so_far() else { return };
+        let before = self.abort.judged_before(&snapshot, Timestamp(elapsed.0));
+        self.due_for_abort.advance(Timestamp(self.control.begins_after().0), before);
+        let due = self.due_for_abort.by_second().iter().sum();
+        if let Some(met) = self.abort.look(measured, &snapshot, before, due) {
+            let when = number::time(self.elapsed().0);
+            self.stop(format!("--abort-on {met}; the load ended after {when}"));
         }
     }
 

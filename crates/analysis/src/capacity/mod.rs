@@ -12,9 +12,11 @@
 //! | `looks` | times of the looks at a probe, and the level that each look may spend |
 //! | `judge`, `answer` | the answer of a probe |
 //! | `search`, `trial` | the rates to probe, and what their answers prove |
+//! | `abort` | a condition that ends any run early, proven in the same way |
 //! | `aim` | the estimated limit and the next rate |
 //! | `ends` | the rates for the proof of both ends |
 
+mod abort;
 mod aim;
 mod answer;
 mod ends;
@@ -31,6 +33,7 @@ mod search;
 mod tests;
 mod trial;
 
+pub use abort::{AbortRule, AbortWatch};
 pub use answer::Answer;
 pub use judge::{Look, ProbeJudge, spoilt};
 pub use limit_estimate::LimitEstimate;

@@ -66,21 +66,19 @@ impl FromStr for Objective {
         if clause.has_target {
             return refuse("an objective is about all requests; leave {…} out");
         }
-        // '< 50ms' makes 50 ms bad, '<= 50ms' does not.
-        let first_bad = |limit: f64| (limit as u64).saturating_add(u64::from(clause.or_equal));
-        let (bad, allowed) = match clause.subject {
-            Subject::Quantile(metric, q) if q < 1.0 => {
-                (Bad::Slow { metric, from_ns: first_bad(clause.limit) }, 1.0 - q)
+        match clause.subject {
+            Subject::Quantile(_, q) if q >= 1.0 => {
+                return refuse("the largest time grows with the length of a probe; use p99.9");
             }
-            Subject::Quantile(..) => return refuse("the largest time grows with the length of a probe; use p99.9"),
             Subject::Mean => return refuse("a mean cannot be proven by counting requests; use a percentile"),
-            Subject::ErrorRate => (Bad::Failed, clause.limit),
-            Subject::Unanswered => (Bad::Unanswered, clause.limit),
             Subject::CheckFailures => return refuse("checks are not part of a search; use error-rate"),
             Subject::Sessions => return refuse("sessions are not part of a search; use p99 or first-byte"),
             Subject::Streams => return refuse("streams are not part of a search; use p99 or first-byte"),
             Subject::Throughput => return refuse("the search itself finds the throughput; use p99 or error-rate"),
-        };
+            Subject::Quantile(..) | Subject::ErrorRate | Subject::Unanswered => {}
+        }
+        // '< 50ms' makes 50 ms bad, '<= 50ms' does not.
+        let (bad, allowed) = Bad::counted_in(&clause, !clause.or_equal).expect("other subjects are refused");
         if allowed <= 0.0 || allowed >= 1.0 {
             return refuse("no number of requests can prove this; write a share between 0 and 100%, such as 0.1%");
         }
@@ -88,7 +86,25 @@ impl FromStr for Objective {
     }
 }
 
+impl Bad {
+    /// Requests that count against a clause, and their share, in [0, 1], at its limit. With `limit_is_bad`, a request that
+    /// takes exactly the limit counts. `None` if no single request counts against the clause.
+    pub(super) fn counted_in(clause: &Clause, limit_is_bad: bool) -> Option<(Bad, f64)> {
+        let first_bad = (clause.limit as u64).saturating_add(u64::from(!limit_is_bad));
+        match clause.subject {
+            Subject::Quantile(metric, q) => Some((Bad::Slow { metric, from_ns: first_bad }, 1.0 - q)),
+            Subject::ErrorRate => Some((Bad::Failed, clause.limit)),
+            Subject::Unanswered => Some((Bad::Unanswered, clause.limit)),
+            Subject::Mean | Subject::CheckFailures | Subject::Throughput | Subject::Streams | Subject::Sessions => None,
+        }
+    }
+}
+
 impl Objective {
+    pub(super) fn new(text: &str, bad: Bad, allowed: f64) -> Objective {
+        Objective { text: text.to_owned(), bad, allowed }
+    }
+
     /// Share of requests that may be bad, in (0, 1).
     pub fn allowed(&self) -> f64 {
         self.allowed

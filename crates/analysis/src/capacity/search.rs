@@ -218,7 +218,7 @@ impl Search {
                 self.missed.push(rate);
                 self.open.retain(|open| *open < rate);
             }
-            // The answer at an end that did not hold depends on chance or on the load before it. No nearer rate is an end.
+            // The answer at an end that did not hold depends on chance or on the load before it: try no nearer rate.
             (Purpose::ConfirmUpper, _) => {
                 self.missed.retain(|missed| *missed > rate);
                 self.did_not_hold(trial);

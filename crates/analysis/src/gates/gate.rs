@@ -24,7 +24,7 @@ pub struct Gate {
 
 /// Reason why a text is not a gate. One line that quotes the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct GateError(pub(super) String);
+pub struct GateError(pub(crate) String);
 
 impl fmt::Display for GateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

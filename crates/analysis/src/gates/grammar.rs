@@ -5,7 +5,8 @@
 //! | METRIC of a time | `p99`, `p99.9`, `max`, `mean`; or after `response-time`, `service-time`, `first-byte` |
 //! | METRIC of streams | these after `first-event`, `event-gap`, `longest-gap`, `ttft`, `itl`, `tpot` |
 //! | METRIC of sessions | these after `session-time` |
-//! | other METRIC | `error-rate`, `unanswered`, `check-failures`, `throughput`, `incomplete-streams`, `incomplete-sessions` |
+//! | shares as METRIC | `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `incomplete-sessions` |
+//! | other METRIC | `throughput` |
 //! | `{NAME}` after METRIC | a target, or for sessions a flow; not for `check-failures` and streams |
 //! | OP | `>`, `>=`, `<`, `<=` |
 //! | LIMIT | a duration (`50ms`), a share (`1%` or `0.01`), or a rate (`950/s`) |

@@ -39,7 +39,7 @@ mod times;
 pub(crate) use clause::{Clause, Subject};
 pub(crate) use grammar::part_of_one;
 pub(crate) use load_effects::LoadEffects;
-pub(crate) use polarity::wrong_way_round;
+pub(crate) use polarity::{mirrored, wrong_way_round};
 
 pub use gate::{Gate, GateError, judge_all};
 pub use outcome::{RunOutcome, a_check_fails, outcome};

@@ -45,7 +45,7 @@ pub(crate) fn wrong_way_round(option: &str, text: &str, why: &str) -> String {
 }
 
 /// Flips the comparison sign of a condition. Skips signs in the name of a target.
-fn mirrored(text: &str) -> String {
+pub(crate) fn mirrored(text: &str) -> String {
     let in_name = text.find('{').zip(text.rfind('}'));
     let is_outside = |at: usize| in_name.is_none_or(|(start, end)| at < start || at > end);
     let sign = text.char_indices().find(|(at, sign)| "<>".contains(*sign) && is_outside(*at));

@@ -16,8 +16,8 @@ Examples:
 
 /// Tell whether service B is slower than service A, by runs in turns
 ///
-/// Machines drift, so the runs alternate: A B, B A, A B, and so on. Each side gets the same requests in a round. The result is
-/// that of truetail compare for these runs, and each run is saved in a folder of its own.
+/// Machines drift, so the runs alternate: A B, B A, A B, and so on. Each side gets the same requests in a round. The
+/// result is that of truetail compare for these runs, and each run is saved in a separate folder.
 ///
 /// The load, the requests and their limits are given as for truetail run.
 #[derive(Args, Debug)]
@@ -48,14 +48,14 @@ pub struct AbArgs {
     pub typed: TypedArgs,
 }
 
-/// When the rounds end.
+/// End of the rounds.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct RoundsArgs {
     /// Number of rounds; a round is one run of A and one of B [default: 5]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Rounds")]
     pub rounds: Option<u32>,
-    /// Stop as soon as every condition of --fail-if is decided. The intervals are wider for that, because each look at the
-    /// result is another chance to be wrong
+    /// Stop as soon as every condition of --fail-if is decided. The intervals are wider for that, because each look at
+    /// the result is another chance to be wrong
     #[arg(long, conflicts_with = "rounds", requires = "fail_if", help_heading = "Rounds")]
     pub until_decided: bool,
     /// Maximum number of rounds with --until-decided [default: 12]
@@ -64,8 +64,8 @@ pub struct RoundsArgs {
     pub max_rounds: Option<u32>,
 }
 
-/// Options of `run` that `ab` leaves out: those that name requests other than by a URL, end runs at different times, or
-/// process the result of a single run.
+/// Options of `run` that `ab` leaves out: options that name requests other than by a URL, end runs at different times,
+/// or process the result of a single run.
 #[derive(Clone, Copy, Debug)]
 pub struct OmittedByAb;
 
@@ -86,6 +86,7 @@ impl Omits for OmittedByAb {
         "stripe",
         "start_at",
         "stop_when_saturated",
+        "abort_on",
         "fail_if",
         "junit",
         "markdown",

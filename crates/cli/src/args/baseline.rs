@@ -10,15 +10,15 @@ use super::values::run_folder;
 /// The run that a run is compared with.
 #[derive(Args, Clone, Default, Debug)]
 pub struct BaselineArgs {
-    /// Compare the run with this saved one: its folder, or a folder that holds several, which are repetitions. Where nothing is
-    /// there yet, the run says so and is not compared
+    /// Compare the run with this saved one: its folder, or a folder that holds several, which are repetitions. If
+    /// nothing is there yet, the run says so and is not compared
     #[arg(long, value_name = "RUN", value_parser = run_folder, help_heading = "Baseline")]
     pub baseline: Option<PathBuf>,
-    /// Fail the run (exit code 3) on this condition, such as 'p99 worse than 5%'. Repeatable. The exit code is 4 if the runs
-    /// cannot decide it, or should not be compared
+    /// Fail the run (exit code 3) on this condition, such as 'p99 worse than 5%'. Repeatable. The exit code is 4 if the
+    /// runs cannot decide it, or should not be compared
     #[arg(long, value_name = "CONDITION", help_heading = "Baseline")]
     pub baseline_fail_if: Vec<CompareGate>,
-    /// Where nothing is there yet, save this run as the baseline, unless it is INVALID, was stopped, or failed
+    /// Save this run as the baseline if there is none yet, unless it is INVALID, was stopped, or failed
     #[arg(long, help_heading = "Baseline")]
     pub write_baseline: bool,
 }

@@ -28,6 +28,7 @@ pub const NOT_FOR_PROBES: &[&str] = &[
     "warmup",
     "until",
     "stop-when-saturated",
+    "abort-on",
     "allow-errors",
     "fail-if",
     "baseline",
@@ -72,9 +73,9 @@ pub const NOT_FOR_PROBES: &[&str] = &[
 
 /// Find the highest request rate at which a service meets its objectives
 ///
-/// Probes one rate after the other. Each probe goes on until its percentiles prove that the service meets the objectives or
-/// misses one. In the end both sides of the limit are probed again at full length: the result is a rate that is proven and
-/// one, a little higher, that is refuted. The same command goes on with a search that was interrupted.
+/// Probes one rate after the other. Each probe lasts until its percentiles prove that the service meets the objectives
+/// or misses one. In the end both sides of the limit are probed again at full length: the result is a rate that is
+/// proven and one, a little higher, that is refuted. The same command continues a search that was interrupted.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct CapacityArgs {
@@ -85,7 +86,8 @@ pub struct CapacityArgs {
     #[arg(last = true, value_name = "OPTIONS OF run", allow_hyphen_values = true)]
     pub run_options: Vec<String>,
 
-    /// What the service must keep, such as 'p99 < 50ms' or 'error-rate < 0.1%'. Repeatable: it must keep them all
+    /// Objective that the service must keep, such as 'p99 < 50ms' or 'error-rate < 0.1%'. Repeatable: it must keep them
+    /// all
     ///
     /// Write METRIC < LIMIT or METRIC <= LIMIT. METRIC is p99 or any other percentile of response time, the same after
     /// service-time or first-byte, error-rate, or unanswered.
@@ -100,15 +102,15 @@ pub struct CapacityArgs {
     /// Stop when the refuted rate is at most this much above the proven one, from 0.5% to 100% [default: 5%]
     #[arg(long, value_name = "SHARE", value_parser = share_in::<5, 1000>, help_heading = "Search")]
     pub resolution: Option<f64>,
-    /// How sure the result must be, from 50% to 99.9% [default: 95%]
+    /// Confidence in the result, from 50% to 99.9% [default: 95%]
     #[arg(long, value_name = "SHARE", value_parser = share_in::<500, 999>, help_heading = "Search")]
     pub confidence: Option<f64>,
-    /// How long this command may offer load. Probes take up to a twentieth of it, and longer where that is not enough. The
-    /// last answers and the last cool-down come on top [default: 20m]
+    /// Longest time that this command may offer load. Probes take up to a twentieth of it, and longer if that is not
+    /// enough. The last answers and the last cool-down come on top [default: 20m]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Search")]
     pub max_time: Option<Nanos>,
-    /// Spacing of requests: poisson (random, like independent users) or even. Even spacing hides queues: a service meets its
-    /// objectives up to a higher rate [default: poisson]
+    /// Spacing of requests: poisson (random, like independent users) or even. Even spacing hides queues: a service
+    /// meets its objectives up to a higher rate [default: poisson]
     #[arg(long, help_heading = "Search")]
     pub spacing: Option<SpacingName>,
     /// Seed of the spacing [default: 1]
@@ -121,10 +123,10 @@ pub struct CapacityArgs {
     pub typed: TypedArgs,
 }
 
-/// Where the result goes.
+/// Destination of the result.
 #[derive(Args, Debug)]
 pub struct CapacityResultArgs {
-    /// Folder of the search, with a run folder for each probe. A search in it goes on [default: a folder under
+    /// Folder of the search, with a run folder for each probe. A search in it is continued [default: a folder under
     /// truetail-runs, named after the server and the question]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,

@@ -21,10 +21,10 @@ Exit codes: 0 the tool keeps its schedule; 4 it does not, so its percentiles can
 
 /// Test whether a load tool reports the true tail
 ///
-/// Runs the command three times against truetail's own server: once while the server is healthy, once with a single stall,
-/// once with pauses like those of a garbage collector. The requests that arrive tell whether the tool keeps its schedule
-/// or waits for the server. With --llm the server is a language model: once healthy, and once with a stall of its queue and
-/// one of its tokens.
+/// Runs the command three times against truetail's own server: once while the server is healthy, once with a single
+/// stall, once with pauses like a garbage collector's. The requests that arrive tell whether the tool keeps its
+/// schedule or waits for the server. With --llm the server is a language model: once healthy, and once with a stall of
+/// its queue and one of its tokens.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, after_help = MORE)]
 pub struct CertifyArgs {

@@ -15,9 +15,9 @@ Examples:
 
 /// Tell whether response times differ between saved runs
 ///
-/// For each percentile: the ratio of B to A with its 95 % confidence interval, and whether B is slower, faster, or shows no
-/// difference. Several runs on a side are repetitions, which show how much runs differ by themselves. With one run on each
-/// side that is unknown, and the interval holds only what is known within the runs.
+/// For each percentile: the ratio of B to A with its 95 % confidence interval, and whether B is slower, faster, or
+/// shows no difference. Several runs on a side are repetitions, which show how much runs of the same service differ.
+/// With one run on each side that is unknown, and the interval holds only what is known within the runs.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct CompareArgs {
@@ -27,8 +27,8 @@ pub struct CompareArgs {
     /// Folders of the runs of B
     #[arg(long, value_name = "RUN", num_args = 1.., value_parser = run_folder)]
     pub against: Vec<PathBuf>,
-    /// Say what is meant to differ, so that it is no reason to refuse: with 'hosts' the URLs may, as for one service on two
-    /// machines
+    /// Say what is meant to differ, so that it is no reason to refuse: with 'hosts' the URLs may, as for one service on
+    /// two machines
     #[arg(long = "as", value_name = "WHAT", help_heading = "Result")]
     pub compare_as: Option<CompareAs>,
     #[command(flatten)]
@@ -43,6 +43,6 @@ pub struct CompareArgs {
 /// Something that is meant to differ between the runs of A and B.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum CompareAs {
-    /// Where the requests went.
+    /// Destination of the requests.
     Hosts,
 }

@@ -14,9 +14,9 @@ Example:
 
 /// Apply HdrHistogram's correction for coordinated omission to a result file
 ///
-/// For each request that took longer than the expected interval, the correction adds the requests that a client with that
-/// interval would have sent meanwhile. It is a repair, not a measurement. It is refused where the latencies already count from
-/// intended starts, or where the tool corrected them already, because then the waiting would count twice.
+/// For each request that took longer than the expected interval, the correction adds the requests that a client with
+/// that interval would have sent meanwhile. It is a repair, not a measurement. It is refused if the latencies already
+/// count from intended starts, or if the tool corrected them already, because then the waiting would count twice.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct CorrectArgs {
@@ -25,7 +25,7 @@ pub struct CorrectArgs {
     pub file: PathBuf,
     #[command(flatten)]
     pub reading: ForeignOptions,
-    /// How often each user sends when nothing is slow
+    /// Time between two requests of a user when nothing is slow
     #[arg(long, value_name = "TIME", value_parser = length, required = true, help_heading = "Load")]
     pub expected_interval: Nanos,
     /// Correct latencies that need no correction. The waiting then counts twice

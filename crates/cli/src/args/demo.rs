@@ -12,8 +12,8 @@ Example:
 
 /// See in 40 seconds how a closed loop hides a stall of the server
 ///
-/// Starts a server that stalls for a second, measures it first with 10 users who wait for each answer (a closed loop), then
-/// on a schedule that does not wait (an open loop), and compares both results with the truth.
+/// Starts a server that stalls for a second, measures it first with 10 users who wait for each answer (a closed loop),
+/// then on a schedule that does not wait (an open loop), and compares both results with the truth.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct DemoArgs {

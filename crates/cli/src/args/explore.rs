@@ -10,9 +10,10 @@ Examples:
 
 /// Open a page where sliders show coordinated omission
 ///
-/// Prints the address of a local page and serves it until Ctrl-C, SIGTERM or SIGHUP. Sliders for load, server and faults
-/// drive the simulator, and the curves of a closed loop, of its correction, of an open loop and of the truth change at once.
-/// 'Run it for real' on the page starts a misbehaving server and measures it with the same settings. See docs/explore.md.
+/// Prints the address of a local page and serves it until Ctrl-C, SIGTERM or SIGHUP. Sliders for load, server and
+/// faults drive the simulator, and the curves of a closed loop, of its correction, of an open loop and of the truth
+/// change at once. 'Run it for real' on the page starts a misbehaving server and measures it with the same settings.
+/// See docs/explore.md.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct ExploreArgs {

@@ -5,30 +5,31 @@ use std::str::FromStr;
 
 use clap::Args;
 
-/// What each session does.
+/// Steps of each session.
 #[derive(Args, Clone, Debug)]
 pub struct FlowArgs {
-    /// Let sessions arrive on the schedule, and let each do what this Hurl file says: requests in sequence, with captures,
-    /// asserts and templates. In place of a URL; the rate is that of the sessions. Repeatable: then each session follows one of
-    /// the flows, drawn by their weights ('# truetail: weight 3' before the first request; 1 if not given)
+    /// Let sessions arrive on the schedule, and let each do what this Hurl file says: requests in sequence, with
+    /// captures, asserts and templates. In place of a URL; the rate is that of the sessions. Repeatable: then each
+    /// session follows one of the flows, drawn by their weights ('# truetail: weight 3' before the first request; 1 if
+    /// not given)
     #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
     pub flow: Vec<PathBuf>,
-    /// Do what this Hurl file says once before the load, such as a login; what it captures is set for every session. It is not
-    /// part of the load, and none of its requests is in the books
+    /// Do what this Hurl file says once before the load, such as a login; what it captures is set for every session. It
+    /// is not part of the load, and none of its requests is in the books
     #[arg(long, value_name = "FILE.hurl", requires = "flow", help_heading = "Flows")]
     pub setup: Option<PathBuf>,
     #[command(flatten)]
     pub given: FlowInputs,
 }
 
-/// What flows are given, over sockets and in the simulator.
+/// Inputs of flows, over sockets and in the simulator.
 #[derive(Args, Clone, Default, Debug)]
 pub struct FlowInputs {
     /// Set a variable of the flows for every session; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
     pub variable: Vec<Variable>,
-    /// Take the files that flows send from this folder and below it, in place of the folder of the flow; no flow reads files
-    /// elsewhere
+    /// Take the files that flows send from this folder and below it, in place of the folder of the flow; no flow reads
+    /// files elsewhere
     #[arg(long, value_name = "DIR", requires = "flow", help_heading = "Flows")]
     pub file_root: Option<PathBuf>,
 }

@@ -35,7 +35,7 @@ pub struct FlowVerbArgs {
     pub verb: FlowVerb,
 }
 
-/// The ways in. Each is described at its arguments, where clap finds the text.
+/// Sources of flows. Clap finds the description of each at its arguments.
 #[derive(Subcommand, Debug)]
 pub enum FlowVerb {
     #[command(name = "from-access-log")]
@@ -48,9 +48,10 @@ pub enum FlowVerb {
 
 /// Write the requests of an access log as arrivals, for --replay of 'truetail run'
 ///
-/// Reads logs of nginx and Apache (common, combined, with $request_time), of Envoy and Istio (default format), and JSON lines with the
-/// names of nginx or Envoy, also compressed with gzip. Where nginx logs how long a request took, it is taken off the time of its end.
-/// The log does not say when in its last digit a request came: see --spread. Lines that become no arrival are counted by cause.
+/// Reads logs of nginx and Apache (common, combined, with $request_time), of Envoy and Istio (default format), and JSON
+/// lines with the names of nginx or Envoy, also compressed with gzip. If nginx logs how long a request took, this is
+/// subtracted from the time of its end. The log does not say when in its last digit a request came: see --spread. Lines
+/// that become no arrival are counted by cause.
 #[derive(Args, Debug)]
 #[command(before_help = ACCESS_LOG_EXAMPLE)]
 pub struct FromAccessLogArgs {
@@ -60,13 +61,14 @@ pub struct FromAccessLogArgs {
     /// Write to this file, and not to standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Take requests that came from this instant on, such as 2026-11-21T10:00:00Z; it becomes the beginning of the recording
+    /// Take requests that came from this instant on, such as 2026-11-21T10:00:00Z; it becomes the beginning of the
+    /// recording
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     pub from: Option<u64>,
     /// Take requests that came before this instant
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     pub to: Option<u64>,
-    /// Take only requests of this host, where the log has it
+    /// Take only requests of this host, if the log has it
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
     /// Send each request with the host that the log has, and not with that of the URL of the run
@@ -75,8 +77,8 @@ pub struct FromAccessLogArgs {
     /// Take POST, PUT and PATCH too. Their bodies are not in the log, so they are sent without
     #[arg(long)]
     pub empty_bodies: bool,
-    /// Where arrivals lie inside the resolution of the log, often 1 s: at random by a seed, at equal distances, or all at its
-    /// beginning
+    /// Position of arrivals within the resolution of the log, often 1 s: random by a seed, at equal distances, or all
+    /// at its beginning
     #[arg(long, value_name = "HOW", default_value = "random")]
     pub spread: Spread,
     /// Seed of --spread random [default: 1]
@@ -87,7 +89,7 @@ pub struct FromAccessLogArgs {
 /// `--spread`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum Spread {
-    /// As those of many independent users lie
+    /// Like arrivals of many independent users
     Random,
     /// At equal distances
     Even,
@@ -97,9 +99,10 @@ pub enum Spread {
 
 /// Write what a browser recorded as a flow, for --flow of 'truetail run'
 ///
-/// Reads HAR 1.2, as browsers and proxies save it, and writes a Hurl file. Its requests go to {{host}}, in the order in which they began,
-/// with the recorded gaps as think time, and expect the recorded status. Cookies are left out, because the jar of each session has
-/// them, and so is what the engine sets itself. What is not taken is counted by cause.
+/// Reads HAR 1.2, as browsers and proxies save it, and writes a Hurl file. Its requests go to {{host}}, in the order in
+/// which they began, with the recorded gaps as think time, and expect the recorded status. Cookies are left out,
+/// because the jar of each session has them, and so is what the engine sets itself. What is not taken is counted by
+/// cause.
 #[derive(Args, Debug)]
 #[command(before_help = HAR_EXAMPLE)]
 pub struct FromHarArgs {
@@ -112,17 +115,17 @@ pub struct FromHarArgs {
     /// Keep images, style sheets, scripts and fonts too. A flow asks for them one after the other, unlike a browser
     #[arg(long)]
     pub assets: bool,
-    /// Take the requests to this origin, such as https://shop.example; can be repeated. The first becomes {{host}}, others {{host2}} and
-    /// so on [default: that of the first page]
+    /// Take the requests to this origin, such as https://shop.example; can be repeated. The first becomes {{host}},
+    /// others {{host2}} and so on [default: that of the first page]
     #[arg(long, value_name = "URL")]
     pub origin: Vec<String>,
 }
 
 /// Write the operations of an OpenAPI description as targets, for --targets of 'truetail run'
 ///
-/// Reads OpenAPI 3 in JSON or YAML. Values are those of the description: examples, defaults, the first of an enumeration. What it has no
-/// value for becomes {{name}}, a column of --data-from. Each target has the weight 1, which you change to how often your users send it.
-/// Operations that are not taken are counted by cause.
+/// Reads OpenAPI 3 in JSON or YAML. Values come from the description: examples, defaults, the first of an enumeration.
+/// What it has no value for becomes {{name}}, a column of --data-from. Each target has the weight 1, which you change
+/// to how often your users send it. Operations that are not taken are counted by cause.
 #[derive(Args, Debug)]
 #[command(before_help = OPENAPI_EXAMPLE)]
 pub struct FromOpenApiArgs {
@@ -132,7 +135,7 @@ pub struct FromOpenApiArgs {
     /// Write to this file, and not to standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Where requests go, such as http://127.0.0.1:8080/v1 [default: the first server of the description]
+    /// URL that requests go to, such as http://127.0.0.1:8080/v1 [default: the first server of the description]
     #[arg(long, value_name = "URL")]
     pub base: Option<String>,
     /// Take only GET and HEAD, which change no data

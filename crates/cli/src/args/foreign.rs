@@ -6,20 +6,20 @@ use clap::Args;
 
 use super::values::count;
 
-/// How to read a result file.
+/// Facts about a result file.
 #[derive(Args, Debug)]
 pub struct ForeignOptions {
     /// Format of the file, such as jmeter-csv; without it, the content decides. An unknown name lists all of them
     #[arg(long, value_name = "NAME", help_heading = "Reading")]
     pub format: Option<String>,
-    /// Columns of a table or of JSON lines that no format covers: 'start=at,duration=took,status=code'. Also end, worker, error
-    /// and bytes
+    /// Columns of a table or of JSON lines that no format covers: 'start=at,duration=took,status=code'. Also end,
+    /// worker, error and bytes
     #[arg(long, value_name = "WHAT=COLUMN,…", value_delimiter = ',', value_parser = pair, help_heading = "Reading")]
     pub columns: Vec<(String, String)>,
     /// Units of these columns: 'start=ms,duration=us'. One of ns, us, ms and s
     #[arg(long, value_name = "WHAT=UNIT,…", value_delimiter = ',', value_parser = pair, help_heading = "Reading")]
     pub units: Vec<(String, String)>,
-    /// How many users, threads or connections sent the requests, where the file does not say
+    /// Number of users, threads or connections that sent the requests, if the file does not say
     #[arg(long, value_name = "N", value_parser = count::<u32>, help_heading = "Load")]
     pub users: Option<u32>,
 }

@@ -9,23 +9,25 @@ use truetail_stream::Objective;
 use super::slo::SloArg;
 use crate::error::{Result, usage_error};
 
-/// What must hold, what fails a run, and where the outcome is written.
+/// Conditions that decide whether a run passes, and files for the outcome.
 #[derive(Args, Clone, Default, Debug)]
 pub struct GateArgs {
-    /// What must hold, else the run fails (exit code 3), such as 'p99 < 50ms' or 'error-rate < 1%'. Repeatable
+    /// Objective that must hold, else the run fails (exit code 3), such as 'p99 < 50ms' or 'error-rate < 1%'.
+    /// Repeatable
     ///
-    /// Write METRIC < LIMIT or METRIC <= LIMIT, or 'throughput > 950/s'. METRIC is the same as for the opposite condition. The
-    /// exit code is 4 if the run cannot decide it. Of language models also what each request must meet to count in goodput:
-    /// 'ttft < 200ms', 'tpot < 50ms' or 'e2e < 5s'.
+    /// Write METRIC < LIMIT or METRIC <= LIMIT, or 'throughput > 950/s'. METRIC is the same as for the opposite
+    /// condition. The exit code is 4 if the run cannot decide it. Of language models also what each request must meet
+    /// to count in goodput: 'ttft < 200ms', 'tpot < 50ms' or 'e2e < 5s'.
     #[arg(long, value_name = "OBJECTIVE", help_heading = "Result")]
     pub slo: Vec<SloArg>,
     /// Fail the run (exit code 3) on this condition, such as 'p99 > 50ms': the opposite of --slo. Repeatable
     ///
-    /// Write METRIC > LIMIT or METRIC >= LIMIT. METRIC is p50, p99.9 or any other percentile of response time, max or mean
-    /// (limit 50ms); the same after service-time or first-byte ('service-time p99 > 5ms'); error-rate, unanswered or
-    /// check-failures (limit 1%); or throughput, with < (limit 950/s). 'p99{GET /items} > 20ms' is for one target. Of streams
-    /// also first-event, event-gap and longest-gap ('event-gap p99 > 50ms') and incomplete-streams; of language models ttft, itl
-    /// and tpot; of flows session-time and incomplete-sessions. The exit code is 4 if the run cannot decide a condition.
+    /// Write METRIC > LIMIT or METRIC >= LIMIT. METRIC is p50, p99.9 or any other percentile of response time, max or
+    /// mean (limit 50ms); the same after service-time or first-byte ('service-time p99 > 5ms'); error-rate, unanswered
+    /// or check-failures (limit 1%); or throughput, with < (limit 950/s). 'p99{GET /items} > 20ms' is for one target.
+    /// Of streams also first-event, event-gap and longest-gap ('event-gap p99 > 50ms') and incomplete-streams; of
+    /// language models ttft, itl and tpot; of flows session-time and incomplete-sessions. The exit code is 4 if the run
+    /// cannot decide a condition.
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]
     pub fail_if: Vec<FailIf>,
     /// Write the verdict, gates and checks to this file as JUnit XML

@@ -32,8 +32,9 @@ Example:
 
 /// Offer a load from the pods of a Kubernetes Job
 ///
-/// Each pod offers one stripe of the load (see --stripe of 'truetail run'). All options of 'truetail run' that describe the load are
-/// taken. Files that they name are carried to the pods in a Secret, 1 MiB in all; a file that is not here is one in the image.
+/// Each pod offers one stripe of the load (see --stripe of 'truetail run'). All options of 'truetail run' that describe
+/// the load are taken. Files that they name are carried to the pods in a Secret, 1 MiB in all; a file that is not here
+/// is one in the image.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
 pub struct K8sArgs {
@@ -42,7 +43,7 @@ pub struct K8sArgs {
     pub verb: K8sVerb,
 }
 
-/// The verbs. Each is described at its arguments, where clap finds the text.
+/// The verbs. Clap finds the description of each at its arguments.
 #[derive(Subcommand, Debug)]
 pub enum K8sVerb {
     Render(Box<RenderArgs>),
@@ -62,15 +63,15 @@ impl K8sArgs {
 
 /// Print the Job as YAML, for 'kubectl apply -f -'
 ///
-/// The pods begin together at --start-at and print their runs (see --pack of 'truetail run'); read them with 'kubectl logs', and put
-/// them together with 'truetail merge'.
+/// The pods begin together at --start-at and print their runs (see --pack of 'truetail run'); read them with 'kubectl
+/// logs', and put them together with 'truetail merge'.
 #[derive(Args, Debug)]
 #[command(before_help = RENDER_EXAMPLE)]
 pub struct RenderArgs {
     #[command(flatten)]
     pub job: JobArgs,
-    /// Begin the schedule at this instant, such as 2026-01-01T00:00:00Z, or so long from now, such as +60s. Leave time for the pods
-    /// to be started
+    /// Begin the schedule at this instant, such as 2026-01-01T00:00:00Z, or in this time from now, such as +60s. Leave
+    /// time for the pods to be started
     #[arg(long, value_name = "INSTANT|+TIME", help_heading = "Job")]
     pub start_at: StartAt,
     #[command(flatten)]
@@ -79,9 +80,9 @@ pub struct RenderArgs {
 
 /// Create the Job with kubectl, begin when all pods are ready, and report one merged run
 ///
-/// Calls kubectl with its own context, credentials and plugins. Ctrl-C stops sending in all pods, waits for answers, and reports;
-/// Ctrl-C again gives up. Either way the Job, its pods and its files are removed. The logs of the pods are kept beside the run, in
-/// DIR.shards.
+/// Calls kubectl with its own context, credentials and plugins. Ctrl-C stops sending in all pods, waits for answers,
+/// and reports; Ctrl-C again gives up. Either way the Job, its pods and its files are removed. The logs of the pods are
+/// kept beside the run, in DIR.shards.
 #[derive(Args, Debug)]
 #[command(before_help = RUN_EXAMPLE)]
 pub struct K8sRunArgs {
@@ -126,8 +127,8 @@ pub struct JobArgs {
     /// Processors that each pod requests, such as 2 or 500m [default: 1]
     #[arg(long, value_name = "CPUS", value_parser = quantity, help_heading = "Job")]
     pub cpu: Option<String>,
-    /// Limit on the processors of each pod, for namespaces that demand one. It can hold a generator back for up to 100 ms
-    /// [default: none]
+    /// Limit on the processors of each pod, for namespaces that demand one. It can hold a generator back for up to 100
+    /// ms [default: none]
     #[arg(long, value_name = "CPUS", value_parser = quantity, help_heading = "Job")]
     pub cpu_limit: Option<String>,
     /// Memory that each pod requests and may use, such as 1Gi [default: 512Mi]
@@ -137,8 +138,8 @@ pub struct JobArgs {
 
 /// Tell the truetail in this container when to begin. 'truetail k8s run' calls it in each pod
 ///
-/// Reads orders from standard input, a line each, and answers each with a line: 'clock' with the time in nanoseconds since 1970,
-/// 'begin NANOSECONDS' and 'stop' with 'ok'.
+/// Reads orders from standard input, a line each, and answers each with a line: 'clock' with the time in nanoseconds
+/// since 1970, 'begin NANOSECONDS' and 'stop' with 'ok'.
 #[derive(Args, Debug)]
 #[command(before_help = ATTEND_EXAMPLE)]
 pub struct AttendArgs {
@@ -170,7 +171,7 @@ fn quantity(text: &str) -> Result<String, String> {
 macro_rules! omitted_by_both {
     ($($more:literal),*) => {
         &["url", "more", "all", "config", "baseline", "baseline_fail_if", "write_baseline", "command", "unix_socket", "until", "stripe", "start_at",
-          "stop_when_saturated", "live", "otlp", "watch", "pack", "vllm_json", "realtime", "tokenizer",
+          "stop_when_saturated", "abort_on", "live", "otlp", "watch", "pack", "vllm_json", "realtime", "tokenizer",
           $($more),*]
     };
 }

@@ -36,7 +36,7 @@ pub struct LabArgs {
     pub verb: LabVerb,
 }
 
-/// The verbs of the laboratory. Each is described at its arguments, where clap finds the text.
+/// The verbs of the laboratory. Clap finds the description of each at its arguments.
 #[derive(Subcommand, Debug)]
 pub enum LabVerb {
     Tools(ToolsArgs),
@@ -64,8 +64,8 @@ pub struct LabRunArgs {
     /// Built-in scenario, by name or by the start of its name (02), or a TOML file
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
-    /// Tools to run, as 'truetail lab tools' names them, separated by commas [default: all that measure streams where the
-    /// answers of the scenario are streams, else all others]
+    /// Tools to run, as 'truetail lab tools' names them, separated by commas [default: all that measure streams where
+    /// the answers of the scenario are streams, else all others]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub tools: Vec<String>,
     /// Scale every time of the scenario so that it takes this long [default: the scenario's own duration]

@@ -4,14 +4,14 @@ use clap::Args;
 
 use super::watch::WatchArgs;
 
-/// Who may watch a run while it goes on.
+/// Observers of a run in progress.
 #[derive(Args, Clone, Default, Debug)]
 pub struct LiveArgs {
-    /// Serve a page that shows the run while it goes on, and Prometheus metrics under /metrics. Port 0 picks a free one. An
+    /// Serve a page that shows the run in progress, and Prometheus metrics under /metrics. Port 0 picks a free one. An
     /// address other than 127.0.0.1 lets others on the network watch too
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Result")]
     pub live: Option<String>,
-    /// Send metrics to an OpenTelemetry receiver while the run goes on and at its end, as OTLP over HTTP, such as
+    /// Send metrics to an OpenTelemetry receiver during the run and at its end, as OTLP over HTTP, such as
     /// http://127.0.0.1:4318. Needs a truetail that was built with --features otlp
     #[arg(long, value_name = "URL", help_heading = "Result")]
     pub otlp: Option<String>,

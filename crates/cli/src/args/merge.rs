@@ -14,8 +14,8 @@ Example:
 
 /// Combine several runs of the same workload into one
 ///
-/// The histograms are added up, so the percentiles of the result are exact. Nothing is averaged. Runs with --stripe must be
-/// all stripes of one load, each once.
+/// The histograms are added up, so the percentiles of the result are exact. Nothing is averaged. Runs with --stripe
+/// must be all stripes of one load, each once.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct MergeArgs {
@@ -28,7 +28,8 @@ pub struct MergeArgs {
     /// Merge although stripes are missing. They are named, and what they held counts as never issued
     #[arg(long)]
     pub partial: bool,
-    /// The recording that was offered, of --replay or --profile trace:FILE: with --partial it says what missing stripes held
+    /// The recording that was offered, of --replay or --profile trace:FILE: with --partial it says what missing stripes
+    /// held
     #[arg(long, value_name = "FILE", requires = "partial")]
     pub trace: Option<PathBuf>,
     /// The --speed that it was replayed at [default: 1]

@@ -74,7 +74,7 @@ Exit codes:
   4    undecided: a gate that the run cannot decide, or an INVALID measurement without a gate
   130  stopped by Ctrl-C, 143 by SIGTERM; the run is reported and saved";
 
-/// The verbs. Each is described at its arguments, where clap finds the text.
+/// The verbs. Clap finds the description of each at its arguments.
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Demo(demo::DemoArgs),

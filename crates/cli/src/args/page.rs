@@ -9,7 +9,8 @@ use super::values::run_folder;
 /// The page of `truetail run`.
 #[derive(Args, Clone, Default, Debug)]
 pub struct RunPageArgs {
-    /// Write the page of the run to this file: one HTML file that loads nothing. A saved run has its page as report.html
+    /// Write the page of the run to this file: one HTML file that loads nothing. A saved run has its page as
+    /// report.html
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub html: Option<PathBuf>,
 }

@@ -7,11 +7,11 @@ use clap::Args;
 /// Recorded arrivals with their requests.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {
-    /// Send what this file recorded, when it recorded it, in place of a rate. Each line is an arrival, such as '1.5,GET /items';
-    /// 'truetail flow from-access-log' writes such files. The URL says where to: scheme, host and port
+    /// Send what this file recorded, when it recorded it, in place of a rate. Each line is an arrival, such as '1.5,GET
+    /// /items'; 'truetail flow from-access-log' writes such files. The URL says where to: scheme, host and port
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     pub replay: Option<PathBuf>,
-    /// Replay so many times as fast, from 0.01 to 100; 0.5 is half as fast [default: 1]
+    /// Replay this many times as fast, from 0.01 to 100; 0.5 is half as fast [default: 1]
     #[arg(long, value_name = "FACTOR", value_parser = speed, requires = "replay", help_heading = "Load")]
     pub speed: Option<f64>,
 }

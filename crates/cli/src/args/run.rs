@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use truetail_analysis::capacity::AbortRule;
 use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
@@ -40,15 +41,15 @@ Examples:
 
 /// Send requests on a schedule and report the response times
 ///
-/// The schedule does not wait for the server. Response time starts when a request is due, so a stall of the server delays
-/// every request that falls due meanwhile, and the report shows it. Every planned request is accounted for.
+/// The schedule does not wait for the server. Response time starts when a request is due, so a stall of the server
+/// delays every request that falls due meanwhile, and the report shows it. Every planned request is accounted for.
 ///
 /// Durations: 500us, 10ms, 1.5s, 2m, 1m30s. Rates: 1000, 1.5k, 10rps, 60/m.
 #[derive(Args, Clone, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct RunArgs {
-    /// URL to request, such as http://127.0.0.1:8080/api. USER:PASSWORD@ before the host becomes basic authentication. Or the
-    /// name of a run in truetail.toml; without either, the only run there, or its default
+    /// URL to request, such as http://127.0.0.1:8080/api. USER:PASSWORD@ before the host becomes basic authentication.
+    /// Or the name of a run in truetail.toml; without either, the only run there, or its default
     #[arg(value_name = "URL|NAME")]
     pub url: Option<String>,
     #[command(flatten)]
@@ -104,13 +105,21 @@ pub struct RunArgs {
     /// Stop when the backlog keeps growing, and report the server's capacity. Detection takes 12 s
     #[arg(long, help_heading = "Load")]
     pub stop_when_saturated: bool,
-    /// Do not call a run INVALID because every answer is an error or no request is answered: such a service is what you want to
-    /// measure
+    /// End the load, and fail the run (exit code 3), once this is shown to hold, such as 'error-rate > 20%'.
+    /// Repeatable
+    ///
+    /// Write METRIC > LIMIT or METRIC >= LIMIT. METRIC is error-rate, unanswered, or a percentile or max of response
+    /// time, service-time or first-byte. Checked after 2 s, then each second, later each time the run is a tenth
+    /// longer. A few failures at the start do not end a run, nor does one outage that is shorter than half of it.
+    #[arg(long, value_name = "CONDITION", help_heading = "Load")]
+    pub abort_on: Vec<AbortRule>,
+    /// Do not call a run INVALID because every answer is an error or no request is answered: such a service is what you
+    /// want to measure
     #[arg(long, help_heading = "Load")]
     pub allow_errors: bool,
 
-    /// Maximum number of connections, in HTTP/2 to each origin. A request that finds none free waits, and its response time includes
-    /// the wait [default: what this machine allows]
+    /// Maximum number of connections, in HTTP/2 to each origin. A request that finds none free waits, and its response
+    /// time includes the wait [default: what this machine allows]
     #[arg(short, long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true)]
     #[arg(help_heading = "Limits")]
     pub connections: Option<u32>,
@@ -138,7 +147,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Generator")]
     pub threads: Option<u32>,
 
-    /// HTTP method [default: GET, or POST where there is a body]
+    /// HTTP method [default: GET, or POST with a body]
     #[arg(short = 'X', long, help_heading = "Request")]
     pub method: Option<String>,
     /// Header 'Name: value'; repeatable. Replaces the default header of that name. With several targets it goes to each
@@ -187,7 +196,7 @@ pub struct RunArgs {
     /// Open a new connection for each request. Each response time then includes the time to connect
     #[arg(long, help_heading = "Request")]
     pub no_keepalive: bool,
-    /// Give each session a connection of its own, as a browser has: opened with its first request and closed at its end.
+    /// Give each session its own connection, as a browser has: opened with its first request and closed at its end.
     /// Then --connections limits the sessions under way. Without it, all sessions share connections
     #[arg(long, conflicts_with = "no_keepalive", help_heading = "Request")]
     pub connection_per_session: bool,
@@ -198,7 +207,7 @@ pub struct RunArgs {
     /// Accept any certificate. Anyone between you and the server can then read and change the traffic
     #[arg(short = 'k', long, help_heading = "TLS")]
     pub insecure: bool,
-    /// PEM file of certificates to trust in place of the system's: those of authorities, or the server's own
+    /// PEM file of certificates to trust in place of the system's: of authorities, or the server's own
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub ca: Option<PathBuf>,
     /// PEM file of the client certificate, followed by its chain
@@ -244,8 +253,9 @@ pub struct RunArgs {
     /// Print run.json on standard output, and nothing else
     #[arg(long, help_heading = "Result")]
     pub json: bool,
-    /// Print the run, with all that a folder holds, as text on standard output and nothing else; save no folder. For engines that
-    /// keep only what a process prints: 'truetail merge' and 'report' read the file with that text. Stripes end with exit code 0
+    /// Print the run, with all that a folder holds, as text on standard output and nothing else; save no folder. For
+    /// engines that keep only what a process prints: 'truetail merge' and 'report' read the file with that text.
+    /// Stripes end with exit code 0
     #[arg(long, conflicts_with_all = ["out", "force", "json", "html", "junit", "markdown", "github", "baseline", "baseline_fail_if", "write_baseline"], help_heading = "Result")]
     pub pack: bool,
     #[command(flatten)]
@@ -282,7 +292,8 @@ pub enum FeedName {
 pub enum TimingName {
     /// Sleep, then spin until each request is due.
     Precise,
-    /// Like balanced; above about 4000/s per thread, one sleep serves several requests and delays none by more than 0.2 ms.
+    /// Like balanced; above about 4000/s per thread, one sleep serves several requests and delays none by more than 0.2
+    /// ms.
     Auto,
     /// Sleep until each request is due.
     Balanced,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// What the screen of a run shows.
+/// Content of the screen of a run.
 #[derive(Args, Clone, Copy, Default, Debug)]
 pub struct ScreenArgs {
     /// Show more: how exact p99 is, start delay, the generator, how punctual the requests were, closed-loop shadow

@@ -10,9 +10,9 @@ Example:
 
 /// Run a test server that misbehaves as a scenario says
 ///
-/// Prints 'listening on http://ADDRESS' (https:// with --cert) when it is ready. The clock of the faults starts at the first request that is not a
-/// health check (GET /healthy; where answers are streams also /health, /metrics, /v1/models and /get_server_info), or at POST /clock. Ctrl-C,
-/// SIGTERM or SIGHUP stops the server and completes the logs.
+/// Prints 'listening on http://ADDRESS' (https:// with --cert) when it is ready. The clock of the faults starts at the
+/// first request that is not a health check (GET /healthy; with streamed answers also /health, /metrics, /v1/models and
+/// /get_server_info), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server and completes the logs.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct ServeArgs {

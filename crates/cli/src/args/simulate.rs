@@ -29,8 +29,8 @@ const EVERY_NTH: &str = "Lab every-nth: a pause at every n-th request, in a clos
 
 /// Compute what an ideal client would measure in a scenario
 ///
-/// Everything happens in virtual time, exact to the nanosecond. There are also three labs, small experiments with options of
-/// their own: freeze, every-nth and order-router.
+/// Everything happens in virtual time, exact to the nanosecond. There are also three labs, small experiments with
+/// options of their own: freeze, every-nth and order-router.
 ///
 /// Durations: 500us, 10ms, 1.5s, 2m, 1m30s. Rates: 1000, 1.5k, 10rps, 60/m.
 #[derive(Args, Debug)]
@@ -48,13 +48,13 @@ pub struct SimulateArgs {
     /// Print the result as JSON on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
-    /// Keep the requests of part I of N of the load alone, such as 2/8, as one of N machines would have them. The service meets
-    /// the whole load
+    /// Keep only the requests of part I of N of the load, such as 2/8, as one of N machines would have them. The
+    /// service meets the whole load
     #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
     pub stripe: Option<Stripe>,
-    /// Let sessions arrive on the schedule of the scenario, and let each do what this Hurl file says. Nothing is sent: captures
-    /// find something, and asserts hold where no fault changes the answer. Repeatable: then each session follows one of the
-    /// flows, drawn by their weights
+    /// Let sessions arrive on the schedule of the scenario, and let each do what this Hurl file says. Nothing is sent:
+    /// captures find something, and asserts hold if no fault changes the answer. Repeatable: then each session follows
+    /// one of the flows, drawn by their weights
     #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
     pub flow: Vec<PathBuf>,
     #[command(flatten)]

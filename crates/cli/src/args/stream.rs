@@ -8,12 +8,12 @@ use truetail_run::LlmApi;
 
 use super::values::length;
 
-/// How answers are read as streams.
+/// Options for answers that are streams.
 #[derive(Args, Clone, Debug)]
 pub struct StreamArgs {
-    /// Read each answer as a stream and measure its events: server-sent events (sse), or chunks, which are frames of data in
-    /// HTTP/2. With --flow, the answers of the steps that say '# truetail: stream'. Before the load a connection is tried, and no
-    /// request
+    /// Read each answer as a stream and measure its events: server-sent events (sse), or chunks, which are frames of
+    /// data in HTTP/2. With --flow, the answers of the steps that say '# truetail: stream'. Before the load a
+    /// connection is tried, and no request
     #[arg(long, value_name = "KIND", help_heading = "Streams")]
     pub stream: Option<StreamName>,
     /// Count gaps between events that last at least this long as stalls
@@ -22,16 +22,17 @@ pub struct StreamArgs {
     /// Give up a stream that brings no byte for this long, after its head. --timeout limits the whole request
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Streams")]
     pub idle_timeout: Option<Nanos>,
-    /// A server-sent event with this data must come before a stream ends, such as '[DONE]', which is the default with --llm.
-    /// Without it the stream counts as unfinished
+    /// A server-sent event with this data must come before a stream ends, such as '[DONE]', which is the default with
+    /// --llm. Without it the stream counts as unfinished
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Streams")]
     pub end_mark: Option<String>,
-    /// Read each answer as that of a language model: the times to its first token and between tokens. Implies --stream sse,
-    /// and asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it says
+    /// Read each answer as that of a language model: the times to its first token and between tokens. Implies --stream
+    /// sse, and asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it
+    /// says
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
-    /// Count the output tokens of answers that come without the server's count, with this tokenizer.json of the model. They are
-    /// labelled as truetail's count. Needs --llm, and a truetail that was built with --features tokenizer
+    /// Count the output tokens of answers that come without the server's count, with this tokenizer.json of the model.
+    /// They are labelled as truetail's count. Needs --llm, and a truetail that was built with --features tokenizer
     #[arg(long, value_name = "FILE", help_heading = "Streams")]
     pub tokenizer: Option<PathBuf>,
 }
@@ -66,7 +67,8 @@ impl LlmName {
 /// A run of a language model for scripts that read vLLM's.
 #[derive(Args, Clone, Default, Debug)]
 pub struct VllmArgs {
-    /// Write the result of a run with --llm under the names of vLLM's benchmark, as JSON: mean_ttft_ms, p99_itl_ms and so on
+    /// Write the result of a run with --llm under the names of vLLM's benchmark, as JSON: mean_ttft_ms, p99_itl_ms and
+    /// so on
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub vllm_json: Option<PathBuf>,
 }

@@ -11,13 +11,14 @@ use truetail_model::time::Nanos;
 /// Options of a run that several machines share.
 #[derive(Args, Clone, Debug)]
 pub struct StripeArgs {
-    /// Offer part I of N of the load, such as 2/8; parts count from 1. Give the other options as for the whole load, the
-    /// same on each machine, and put the runs together with 'truetail merge'. A sum is for engines that count from 0: 1+1/8
+    /// Offer part I of N of the load, such as 2/8; parts count from 1. Give the other options as for the whole load,
+    /// the same on each machine, and put the runs together with 'truetail merge'. A sum is for engines that count from
+    /// 0: 1+1/8
     #[arg(long, value_name = "I/N", allow_hyphen_values = true, help_heading = "Several machines")]
     pub stripe: Option<Stripe>,
-    /// Begin the schedule at this instant, such as 2026-01-01T00:00:00Z, or so long from now, such as +10s. A machine that
-    /// is late leaves out what was due before, and counts it as never issued. With @FILE, wait until FILE is there and holds the
-    /// instant
+    /// Begin the schedule at this instant, such as 2026-01-01T00:00:00Z, or in this time from now, such as +10s. A
+    /// machine that is late leaves out what was due before, and counts it as never issued. With @FILE, wait until FILE
+    /// is there and holds the instant
     #[arg(long, value_name = "INSTANT|+TIME|@FILE", allow_hyphen_values = true, help_heading = "Several machines")]
     pub start_at: Option<StartAt>,
 }

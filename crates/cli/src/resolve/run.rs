@@ -144,6 +144,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     };
     let planned = if has_shares { planned } else { planned.with_unknown_shares() };
     gating.refuse_undecidable(&planned)?;
+    gating.add_abort_rules(&args.abort_on, &planned)?;
     baseline::refuse_undecidable("--baseline-fail-if", &args.baseline.baseline_fail_if, &planned)?;
     Ok(ResolvedRun {
         plan,
@@ -158,6 +159,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
             until: args.until,
             cut_warmup,
             stop_when_saturated: args.stop_when_saturated,
+            abort_on: args.abort_on,
         },
         live: args.live,
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },

@@ -18,8 +18,9 @@ use crate::error::{Result, usage_error};
 pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
     let Some(stripe) = args.machines.stripe else { return Ok(Stripe::WHOLE) };
     let has_slo = args.gates.slo.iter().any(|slo| slo.of_run().is_some());
-    let ours_alone: [(&str, bool, &str); 6] = [
+    let ours_alone: [(&str, bool, &str); 7] = [
         ("--until", args.until.is_some(), "each machine would stop at a time of its own"),
+        ("--abort-on", !args.abort_on.is_empty(), "each machine would stop at a time of its own"),
         ("--stop-when-saturated", args.stop_when_saturated, "each machine would stop at a time of its own"),
         ("--warmup auto", args.warmup == Some(WarmupValue::Auto), "each machine would cut off another warm-up"),
         ("--fail-if", !args.gates.fail_if.is_empty(), "judge the merged run, with truetail report DIR --fail-if"),

@@ -93,12 +93,12 @@ pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
     let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
-    let stop_conditions = resolved.stop_conditions;
+    let until = resolved.stop_conditions.until;
     let control = Control::new();
     let judge = Judge {
         gating: resolved.gating.clone(),
         observed: resolved.observed.clone(),
-        cut_warmup: stop_conditions.cut_warmup,
+        cut_warmup: resolved.stop_conditions.cut_warmup,
     };
     let source = FeedSource {
         plan: resolved.plan.clone(),
@@ -110,7 +110,7 @@ pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
     let mut view = view.start(source)?;
     let context = RunContext {
         notes,
-        stop_conditions,
+        stop_conditions: resolved.stop_conditions.clone(),
         quiet: resolved.printing.quiet,
         scenario: None,
         command: Some(resolved.command),
@@ -136,7 +136,7 @@ pub fn offer(args: RunArgs, turns: Option<&Turns<'_>>) -> Result<Offered> {
         run.facts.notes.push(note);
     }
     let (mut run, mut findings) = judge.findings(run);
-    if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
+    if let Some(note) = until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
         run.facts.notes.push(note);
     }

@@ -8,6 +8,9 @@ const SMOOTH: &str = "name = \"smooth\"\nabout = \"always the same\"\n[workload]
 const FIFTY_A_SECOND: &str = "name = \"slow\"\nabout = \"50/s\"\n[workload]\nrate = 100\nduration = \"1s\"\n\
     [service]\nbaseline = \"100ms\"\nconcurrency = 5\n";
 
+const FAILING: &str = "name = \"failing\"\nabout = \"every answer is an error\"\n[workload]\nrate = 100\nduration = \"1s\"\n\
+    [service]\nbaseline = \"1ms\"\n[[service.fault]]\nkind = \"error-status\"\nstatus = 500\nevery = 1\n";
+
 fn notes(run: &serde_json::Value) -> String {
     run["notes"].to_string()
 }
@@ -68,6 +71,8 @@ fn a_saturated_run_reports_it_at_once_and_stops_if_asked() {
 fn mistakes() {
     let dir = TestDir::new();
     for (arguments, says) in [
+        (vec!["-r", "10", "--abort-on", "p99 < 5s"], "would end the run of a good service; write 'p99 > 5s'"),
+        (vec!["-r", "10", "--abort-on", "p99.9 > 5s"], "--abort-on 'p99.9 > 5s' cannot be decided"),
         (vec!["-r", "10", "--until", "p99 5"], "such as 'p99 ±5%'"),
         (vec!["-r", "10", "--timing", "cheap", "--user-timestamps"], "leave one out"),
         (vec!["-r", "10", "--realtime", "--timing", "precise", "--threads", "1024"], "use fewer --threads"),
@@ -78,4 +83,34 @@ fn mistakes() {
         assert_eq!(output.code, Some(2), "{output:?}");
         assert!(output.stderr.contains(says), "{output:?}");
     }
+}
+
+/// A server whose requests fail. The schedule would take ten minutes.
+#[test]
+fn a_hopeless_run_ends_early_and_fails() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, dir.file("failing.toml", FAILING));
+    let load = ["run", &served.api(), "-r", "100", "-d", "10m", "--allow-errors", "--json", "--no-save"];
+    let output = dir.truetail(&[&load[..], &["--abort-on", "error-rate > 20%"]].concat());
+    let run = output.json();
+    output.assert_code(&run, 3);
+    assert_balanced(&run);
+    let planned = run["tally"]["planned"].as_u64().expect("a count");
+    // The first look is after 2 s, and a machine that stalls lets looks pass.
+    assert!((150..30_000).contains(&planned), "{planned}");
+    assert!(notes(&run).contains("--abort-on 'error-rate > 20%': 100.0% of "), "{}", notes(&run));
+    assert_eq!((&run["interrupted"], &run["gates"][0]["state"]), (&true.into(), &"fails".into()));
+}
+
+/// The same condition against a server that answers well: the run lasts as long as planned, and the gate holds.
+#[test]
+fn a_good_service_is_not_stopped() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, dir.file("smooth.toml", SMOOTH));
+    let load = ["run", &served.api(), "-r", "100", "-d", "5s", "--json", "--no-save"];
+    let output = dir.truetail(&[&load[..], &["--abort-on", "error-rate > 0%", "--abort-on", "p99 > 1h"]].concat());
+    let run = output.json();
+    output.assert_code(&run, 0);
+    assert_eq!((&run["tally"]["planned"], &run["interrupted"]), (&500.into(), &false.into()));
+    assert_eq!(run["gates"].as_array().map(Vec::len), Some(2));
 }

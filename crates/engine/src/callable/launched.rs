@@ -40,6 +40,7 @@ pub struct CallEnd {
     pub actual_start: Timestamp,
     /// End of the call.
     pub end: Timestamp,
+    /// Outcome of the call.
     pub outcome: Outcome,
 }
 

@@ -94,6 +94,7 @@ pub trait SessionScript {
 /// The head of a final answer.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerHead<'a> {
+    /// HTTP status, from 200 to 999.
     pub status: u16,
     fields: HeadFields<'a>,
 }
@@ -152,6 +153,7 @@ pub struct EndedRequest {
     pub arrival: Arrival,
     /// Target and row.
     pub id: RequestId,
+    /// Outcome of the request, as its record has it.
     pub outcome: Outcome,
     /// Actual start, equal to that of its record.
     pub start: Timestamp,

@@ -15,6 +15,7 @@ pub fn is_header_value(value: &[u8]) -> bool {
     value.iter().all(|b| *b == b'\t' || (*b >= b' ' && *b != 0x7f))
 }
 
+/// An HTTP request: method, URL, header fields and body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     method: Method,

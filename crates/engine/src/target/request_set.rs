@@ -26,6 +26,7 @@ pub enum FeedOrder {
 }
 
 impl FeedOrder {
+    /// Returns `in-order` or `random`.
     pub const fn name(self) -> &'static str {
         match self {
             FeedOrder::InOrder => "in-order",

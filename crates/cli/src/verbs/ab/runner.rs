@@ -137,6 +137,7 @@ impl<'a> Runner<'a> {
         let mut notes = preflight(&mut resolved.plan, resolved.trial, None)?;
         let folder = OutputFolder::prepare(&resolved.save_to, "")?;
         notes.append(&mut resolved.notes);
+        let cut_warmup = resolved.stop_conditions.cut_warmup;
         let control = Control::new();
         self.current.set(control.clone());
         // A signal that came before the control was set did not stop the run.
@@ -152,11 +153,7 @@ impl<'a> Runner<'a> {
             ..RunContext::default()
         };
         let MeasuredRun { run, signal } = measure_under(&self.signals, &resolved.plan, context)?;
-        let judge = Judge {
-            gating: resolved.gating,
-            observed: Observed::default(),
-            cut_warmup: resolved.stop_conditions.cut_warmup,
-        };
+        let judge = Judge { gating: resolved.gating, observed: Observed::default(), cut_warmup };
         let (run, findings) = judge.findings(run);
         folder.map(|folder| folder.save(&run, &findings)).transpose()?;
         self.has_saved = true;

@@ -1,0 +1,214 @@
+//! A condition that ends a run early, such as `error-rate > 20%`.
+//!
+//! The run is examined again and again while it goes on, and each look is another chance to be wrong. Look k may use
+//! α / (k (k + 1)) of the level α. These levels add up to α however long the run is, so a service that does not meet
+//! the condition is stopped with probability α at most (Bonferroni).
+
+use std::fmt;
+use std::str::FromStr;
+
+use truetail_model::record::Snapshot;
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
+
+use super::evidence::Evidence;
+use super::objective::{Bad, Objective};
+use super::sample::Sample;
+use crate::gates::{Clause, FailIf, Gate, GateError, mirrored};
+
+/// Probability that a run is stopped although its service does not meet the condition.
+const LEVEL: f64 = 0.01;
+/// Measured time at the first look.
+const FIRST_LOOK: Nanos = Nanos::from_secs(2);
+/// The run grows by at least one part in this many from one look to the next, and by a second at least.
+const GROWTH: u64 = 10;
+
+/// A condition that ends a run once the service is shown to meet it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AbortRule {
+    gate: Gate,
+    /// Opposite of the condition. Its share may be 0: then a single bad request decides.
+    objective: Objective,
+}
+
+/// Looks at a run in progress.
+#[derive(Clone, Debug)]
+pub struct AbortWatch {
+    rules: Vec<AbortRule>,
+    looks: u32,
+    next: Nanos,
+}
+
+impl FromStr for AbortRule {
+    type Err = GateError;
+
+    /// Parses `METRIC > LIMIT` or `METRIC >= LIMIT`. METRIC is a percentile of a time, `max`, `error-rate` or
+    /// `unanswered`.
+    fn from_str(text: &str) -> Result<AbortRule, GateError> {
+        let quoted = text.trim();
+        let clause = Clause::parse(text).map_err(GateError)?;
+        let refuse = |why: String| Err(GateError(format!("'{quoted}' {why}")));
+        let takes = "--abort-on takes error-rate, unanswered, or a percentile of a time";
+        let Some((bad, allowed)) = Bad::counted_in(&clause, clause.or_equal) else {
+            return refuse(format!("cannot end a run early; {takes}"));
+        };
+        if !clause.upward {
+            return refuse(format!("would end the run of a good service; write '{}'", mirrored(quoted)));
+        }
+        if clause.has_target {
+            return refuse(format!("is about one target; {takes} of the whole run"));
+        }
+        if allowed >= 1.0 {
+            return refuse("is never met; write a share below 100%".to_owned());
+        }
+        let FailIf(gate) = text.parse()?;
+        Ok(AbortRule { gate, objective: Objective::new(quoted, bad, allowed) })
+    }
+}
+
+impl AbortRule {
+    /// Gate that fails the run on the same condition.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Returns true if the service is shown to meet the condition, at this one-sided `level` in (0, 0.5).
+    fn is_met(&self, sample: &Sample, level: f64) -> bool {
+        match self.objective.allowed() {
+            allowed if allowed > 0.0 => Evidence::new(sample, allowed, level).misses(),
+            _ => sample.overdue > 0 || sample.stretches.iter().any(|stretch| stretch.surely_bad > 0),
+        }
+    }
+
+    /// The finding, in words.
+    fn describe(&self, sample: &Sample) -> String {
+        let how = match self.objective.bad() {
+            Bad::Slow { .. } => "took longer or were not answered",
+            Bad::Failed => "failed",
+            Bad::Unanswered => "were not answered",
+        };
+        let requests = sample.requests() + sample.overdue;
+        format!("'{self}': {:.1}% of {requests} requests so far {how}", sample.share() * 100.0)
+    }
+}
+
+impl fmt::Display for AbortRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.gate.fmt(f)
+    }
+}
+
+impl AbortWatch {
+    /// Watches a run for any of these conditions.
+    pub fn new(rules: Vec<AbortRule>) -> AbortWatch {
+        AbortWatch { rules, looks: 0, next: FIRST_LOOK }
+    }
+
+    /// Returns true if the next look is due after this measured time.
+    pub fn is_due(&self, measured: Nanos) -> bool {
+        !self.rules.is_empty() && measured >= self.next
+    }
+
+    /// Intended start before which every request can be judged at `now`.
+    pub fn judged_before(&self, snapshot: &Snapshot, now: Timestamp) -> Timestamp {
+        let each = self.rules.iter().map(|rule| rule.objective.judged_before(snapshot, now));
+        each.min().unwrap_or_default()
+    }
+
+    /// Looks at the requests intended before `before` after this measured time. `due` of them were planned; 0 if that
+    /// depends on answers. Returns the first condition that is met, in words.
+    pub fn look(&mut self, measured: Nanos, snapshot: &Snapshot, before: Timestamp, due: u64) -> Option<String> {
+        self.looks += 1;
+        self.next = Nanos(measured.0.saturating_add((measured.0 / GROWTH).max(NANOS_PER_SECOND)));
+        let looks = f64::from(self.looks);
+        let level = LEVEL / (looks * (looks + 1.0)) / self.rules.len().max(1) as f64;
+        self.rules.iter().find_map(|rule| {
+            let sample = rule.objective.sample_so_far(snapshot, before, due);
+            rule.is_met(&sample, level).then(|| rule.describe(&sample))
+        })
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::super::sample::Stretch;
+    use super::*;
+
+    fn rule(text: &str) -> AbortRule {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// `count` stretches of 20 requests. `bad` returns the bad ones of each.
+    fn sample(count: usize, bad: impl Fn(usize) -> u64) -> Sample {
+        let stretch = |i| Stretch { requests: 20, bad: bad(i), surely_bad: bad(i), near: bad(i) };
+        Sample { stretches: (0..count).map(stretch).collect(), ..Sample::default() }
+    }
+
+    #[test]
+    fn conditions() {
+        for text in [
+            "error-rate > 20%",
+            "unanswered >= 0.5",
+            "p99 > 1s",
+            "service-time p50>=5ms",
+            "max > 5s",
+            "error-rate > 0%",
+        ] {
+            assert_eq!(rule(text).to_string(), text);
+        }
+        for (text, says) in [
+            ("error-rate < 20%", "would end the run of a good service; write 'error-rate > 20%'"),
+            ("mean > 5ms", "takes error-rate, unanswered, or a percentile"),
+            ("throughput < 5/s", "takes error-rate"),
+            ("check-failures > 1%", "takes error-rate"),
+            ("session-time p99 > 1s", "takes error-rate"),
+            ("p99{GET /} > 1s", "is about one target"),
+            ("error-rate > 100%", "is never met"),
+            ("p99", "is not a condition"),
+        ] {
+            let error = text.parse::<AbortRule>().expect_err(text).to_string();
+            assert!(error.contains(says) && error.contains(text) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_limit_is_bad_only_if_the_condition_includes_it() {
+        assert_eq!(rule("p99 > 1us").objective.limit_ns(), Some(1_001));
+        assert_eq!(rule("p99 >= 1us").objective.limit_ns(), Some(1_000));
+    }
+
+    #[test]
+    fn failures_all_the_time_are_shown_and_a_few_or_one_short_outage_are_not() {
+        let rule = rule("error-rate > 20%");
+        let is_met = |sample: &Sample| rule.is_met(sample, LEVEL / 2.0);
+        assert!(is_met(&sample(10, |_| 20)), "all fail");
+        assert!(is_met(&sample(100, |i| 6 + (i as u64 * 7) % 5)), "40 % fail, evenly");
+        assert!(!is_met(&sample(100, |i| (i as u64 * 7) % 5)), "10 % fail");
+        assert!(!is_met(&sample(100, |i| if i < 40 { 20 } else { 0 })), "an outage at the start");
+        assert!(is_met(&sample(100, |i| if i < 60 { 20 } else { 0 })), "an outage for more than half of the run");
+        assert!(!is_met(&sample(2, |_| 20)), "too little is known");
+    }
+
+    #[test]
+    fn without_a_share_a_single_request_decides() {
+        let one = sample(100, |i| u64::from(i == 50));
+        assert!(rule("max > 5s").is_met(&one, 1e-9) && rule("error-rate > 0%").is_met(&one, 1e-9));
+        assert!(!rule("max > 5s").is_met(&sample(100, |_| 0), 0.4));
+        let waiting = Sample { outstanding: 1, overdue: 1, ..sample(100, |_| 0) };
+        assert!(rule("max > 5s").is_met(&waiting, 1e-9));
+    }
+
+    #[test]
+    fn looks_become_rarer_and_their_levels_add_up_to_the_level() {
+        let mut watch = AbortWatch::new(vec![rule("error-rate > 20%")]);
+        assert!(!watch.is_due(Nanos::from_millis(1_900)) && !AbortWatch::new(Vec::new()).is_due(Nanos::MAX));
+        let mut at = Nanos::from_secs(2);
+        while at < Nanos::from_secs(3_600) {
+            assert!(watch.is_due(at));
+            assert_eq!(watch.look(at, &Snapshot::default(), Timestamp::ZERO, 0), None);
+            let next = watch.next;
+            assert!(next.0 >= at.0 + NANOS_PER_SECOND && next.0 as f64 >= at.0 as f64 * 1.099, "{at:?} {next:?}");
+            at = next;
+        }
+        assert!((60..120).contains(&watch.looks), "{}", watch.looks);
+    }
+}
