@@ -4,26 +4,38 @@
 //! the file states about the whole run ([`ForeignRun`]). The intact part of a damaged file is used, and the rest is
 //! counted ([`Damage`](truetail_run::Damage)). Nothing is judged here. [`ways`] reads recordings as loads.
 
+mod ab;
+mod autocannon;
 pub mod container;
 mod error;
 mod format;
-mod gob;
+mod fortio;
+mod gatling;
+mod guidellm;
 mod gzip;
+mod h2load;
 pub mod habits;
+mod har;
+mod hdr;
 mod head;
-mod json;
+mod hey;
+mod hyperfoil;
+mod jmeter;
 mod k6;
+mod locust;
 mod logs;
+mod oha;
 mod rows;
+mod serving;
 mod tables;
 mod user;
 mod utf16;
 mod vegeta;
 pub mod ways;
 mod whole;
+mod wrk;
 
 use std::io::{self, BufReader, Cursor, Read};
-use std::sync::LazyLock;
 
 use truetail_run::ForeignRun;
 
@@ -33,28 +45,54 @@ use rows::Rows;
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
-static STREAMED: [&dyn Format; 15] = [
-    &gob::VegetaGob,
-    &Rows(tables::JMeterCsv),
-    &Rows(tables::K6Csv),
-    &Rows(tables::VegetaCsv),
-    &tables::HEY,
-    &tables::AB,
-    &Rows(tables::OhaTable),
-    &tables::LOCUST,
-    &Rows(json::K6Json),
-    &Rows(json::VegetaJson),
-    &Rows(logs::AccessJson),
-    &logs::NGINX,
-    &logs::ENVOY,
-    &Rows(user::UserCsv),
-    &Rows(user::UserJson),
-];
-
 /// Returns every format, the most specific first.
+#[rustfmt::skip]
 pub fn all() -> &'static [&'static dyn Format] {
-    static ALL: LazyLock<Vec<&dyn Format>> = LazyLock::new(|| STREAMED.iter().chain(whole::all()).copied().collect());
-    &ALL
+    static ALL: &[&dyn Format] = &[
+        &vegeta::VegetaGob,
+        &Rows(jmeter::JMeterCsv),
+        &Rows(k6::K6Csv),
+        &Rows(vegeta::VegetaCsv),
+        &hey::CSV,
+        &ab::REQUESTS,
+        &Rows(oha::OhaTable),
+        &locust::SAMPLES,
+        &Rows(k6::K6Json),
+        &Rows(vegeta::VegetaJson),
+        &Rows(logs::AccessJson),
+        &logs::NGINX,
+        &logs::ENVOY,
+        &Rows(user::UserCsv),
+        &Rows(user::UserJson),
+        &wrk::WRK2,
+        &wrk::WRK,
+        &ab::REPORT,
+        &ab::PERCENTILES,
+        &hey::SUMMARY,
+        &oha::TEXT,
+        &oha::CSV,
+        &oha::JSON,
+        &k6::SUMMARY,
+        &vegeta::REPORT,
+        &jmeter::JMeterXml,
+        &gatling::LOG,
+        &locust::STATS,
+        &locust::HISTORY,
+        &locust::JSON,
+        &hyperfoil::RESULT,
+        &hyperfoil::RUN,
+        &fortio::JSON,
+        &fortio::LOG,
+        &autocannon::JSON,
+        &h2load::LOG,
+        &serving::VLLM,
+        &serving::SGLANG,
+        &guidellm::GUIDELLM,
+        &hdr::HLOG,
+        &hdr::HGRM,
+        &har::HAR,
+    ];
+    ALL
 }
 
 /// Returns the format with this name.

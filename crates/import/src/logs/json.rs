@@ -3,8 +3,8 @@ use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
 
 use super::ServerSeen;
-use crate::json::{each_row, first_row};
 use crate::rows::json::{JsonRow, Value};
+use crate::rows::json_lines::{each_row, first_row};
 use crate::rows::number::{Measured, NotUsable, Unit};
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
 use crate::tables::outcome_of;

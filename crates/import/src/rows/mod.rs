@@ -5,6 +5,7 @@ pub(crate) mod fields;
 mod format;
 pub(crate) mod instant;
 pub(crate) mod json;
+pub(crate) mod json_lines;
 pub(crate) mod lines;
 pub(crate) mod number;
 pub(crate) mod order;

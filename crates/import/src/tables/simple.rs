@@ -5,86 +5,58 @@ use super::columns::{Clock, ColumnReader, Columns, Length};
 use super::{Header, Table};
 use crate::head::first_line;
 use crate::rows::number::Unit;
-use crate::rows::{RowFormat, RowInput, Rows, RunFacts};
+use crate::rows::{RowFormat, RowInput, RunFacts};
 use crate::{FormatInfo, ImportError, Likeness};
 
 /// A table of a tool whose rows are read column by column.
 pub(crate) struct SimpleTable {
-    info: &'static FormatInfo,
-    start: (&'static str, Unit),
-    duration: (&'static str, Unit),
+    pub info: &'static FormatInfo,
+    /// The column of starts in seconds, and their zero.
+    pub start: (&'static str, ForeignStarts),
+    pub duration: (&'static str, Unit),
     /// Optional columns.
-    status: Option<&'static str>,
-    error: Option<&'static str>,
-    bytes: Option<&'static str>,
-    starts: ForeignStarts,
+    pub status: Option<&'static str>,
+    pub error: Option<&'static str>,
+    pub bytes: Option<&'static str>,
     /// Resolution of the tool's clock for starts and durations, in nanoseconds. Its digits may be finer.
-    resolution_ns: (u64, u64),
+    pub resolution_ns: (u64, u64),
     /// Rows are ordered by the end of requests.
-    in_order: bool,
+    pub in_order: bool,
     /// Notes for every reader of such a file.
-    notes: &'static [&'static str],
+    pub notes: &'static [&'static str],
     /// Limit on the requests that the tool keeps.
-    keeps: Option<u64>,
+    pub keeps: Option<u64>,
+    /// The load model, if the tool has only one.
+    pub model: Option<LoadModelKind>,
     /// Requests without an answer have rows too.
-    has_all_requests: bool,
+    pub has_all_requests: bool,
 }
 
-/// hey's `-o csv`: requests without an answer have no row, and only the first million are kept.
-pub(crate) static HEY: Rows<SimpleTable> = Rows(SimpleTable {
-    info: &FormatInfo { name: "hey-csv", about: "hey's requests as CSV", tool: Some("hey") },
-    start: ("offset", Unit::Seconds),
-    duration: ("response-time", Unit::Seconds),
-    status: Some("status-code"),
-    error: None,
-    bytes: None,
-    starts: ForeignStarts::Run,
-    resolution_ns: (100_000, 100_000),
-    in_order: true,
-    notes: &["hey's CSV has no rows for requests without an answer"],
-    keeps: Some(1_000_000),
-    has_all_requests: false,
-});
-
-/// ab's `-g`: starts in whole seconds, sorted by latency, without status.
-pub(crate) static AB: Rows<SimpleTable> = Rows(SimpleTable {
-    info: &FormatInfo { name: "ab-g", about: "ab's requests, written with -g", tool: Some("ab") },
-    start: ("seconds", Unit::Seconds),
-    duration: ("ttime", Unit::Millis),
-    status: None,
-    error: None,
-    bytes: None,
-    starts: ForeignStarts::Unix,
-    resolution_ns: (1_000_000_000, 1_000_000),
-    in_order: false,
-    notes: &[
-        "ab's file has starts in whole seconds, is sorted by latency, and does not tell requests that failed from answers",
-    ],
-    keeps: None,
-    has_all_requests: true,
-});
-
-/// Rows from truetail's listener for Locust.
-pub(crate) static LOCUST: Rows<SimpleTable> = Rows(SimpleTable {
-    info: &FormatInfo {
-        name: "locust-samples",
-        about: "requests of Locust, written by the listener of 'truetail lab'",
-        tool: Some("locust"),
-    },
-    start: ("start_time", Unit::Seconds),
-    duration: ("response_time_ms", Unit::Millis),
-    status: Some("status"),
-    error: Some("exception"),
-    bytes: Some("response_length"),
-    starts: ForeignStarts::Unix,
-    resolution_ns: (1_000, 1_000),
-    in_order: true,
-    notes: &[],
-    keeps: None,
-    has_all_requests: true,
-});
-
 impl SimpleTable {
+    /// Returns a table in which every request has a row, in order of completion, of a tool with a fixed number of workers
+    /// that wait for answers.
+    pub const fn new(
+        info: &'static FormatInfo,
+        start: (&'static str, ForeignStarts),
+        duration: (&'static str, Unit),
+        resolution_ns: (u64, u64),
+    ) -> SimpleTable {
+        SimpleTable {
+            info,
+            start,
+            duration,
+            status: None,
+            error: None,
+            bytes: None,
+            resolution_ns,
+            in_order: true,
+            notes: &[],
+            keeps: None,
+            model: Some(LoadModelKind::Closed),
+            has_all_requests: true,
+        }
+    }
+
     fn needed(&self) -> Vec<&'static str> {
         [Some(self.start.0), Some(self.duration.0), self.status].into_iter().flatten().collect()
     }
@@ -92,7 +64,7 @@ impl SimpleTable {
     fn columns(&self, header: &Header) -> Columns {
         let index = |name: Option<&str>| name.and_then(|name| header.index(name));
         Columns {
-            start: index(Some(self.start.0)).map(|column| (column, Clock::In(self.start.1))),
+            start: index(Some(self.start.0)).map(|column| (column, Clock::In(Unit::Seconds))),
             length: Length::Duration(index(Some(self.duration.0)).unwrap_or_default(), self.duration.1),
             worker: None,
             status: index(self.status),
@@ -129,7 +101,7 @@ impl RowFormat for SimpleTable {
 
     fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let mut facts = RunFacts {
-            starts: self.starts,
+            starts: self.start.1,
             latency_from: LatencyFrom::Send,
             has_all_requests: self.has_all_requests,
             ..RunFacts::default()
@@ -142,8 +114,7 @@ impl RowFormat for SimpleTable {
             reader.close(&mut facts);
         }
         (facts.start_resolution_ns, facts.duration_resolution_ns) = self.resolution_ns;
-        // Each of these tools has a fixed number of workers, which wait for their answers.
-        facts.load.model = Some(LoadModelKind::Closed);
+        facts.load.model = self.model;
         facts.notes.extend(self.notes(books.requests()));
         Ok(facts)
     }

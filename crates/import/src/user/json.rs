@@ -4,8 +4,8 @@ use truetail_tools::FailureClassifier;
 
 use super::csv::starts;
 use super::{Wanted, known_units};
-use crate::json::each_row;
 use crate::rows::json::{JsonRow, Value};
+use crate::rows::json_lines::each_row;
 use crate::rows::number::{Finest, Measured};
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
 use crate::tables::{Clock, Length, is_error, outcome_of};

@@ -20,10 +20,10 @@ const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// Reads the bytes of a file, and passes its requests to the sink.
-pub(super) type Parse = fn(&[u8], &mut RequestSink<'_>) -> Result<ForeignRun, ImportError>;
+pub(crate) type Parse = fn(&[u8], &mut RequestSink<'_>) -> Result<ForeignRun, ImportError>;
 
 /// A format of small files, or of files that can only be read as a whole.
-pub(super) struct WholeFile {
+pub(crate) struct WholeFile {
     pub info: &'static FormatInfo,
     /// The load model, if the tool has only one.
     pub model: Option<LoadModelKind>,
@@ -55,7 +55,7 @@ impl Format for WholeFile {
 }
 
 /// Reads a file. Fails if its start does not match the format, or if it is too long.
-pub(super) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Result<Vec<u8>, ImportError> {
+pub(crate) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Result<Vec<u8>, ImportError> {
     let bytes = all_bytes(input, MAX_BYTES)?;
     check(format, &bytes)?;
     check_values(&bytes, MAX_VALUE_BYTES)?;
@@ -63,7 +63,7 @@ pub(super) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Res
 }
 
 /// Reads a run, and fills in the facts about the format and the number of requests.
-pub(super) fn counted(
+pub(crate) fn counted(
     info: &'static FormatInfo,
     sink: &mut RequestSink<'_>,
     read: impl FnOnce(&mut RequestSink<'_>) -> Result<ForeignRun, ImportError>,
@@ -127,7 +127,7 @@ fn check_values(bytes: &[u8], most: u64) -> Result<(), ImportError> {
 }
 
 /// Removes a UTF-8 byte order mark.
-pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(UTF_8_MARK).unwrap_or(bytes)
 }
 
@@ -137,28 +137,28 @@ pub(crate) fn place_of(bytes: &[u8], byte: usize) -> FilePlace {
     FilePlace { byte: before.len() as u64, line: 1 + line_ends(before) }
 }
 
-pub(super) fn line_ends(bytes: &[u8]) -> u64 {
+pub(crate) fn line_ends(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
 /// Returns the offset of line `line`, counted from 1, in bytes, or the end if the line does not exist.
-pub(super) fn start_of_line(bytes: &[u8], line: u64) -> usize {
+pub(crate) fn start_of_line(bytes: &[u8], line: u64) -> usize {
     bytes.split_inclusive(|byte| *byte == b'\n').take(line.saturating_sub(1) as usize).map(<[u8]>::len).sum()
 }
 
-pub(super) fn content(place: FilePlace, what: impl Into<String>) -> ImportError {
+pub(crate) fn content(place: FilePlace, what: impl Into<String>) -> ImportError {
     ImportError::Content { place, what: what.into() }
 }
 
 /// Converts the error of a tool's parser. An error without a line is placed at the end.
-pub(super) fn refused(bytes: &[u8], error: &ParseError) -> ImportError {
+pub(crate) fn refused(bytes: &[u8], error: &ParseError) -> ImportError {
     let byte = error.line.map_or(bytes.len(), |line| start_of_line(bytes, line));
     let ParseError { tool, tested, what, .. } = error;
     content(place_of(bytes, byte), format!("{what} (this importer was tested with {tool} {tested})"))
 }
 
 /// Returns a run with figures and nothing else.
-pub(super) fn run(claims: Claims) -> ForeignRun {
+pub(crate) fn run(claims: Claims) -> ForeignRun {
     ForeignRun {
         format: "",
         tool: None,
@@ -176,30 +176,30 @@ pub(super) fn run(claims: Claims) -> ForeignRun {
 }
 
 /// Passes on the requests of a tool parser, and returns its run.
-pub(super) fn run_of(report: ToolReport, sink: &mut RequestSink<'_>) -> ForeignRun {
+pub(crate) fn run_of(report: ToolReport, sink: &mut RequestSink<'_>) -> ForeignRun {
     let ToolReport { version, claims, requests, histogram, notes, .. } = report;
     requests.iter().for_each(|one| sink(&request(one, None)));
     ForeignRun { version, histogram: histogram.map(Into::into), notes, ..run(claims) }
 }
 
 /// Converts a request of a tool parser.
-pub(super) fn request(one: &ReportedRequest, worker: Option<u32>) -> ForeignRequest {
+pub(crate) fn request(one: &ReportedRequest, worker: Option<u32>) -> ForeignRequest {
     let ReportedRequest { start_ns, latency, outcome } = *one;
     ForeignRequest { start_ns, duration: latency, outcome, worker, bytes_in: None, waited: Nanos::ZERO }
 }
 
 /// Counts a row that cannot be used.
-pub(super) fn leave_out(damage: &mut Damage, what: impl FnOnce() -> (FilePlace, String)) {
+pub(crate) fn leave_out(damage: &mut Damage, what: impl FnOnce() -> (FilePlace, String)) {
     damage.rows_left_out += 1;
     damage.first.get_or_insert_with(what);
 }
 
-pub(super) fn text(head: &[u8]) -> Cow<'_, str> {
+pub(crate) fn text(head: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(head)
 }
 
 /// Looks for `marks` in the start of a file. With only the first one, the file is similar.
-pub(super) fn all_marks(head: &[u8], marks: &[&str]) -> Likeness {
+pub(crate) fn all_marks(head: &[u8], marks: &[&str]) -> Likeness {
     let head = text(head);
     let Some(first) = marks.first().filter(|mark| head.contains(*mark)) else { return Likeness::No };
     match marks.iter().find(|mark| !head.contains(*mark)) {

@@ -10,7 +10,7 @@ use super::file::{content, place_of, start_of_line, text};
 use crate::{ImportError, Likeness};
 
 /// Looks for keys in the start of a JSON document. With half of them, the file is similar.
-pub(super) fn has_keys(head: &[u8], keys: &[&str]) -> Likeness {
+pub(crate) fn has_keys(head: &[u8], keys: &[&str]) -> Likeness {
     let head = text(head);
     if !head.trim_start().starts_with(['{', '[']) {
         return Likeness::No;
@@ -24,17 +24,17 @@ pub(super) fn has_keys(head: &[u8], keys: &[&str]) -> Likeness {
 }
 
 /// Reads a document into `T` and ignores unknown keys. Errors have the byte and the line.
-pub(super) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ImportError> {
+pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ImportError> {
     serde_json::from_slice(bytes).map_err(|error| refused(bytes, &error))
 }
 
 /// Checks for one whole document, so that the error for a truncated document has a place.
-pub(super) fn check(bytes: &[u8]) -> Result<(), ImportError> {
+pub(crate) fn check(bytes: &[u8]) -> Result<(), ImportError> {
     read::<IgnoredAny>(bytes).map(drop)
 }
 
 /// Returns the error for a document that begins at the first of these bytes.
-pub(super) fn refused(bytes: &[u8], error: &serde_json::Error) -> ImportError {
+pub(crate) fn refused(bytes: &[u8], error: &serde_json::Error) -> ImportError {
     let column = error.column().saturating_sub(1);
     let byte = if error.is_eof() { bytes.len() } else { start_of_line(bytes, error.line() as u64) + column };
     let at = place_of(bytes, byte);
@@ -45,7 +45,7 @@ pub(super) fn refused(bytes: &[u8], error: &serde_json::Error) -> ImportError {
 }
 
 /// Returns the documents of a file with one document per line, or just one, as (start byte, bytes).
-pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(move |line| {
         let begins = at;
@@ -56,12 +56,12 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// Converts a time in units of `unit_ns` nanoseconds. Returns `None` unless it is finite and not negative.
-pub(super) fn time(value: Option<f64>, unit_ns: f64) -> Option<u64> {
+pub(crate) fn time(value: Option<f64>, unit_ns: f64) -> Option<u64> {
     units::nanos(value?, unit_ns).map(|Nanos(ns)| ns)
 }
 
 /// Returns the known quantiles, ascending and without duplicates.
-pub(super) fn quantiles(named: impl Iterator<Item = (Option<f64>, Option<u64>)>) -> Vec<ClaimedQuantile> {
+pub(crate) fn quantiles(named: impl Iterator<Item = (Option<f64>, Option<u64>)>) -> Vec<ClaimedQuantile> {
     let known = named.filter_map(|(q, value)| Some(ClaimedQuantile { q: q?, value_ns: value?, printed: true }));
     let mut quantiles: Vec<_> = known.filter(|one| one.q > 0.0 && one.q < 1.0).collect();
     quantiles.sort_by(|a, b| a.q.total_cmp(&b.q));

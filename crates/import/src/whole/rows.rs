@@ -3,7 +3,7 @@ use truetail_run::FilePlace;
 use super::file::text;
 
 /// One line of a file that is read whole.
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     /// Its start.
     pub place: FilePlace,
     /// The line without its end. Invalid UTF-8 is replaced.
@@ -11,7 +11,7 @@ pub(super) struct Row<'a> {
 }
 
 /// Calls `take` with each line that is not empty. Returns the place of a last line without an end, which was cut off.
-pub(super) fn each_row(bytes: &[u8], mut take: impl FnMut(Row<'_>)) -> Option<FilePlace> {
+pub(crate) fn each_row(bytes: &[u8], mut take: impl FnMut(Row<'_>)) -> Option<FilePlace> {
     let mut place = FilePlace { byte: 0, line: 1 };
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let Some(whole) = line.strip_suffix(b"\n") else { return Some(place) };

@@ -6,7 +6,7 @@ use super::file::{content, leave_out, place_of, text};
 use crate::{ImportError, Likeness};
 
 /// Looks for these columns in the first line. With one of them, the table is similar.
-pub(super) fn likeness(head: &[u8], columns: &[&str]) -> Likeness {
+pub(crate) fn likeness(head: &[u8], columns: &[&str]) -> Likeness {
     let head = text(head);
     let named: Vec<_> = head.lines().next().unwrap_or_default().split(',').map(|name| name.trim_matches('"')).collect();
     let missing: Vec<_> = columns.iter().filter(|column| !named.contains(column)).collect();
@@ -17,7 +17,7 @@ pub(super) fn likeness(head: &[u8], columns: &[&str]) -> Likeness {
     }
 }
 
-pub(super) struct Table {
+pub(crate) struct Table {
     /// Its complete rows.
     pub rows: Vec<TableRow>,
     /// Its damaged rows.
@@ -25,7 +25,7 @@ pub(super) struct Table {
 }
 
 /// A row: pairs of column name and cell.
-pub(super) struct TableRow(Vec<(String, String)>);
+pub(crate) struct TableRow(Vec<(String, String)>);
 
 impl Table {
     /// Reads all rows. A row with more or fewer cells than the header, or without an end, is left out.

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use super::host::Host;
 use super::left_out::Cause;
 use super::text::{self, body_text};
+use crate::har::no_exchange;
 use crate::rows::instant::instant;
-use crate::whole::no_exchange;
 
 /// Headers of the engine, of the cookie jar, of the connection, or of a browser's cache, which are not sent again.
 const DROPPED: [&str; 13] = [

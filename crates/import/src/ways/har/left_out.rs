@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::har::NoExchange;
 use crate::ways::listed;
-use crate::whole::NoExchange;
 
 /// Reason why an entry is not a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -17,8 +17,9 @@ mod secrets;
 mod text;
 
 use crate::ImportError;
+use crate::har::entries as har_entries;
 use crate::ways::{counted, shown};
-use crate::whole::{har_entries, place_of};
+use crate::whole::file::place_of;
 
 use choice::Choice;
 use entry::Recorded;

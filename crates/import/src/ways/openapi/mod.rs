@@ -26,7 +26,7 @@ use truetail_requests::BaseUrl;
 
 use crate::ImportError;
 use crate::ways::{counted, listed, shown};
-use crate::whole::place_of;
+use crate::whole::file::place_of;
 
 use document::Document;
 use left_out::LeftOut;

@@ -1,0 +1,105 @@
+//! Meaning of k6's samples, in CSV and JSON.
+
+mod csv;
+mod json;
+mod summary;
+
+use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Nanos;
+use truetail_run::{ForeignLoad, ForeignRequest};
+use truetail_tools::FailureClassifier;
+
+use crate::rows::books::ANSWERED;
+use crate::rows::number::{Finest, Measured, Unit, whole};
+use crate::rows::{RunFacts, Taken, Workers, Wrong};
+
+pub(crate) use csv::K6Csv;
+pub(crate) use json::K6Json;
+pub(crate) use summary::SUMMARY;
+
+/// The metric whose samples are requests.
+pub(crate) const DURATION: &[u8] = b"http_req_duration";
+/// The metric of iterations that were due and did not begin: no virtual user was free, or `maxDuration` was over.
+pub(crate) const DROPPED: &[u8] = b"dropped_iterations";
+/// The metric of the number of virtual users, active or not.
+pub(crate) const VUS_MAX: &[u8] = b"vus_max";
+
+/// A sample of [`DURATION`]. Missing tags are empty.
+pub(crate) struct Sample<'r> {
+    /// k6 stamps the end of a request.
+    pub end: Measured,
+    /// It starts once the connection is open.
+    pub duration_ns: u64,
+    /// `None` if the file has no statuses.
+    pub status: Option<&'r [u8]>,
+    pub error_code: &'r [u8],
+    pub error: &'r [u8],
+    pub user: &'r [u8],
+}
+
+/// Summary of the samples.
+#[derive(Default)]
+pub(crate) struct K6Requests {
+    workers: Workers,
+    failures: FailureClassifier,
+    dropped: u64,
+    users: u64,
+    resolution: Finest,
+}
+
+impl K6Requests {
+    /// Counts a sample of [`DROPPED`] or [`VUS_MAX`].
+    pub fn count(&mut self, metric: &[u8], value: u64) {
+        if metric == DROPPED {
+            self.dropped = self.dropped.saturating_add(value);
+        } else {
+            self.users = self.users.max(value);
+        }
+    }
+
+    /// Returns the request of a sample.
+    pub fn request(&mut self, sample: &Sample<'_>) -> Result<Taken, Wrong> {
+        // In whole seconds a request may seem to end before it started, but not before 1970.
+        let start_ns = sample.end.ns.checked_sub(sample.duration_ns).ok_or(Wrong::Shape("a request of our days"))?;
+        self.resolution.see(sample.end);
+        Ok(Taken::Request(ForeignRequest {
+            start_ns: Some(start_ns),
+            duration: Nanos(sample.duration_ns),
+            outcome: self.outcome(sample),
+            worker: self.workers.number(sample.user),
+            bytes_in: None,
+            waited: Nanos::ZERO,
+        }))
+    }
+
+    /// k6's documentation lists the error codes.
+    fn outcome(&mut self, sample: &Sample<'_>) -> Outcome {
+        let code = whole(sample.error_code).unwrap_or_default();
+        match (whole(sample.status.unwrap_or_default()), code) {
+            (Ok(status @ 1..=999), _) => Outcome::Response { status: status as u16 },
+            (_, 1050 | 1211) => Outcome::TimedOut,
+            (_, 1212) => Outcome::ConnectFailed(Cause::Refused),
+            (_, 1010..=1020 | 1100..=1199 | 1210..=1219) => Outcome::ConnectFailed(Cause::ConnectOther),
+            (_, 1300..=1399) => Outcome::ConnectFailed(Cause::Tls),
+            (_, 1220) => Outcome::Reset(Cause::ResetByPeer),
+            (_, 0) if sample.status.is_none() && sample.error.is_empty() => ANSWERED,
+            (_, code) if sample.error.is_empty() => self.failures.unknown(&format!("error code {code}")),
+            _ => self.failures.classify(&String::from_utf8_lossy(sample.error)),
+        }
+    }
+
+    pub fn close(self) -> RunFacts {
+        let users = u32::try_from(self.users).ok().filter(|users| *users > 0);
+        let is_coarse = self.resolution.ns() >= Unit::Seconds.nanos();
+        let coarse = is_coarse.then(|| {
+            "k6 wrote times in whole seconds; K6_CSV_TIME_FORMAT=unix_nano makes it write nanoseconds".to_owned()
+        });
+        RunFacts {
+            start_resolution_ns: self.resolution.ns(),
+            dropped: Some(self.dropped).filter(|dropped| *dropped > 0),
+            load: ForeignLoad { users, ..ForeignLoad::default() },
+            notes: self.failures.notes().into_iter().chain(self.workers.note()).chain(coarse).collect(),
+            ..RunFacts::default()
+        }
+    }
+}

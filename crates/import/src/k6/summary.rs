@@ -1,0 +1,36 @@
+//! k6's summary as JSON, from `--summary-export` or a script's `handleSummary`.
+
+use truetail_run::{ForeignClock, ForeignLoad, ForeignRun};
+use truetail_tools::files;
+
+use crate::whole::file::{WholeFile, refused, run, text};
+use crate::whole::json;
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+
+pub(crate) static SUMMARY: WholeFile = WholeFile {
+    info: &FormatInfo {
+        name: "k6-summary",
+        about: "k6's summary, from --summary-export or handleSummary",
+        tool: Some("k6"),
+    },
+    model: None,
+    likeness,
+    parse: read,
+};
+
+fn likeness(head: &[u8]) -> Likeness {
+    // Lines of samples name the same metrics.
+    if text(head).contains("\"type\":\"Metric\"") {
+        return Likeness::No;
+    }
+    json::has_keys(head, &["metrics", "http_req_duration", "http_reqs"])
+}
+
+fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
+    json::check(bytes)?;
+    let (claims, users) = files::k6_summary(bytes).map_err(|error| refused(bytes, &error))?;
+    let clock = ForeignClock { duration_resolution_ns: 1, ..ForeignClock::default() };
+    let users = users.and_then(|users| users.try_into().ok());
+    let load = ForeignLoad { users, ..ForeignLoad::default() };
+    Ok(ForeignRun { clock, load, ..run(claims) })
+}
