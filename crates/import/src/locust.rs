@@ -1,5 +1,5 @@
-//! Locust's own files, which have no single requests (the CSV of `--csv`, and the JSON of `--json`), and the rows of our
-//! listener.
+//! Locust's own files, which have no single requests (the CSV of `--csv`, and the JSON of `--json`), and the rows of
+//! our listener.
 
 use std::collections::BTreeMap;
 

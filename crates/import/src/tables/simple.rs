@@ -33,8 +33,8 @@ pub(crate) struct SimpleTable {
 }
 
 impl SimpleTable {
-    /// Returns a table in which every request has a row, in order of completion, of a tool with a fixed number of workers
-    /// that wait for answers.
+    /// Returns a table in which every request has a row, in order of completion, of a tool with a fixed number of
+    /// workers that wait for answers.
     pub const fn new(
         info: &'static FormatInfo,
         start: (&'static str, ForeignStarts),
