@@ -21,6 +21,17 @@ pub enum SimError {
         /// Maximum number of requests and events together.
         most: u64,
     },
+    /// The requests so far are more than can be simulated. Their number depends on answers, so it was not known before.
+    #[error(
+        "{requests} requests began by {at:?} of virtual time, and more cannot be simulated: shorten the duration, or give \
+         the users a think time"
+    )]
+    TooLong {
+        /// Instant of the first request above the maximum.
+        at: Timestamp,
+        /// Maximum number of requests.
+        requests: u64,
+    },
     /// Requests and think time of closed users take no time, so virtual time never advances.
     #[error(
         "virtual time stands still at {at:?}: {starts} requests of the closed users began and ended there; give the \

@@ -91,6 +91,7 @@ impl Simulation {
         limits::check(service, workload)?;
         let driver = |stripe| Driver::new(&workload.of_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
         let generators = Generators::new(Stripe::all(machines).map(driver).collect());
+        let livelock = LivelockGuard::new(&workload.model, service);
         // With an endless drain, the end of the run is not known while requests start.
         let service = VirtualService::new(service, "");
         let knows_its_end = generators.deadline() != Timestamp::NEVER;
@@ -108,7 +109,7 @@ impl Simulation {
             settles_at_start: no_feedback && knows_its_end && !service.is_batched(),
             service,
             last_end: Timestamp::ZERO,
-            livelock: LivelockGuard::new(&workload.model),
+            livelock,
             generator: None,
         })
     }
