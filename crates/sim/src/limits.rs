@@ -8,7 +8,7 @@ use crate::SimError;
 /// Maximum number of requests and events of streams together: some minutes and a few GiB at worst.
 const MAX_STEPS: u64 = 100_000_000;
 
-/// Returns the number of requests that may begin. The requests of closed users and of sessions are not known in advance.
+/// Returns the number of requests that may begin. With closed users or sessions, it is not known in advance.
 pub(crate) fn max_requests(service: &Service) -> u64 {
     MAX_STEPS / (events(service) + 1)
 }

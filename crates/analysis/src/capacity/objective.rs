@@ -87,8 +87,8 @@ impl FromStr for Objective {
 }
 
 impl Bad {
-    /// Requests that count against a clause, and their share, in [0, 1], at its limit. With `limit_is_bad`, a request that
-    /// takes exactly the limit counts. `None` if no single request counts against the clause.
+    /// Requests that count against a clause, and their share at its limit, in [0, 1]. `None` if none can be counted.
+    /// With `limit_is_bad`, a request that takes exactly the limit counts.
     pub(super) fn counted_in(clause: &Clause, limit_is_bad: bool) -> Option<(Bad, f64)> {
         let first_bad = (clause.limit as u64).saturating_add(u64::from(!limit_is_bad));
         match clause.subject {
