@@ -94,7 +94,7 @@ impl SupervisedRun {
     fn new(plan: Plan, conditions: StopConditions, control: Control, quiet: bool) -> SupervisedRun {
         SupervisedRun {
             saturation: SaturationDetector::with_timeout(plan.workload.limits.timeout),
-            abort: AbortWatch::new(conditions.abort_on.clone()),
+            abort: AbortWatch::new(conditions.abort_on.clone(), planned(&plan)),
             due_for_abort: DueArrivals::new(&plan),
             plan,
             conditions,
@@ -206,6 +206,14 @@ impl SupervisedRun {
         self.tell(&format!("{why}; waiting for answers"));
         self.notes.push(why);
         self.control.stop();
+    }
+}
+
+/// Returns the number of arrivals of the whole run, warm-up included. `None` if it depends on answers.
+fn planned(plan: &Plan) -> Option<u64> {
+    match &plan.workload.model {
+        LoadModel::Open(schedule) => schedule.count(),
+        LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => None,
     }
 }
 

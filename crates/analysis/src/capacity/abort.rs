@@ -2,7 +2,8 @@
 //!
 //! The run is examined again and again while it goes on, and each look is another chance to be wrong. Look k may use
 //! α / (k (k + 1)) of the level α. These levels add up to α however long the run is, so a service that does not meet
-//! the condition is stopped with probability α at most (Bonferroni).
+//! the condition is stopped with probability α at most (Bonferroni). A run also ends once the rest of its plan cannot
+//! make up for the bad requests so far: that is certain.
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,6 +35,7 @@ pub struct AbortRule {
 #[derive(Clone, Debug)]
 pub struct AbortWatch {
     rules: Vec<AbortRule>,
+    planned: Option<u64>,
     looks: u32,
     next: Nanos,
 }
@@ -71,12 +73,13 @@ impl AbortRule {
         &self.gate
     }
 
-    /// Returns true if the service is shown to meet the condition, at this one-sided `level` in (0, 0.5).
-    fn is_met(&self, sample: &Sample, level: f64) -> bool {
-        match self.objective.allowed() {
-            allowed if allowed > 0.0 => Evidence::new(sample, allowed, level).misses(),
-            _ => sample.overdue > 0 || sample.stretches.iter().any(|stretch| stretch.surely_bad > 0),
-        }
+    /// Returns true if the run meets the condition whatever comes in the rest of its `planned` arrivals, or if the
+    /// service is shown to meet it, at this one-sided `level` in (0, 0.5).
+    fn is_met(&self, sample: &Sample, level: f64, planned: Option<u64>) -> bool {
+        let allowed = self.objective.allowed();
+        let bad = sample.overdue + sample.stretches.iter().map(|stretch| stretch.surely_bad).sum::<u64>();
+        let is_certain = planned.is_some_and(|planned| bad as f64 > allowed * planned as f64);
+        is_certain || if allowed > 0.0 { Evidence::new(sample, allowed, level).misses() } else { bad > 0 }
     }
 
     /// The finding, in words.
@@ -98,9 +101,10 @@ impl fmt::Display for AbortRule {
 }
 
 impl AbortWatch {
-    /// Watches a run for any of these conditions.
-    pub fn new(rules: Vec<AbortRule>) -> AbortWatch {
-        AbortWatch { rules, looks: 0, next: FIRST_LOOK }
+    /// Watches a run for any of these conditions. `planned` is the number of arrivals of the whole run, or more than
+    /// that, if known.
+    pub fn new(rules: Vec<AbortRule>, planned: Option<u64>) -> AbortWatch {
+        AbortWatch { rules, planned, looks: 0, next: FIRST_LOOK }
     }
 
     /// Returns true if the next look is due after this measured time.
@@ -123,7 +127,7 @@ impl AbortWatch {
         let level = LEVEL / (looks * (looks + 1.0)) / self.rules.len().max(1) as f64;
         self.rules.iter().find_map(|rule| {
             let sample = rule.objective.sample_so_far(snapshot, before, due);
-            rule.is_met(&sample, level).then(|| rule.describe(&sample))
+            rule.is_met(&sample, level, self.planned).then(|| rule.describe(&sample))
         })
     }
 }
@@ -179,28 +183,38 @@ mod unit {
     #[test]
     fn failures_all_the_time_are_shown_and_a_few_or_one_short_outage_are_not() {
         let rule = rule("error-rate > 20%");
-        let is_met = |sample: &Sample| rule.is_met(sample, LEVEL / 2.0);
+        let is_met = |sample: &Sample| rule.is_met(sample, LEVEL / 2.0, None);
         assert!(is_met(&sample(10, |_| 20)), "all fail");
         assert!(is_met(&sample(100, |i| 6 + (i as u64 * 7) % 5)), "40 % fail, evenly");
         assert!(!is_met(&sample(100, |i| (i as u64 * 7) % 5)), "10 % fail");
         assert!(!is_met(&sample(100, |i| if i < 40 { 20 } else { 0 })), "an outage at the start");
-        assert!(is_met(&sample(100, |i| if i < 60 { 20 } else { 0 })), "an outage for more than half of the run");
         assert!(!is_met(&sample(2, |_| 20)), "too little is known");
+    }
+
+    /// One outage proves little about the service, however long it is. The run fails for certain once the rest of it
+    /// cannot make up for the failures.
+    #[test]
+    fn an_outage_decides_when_the_rest_of_the_run_cannot_make_up_for_it() {
+        let rule = rule("error-rate > 20%");
+        let after_good_times = sample(100, |i| if i >= 70 { 20 } else { 0 });
+        assert!(!rule.is_met(&after_good_times, LEVEL / 2.0, None));
+        assert!(!rule.is_met(&after_good_times, LEVEL / 2.0, Some(3_000)), "600 of 3,000");
+        assert!(rule.is_met(&after_good_times, LEVEL / 2.0, Some(2_999)));
     }
 
     #[test]
     fn without_a_share_a_single_request_decides() {
         let one = sample(100, |i| u64::from(i == 50));
-        assert!(rule("max > 5s").is_met(&one, 1e-9) && rule("error-rate > 0%").is_met(&one, 1e-9));
-        assert!(!rule("max > 5s").is_met(&sample(100, |_| 0), 0.4));
+        assert!(rule("max > 5s").is_met(&one, 1e-9, None) && rule("error-rate > 0%").is_met(&one, 1e-9, None));
+        assert!(!rule("max > 5s").is_met(&sample(100, |_| 0), 0.4, None));
         let waiting = Sample { outstanding: 1, overdue: 1, ..sample(100, |_| 0) };
-        assert!(rule("max > 5s").is_met(&waiting, 1e-9));
+        assert!(rule("max > 5s").is_met(&waiting, 1e-9, None));
     }
 
     #[test]
     fn looks_become_rarer_and_their_levels_add_up_to_the_level() {
-        let mut watch = AbortWatch::new(vec![rule("error-rate > 20%")]);
-        assert!(!watch.is_due(Nanos::from_millis(1_900)) && !AbortWatch::new(Vec::new()).is_due(Nanos::MAX));
+        let mut watch = AbortWatch::new(vec![rule("error-rate > 20%")], None);
+        assert!(!watch.is_due(Nanos::from_millis(1_900)) && !AbortWatch::new(Vec::new(), None).is_due(Nanos::MAX));
         let mut at = Nanos::from_secs(2);
         while at < Nanos::from_secs(3_600) {
             assert!(watch.is_due(at));
