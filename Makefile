@@ -54,7 +54,7 @@ test-python:
 FEATURES := truetail/otlp,truetail/parquet,truetail/sqlite,truetail/serve-http2,truetail/tokenizer
 test-features:
 	$(CARGO) test --package truetail --package truetail-import --package truetail-stream --features $(FEATURES) \
-		--test live --test streaming --test cli --test streams --locked -- otlp containers tokenizer llm
+		--test live --test formats --test cli --test streams --locked -- otlp containers tokenizer llm
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
 test-tools: tools

@@ -54,6 +54,6 @@ fn docs_list_every_format_and_every_habit() {
     if std::env::var_os("TRUETAIL_REFRESH").is_some() {
         fs::write(&path, &made).expect("written");
     } else {
-        assert_eq!(page, made, "run TRUETAIL_REFRESH=1 cargo test -p truetail-import --test whole docs");
+        assert_eq!(page, made, "run TRUETAIL_REFRESH=1 cargo test -p truetail-import --test formats docs");
     }
 }

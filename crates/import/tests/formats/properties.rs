@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use truetail_import::{Likeness, all};
 
-use crate::support::{bytes_of, read};
+use crate::{file, try_import};
 
 /// A file of each format.
 const FILES: &[(&str, &str)] = &[
@@ -41,7 +41,7 @@ fn check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
     for format in all() {
         let _: Likeness = format.likeness(bytes);
     }
-    let Ok((run, requests)) = read(name, bytes) else { return Ok(()) };
+    let Ok((run, requests)) = try_import(name, bytes) else { return Ok(()) };
     prop_assert!(requests.len() <= bytes.len());
     let quantiles = &run.claims.quantiles;
     prop_assert!(quantiles.iter().all(|one| one.q > 0.0 && one.q < 1.0), "{quantiles:?}");
@@ -55,17 +55,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn a_file_that_was_cut_off((name, file) in prop::sample::select(FILES), at in any::<prop::sample::Index>()) {
-        let bytes = bytes_of(file);
+    fn a_file_that_was_cut_off((name, path) in prop::sample::select(FILES), at in any::<prop::sample::Index>()) {
+        let bytes = file(path);
         check(name, &bytes[..at.index(bytes.len() + 1)])?;
     }
 
     #[test]
     fn a_file_with_wrong_bytes(
-        (name, file) in prop::sample::select(FILES),
+        (name, path) in prop::sample::select(FILES),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        let mut bytes = bytes_of(file);
+        let mut bytes = file(path);
         for (at, byte) in changes {
             let at = at.index(bytes.len());
             bytes[at] = byte;
@@ -75,10 +75,10 @@ proptest! {
 
     #[test]
     fn a_file_with_other_digits(
-        (name, file) in prop::sample::select(FILES),
+        (name, path) in prop::sample::select(FILES),
         changes in prop::collection::vec((any::<prop::sample::Index>(), "[0-9eE.+-]{1,20}"), 1..3),
     ) {
-        let mut bytes = bytes_of(file);
+        let mut bytes = file(path);
         for (at, digits) in changes {
             let places: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at].is_ascii_digit()).collect();
             if !places.is_empty() {

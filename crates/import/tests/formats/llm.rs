@@ -3,7 +3,7 @@
 use truetail_model::record::Outcome;
 use truetail_run::ForeignStarts;
 
-use crate::support::{bytes_of, read, recognised};
+use crate::{file, recognised, try_import};
 
 /// A result of sglang with `--output-details`, which has no starts.
 const SGLANG_DETAILS: &str = r#"{"tag": "", "backend": "sglang", "request_rate": 4.0, "max_concurrency": null, "duration": 2.0,
@@ -14,7 +14,7 @@ const SGLANG_DETAILS: &str = r#"{"tag": "", "backend": "sglang", "request_rate":
 #[test]
 fn sglang_with_details_has_requests_without_starts() {
     assert_eq!(recognised(SGLANG_DETAILS.as_bytes()), ["sglang"]);
-    let (run, requests) = read("sglang", SGLANG_DETAILS.as_bytes()).expect("a document of several lines");
+    let (run, requests) = try_import("sglang", SGLANG_DETAILS.as_bytes()).expect("a document of several lines");
     let durations: Vec<_> = requests.iter().map(|request| (request.start_ns, request.duration.0)).collect();
     assert_eq!(durations, [(None, 150_000_000), (None, 150_000_000)]);
     assert_eq!((run.clock.starts, run.claims.quantile(0.99)), (ForeignStarts::None, None), "NaN is no figure");
@@ -24,11 +24,11 @@ fn sglang_with_details_has_requests_without_starts() {
 
 #[test]
 fn of_appended_results_a_broken_last_one_is_refused_where_it_begins() {
-    let bytes = bytes_of("import/by-hand/sglang.jsonl");
+    let bytes = file("import/by-hand/sglang.jsonl");
     let first = bytes.iter().position(|byte| *byte == b'\n').expect("two lines") + 1;
-    let error = read("sglang", &bytes[..bytes.len() - 20]).expect_err("cut off").to_string();
+    let error = try_import("sglang", &bytes[..bytes.len() - 20]).expect_err("cut off").to_string();
     assert!(error.starts_with(&format!("line 2: the last result of the file, from byte {first} on: EOF")), "{error}");
-    let run = read("sglang", &bytes[..first]).expect("the first").0;
+    let run = try_import("sglang", &bytes[..first]).expect("the first").0;
     assert_eq!((run.claims.measured, run.load.rate_per_second), (Some(60), Some(2.0)));
 }
 
@@ -41,7 +41,7 @@ const GUIDELLM_OLD: &str = r#"{"benchmarks": [{"type_": "generative_benchmark", 
 #[test]
 fn guidellm_of_an_older_version() {
     assert_eq!(recognised(GUIDELLM_OLD.as_bytes()), ["guidellm"]);
-    let (run, requests) = read("guidellm", GUIDELLM_OLD.as_bytes()).expect("a result");
+    let (run, requests) = try_import("guidellm", GUIDELLM_OLD.as_bytes()).expect("a result");
     let read: Vec<_> = requests.iter().map(|request| (request.duration.0 / 1_000_000, request.outcome)).collect();
     assert_eq!(read, [(250, Outcome::Response { status: 0 }), (500, Outcome::InFlightAtEnd)]);
     assert_eq!(run.claims.quantile(0.999).map(|claim| claim.value_ns), Some(300_000_000));
@@ -52,6 +52,6 @@ fn guidellm_of_an_older_version() {
 #[test]
 fn a_result_without_benchmarks_is_refused() {
     let error =
-        read("guidellm", br#"{"metadata": {"guidellm_version": "0.5.0"}, "benchmarks": []}"#).expect_err("none");
+        try_import("guidellm", br#"{"metadata": {"guidellm_version": "0.5.0"}, "benchmarks": []}"#).expect_err("none");
     assert_eq!(error.to_string(), "line 1: the list of benchmarks is empty");
 }

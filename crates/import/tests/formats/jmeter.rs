@@ -1,59 +1,9 @@
 use truetail_import::{Likeness, by_name};
-use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
-use truetail_run::{ForeignRequest, ForeignStarts, LatencyFrom};
 
-use crate::{file, import, try_import, with_outcome, with_status, workers};
+use crate::{file, import, try_import};
 
 const CLOSED: &str = "tools/jmeter-thread-group/5.6.3";
-
-#[test]
-fn closed_loops() {
-    for (case, rows, failed) in [("healthy", 565, 0), ("stall", 457, 0), ("errors", 635, 84), ("timeouts", 307, 15)] {
-        let bytes = file(&format!("{CLOSED}/{case}/samples.csv"));
-        let (run, requests) = import("jmeter-csv", &bytes);
-        assert_eq!(run.requests as usize, bytes.iter().filter(|byte| **byte == b'\n').count() - 1, "{case}");
-        assert_eq!((run.requests, run.claims.failed), (rows, Some(failed)), "{case}");
-        assert_eq!((run.claims.requests, run.claims.latency_from), (Some(rows), LatencyFrom::Send));
-        assert_eq!((run.load.users, workers(&requests)), (Some(5), 5), "{case}");
-        assert_eq!(run.clock.starts, ForeignStarts::Unix);
-        assert_eq!((run.clock.start_resolution_ns, run.clock.duration_resolution_ns), (1_000_000, 1_000_000));
-        assert_eq!((run.damage.rows_left_out, &run.notes[..]), (0, &[][..]), "{case}");
-    }
-}
-
-#[test]
-fn rows_are_read_to_the_digit() {
-    let (_, requests) = import("jmeter-csv", &file(&format!("{CLOSED}/errors/samples.csv")));
-    let first = ForeignRequest {
-        start_ns: Some(1_795_157_951_005_000_000),
-        duration: Nanos(102_000_000),
-        outcome: Outcome::Response { status: 200 },
-        worker: Some(0),
-        bytes_in: Some(119),
-        waited: Nanos::ZERO,
-    };
-    assert_eq!(requests[0], first);
-    let sixth = ForeignRequest {
-        start_ns: Some(1_795_157_951_115_000_000),
-        duration: Nanos(1_000_000),
-        outcome: Outcome::Response { status: 503 },
-        worker: Some(4),
-        bytes_in: Some(92),
-        waited: Nanos::ZERO,
-    };
-    assert_eq!(requests[5], sixth);
-    assert_eq!(with_status(&requests, 503), 42);
-    assert_eq!(with_outcome(&requests, Outcome::Reset(Cause::ResetByPeer)), 42);
-}
-
-#[test]
-fn a_file_that_was_cut_off_is_read_up_to_there() {
-    let (run, requests) = import("jmeter-csv", &file(&format!("{CLOSED}/cut-off/samples.csv")));
-    let place = run.damage.truncated_at.expect("it was cut off");
-    assert_eq!((run.damage.rows_left_out, place.line), (1, requests.len() as u64 + 2));
-    assert_eq!(run.claims.requests, None, "how many there were is not known");
-}
 
 #[test]
 fn a_file_without_header_and_one_with_other_columns() {
