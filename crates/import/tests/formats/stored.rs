@@ -48,10 +48,12 @@ fn each_stored_file_is_read_as_expected() {
 
 #[test]
 fn files_that_no_tool_wrote_are_of_no_format() {
-    let ours: Vec<_> = ["tools", "import"].into_iter().flat_map(files_below).filter(|path| is_ours(path)).collect();
+    let all = ["tools", "import"].into_iter().flat_map(files_below);
+    // Expectations quote the outputs that they are about.
+    let ours: Vec<_> = all.filter(|path| is_ours(path) && !path.ends_with("expected.json")).collect();
     assert!(ours.len() > 100, "{ours:?}");
     for path in ours {
-        assert!(recognised(&file(&path)).is_empty(), "{path}");
+        assert_eq!(recognised(&file(&path)), [""; 0], "{path}");
     }
 }
 
