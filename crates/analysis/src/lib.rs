@@ -88,7 +88,7 @@ pub fn findings(run: &Run) -> Findings {
     let mut findings = without_verdict(run, every.as_deref());
     findings.uncertainty = uncertainty::uncertainty(run, &findings);
     findings.verdict = verdict::judge(run, &findings, every.as_deref());
-    if findings.verdict.reasons.iter().any(|reason| reason.code == verdict::SATURATED) {
+    if findings.verdict.has(verdict::code::SATURATED) {
         findings.throughput_per_second = throughput::answered_per_second_until_the_last(run, every.as_deref());
     }
     findings.closed_loop_shadow = shadow::of_findings(run, &findings);

@@ -2,7 +2,7 @@
 
 use truetail_model::record::{Outcome, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{Distribution, Findings, Quantile, Run};
+use truetail_run::{Findings, Quantile, Run};
 
 use crate::truth::Truth;
 
@@ -89,17 +89,6 @@ fn row(closed: &Quantile, open: &Quantile, truth: &Truth) -> OmissionRow {
         closed_factor: factor_of(closed),
         open_factor: factor_of(open),
     }
-}
-
-/// Returns the omission factor at each quantile of `reported`: (q, factor). `truth` is a distribution that is assumed
-/// to be true. The factor is `None` unless both values are numbers.
-pub fn factors(truth: &Distribution, reported: &Distribution) -> Vec<(f64, Option<f64>)> {
-    let value = |quantile: &Quantile| quantile.value_ns.filter(|_| !quantile.at_least).map(Nanos);
-    let against = |reported: &Quantile| {
-        let truth = truth.quantiles.iter().find(|truth| truth.q == reported.q)?;
-        factor(value(truth)?, value(reported)?)
-    };
-    reported.quantiles.iter().map(|reported| (reported.q, against(reported))).collect()
 }
 
 /// Counts the requests with an actual start from `from` to before `to`. Returns `None` if not every request was kept.

@@ -62,11 +62,6 @@ pub struct SaturationDetector {
 }
 
 impl SaturationDetector {
-    /// Creates a detector that has seen nothing yet.
-    pub fn new() -> SaturationDetector {
-        SaturationDetector::default()
-    }
-
     /// Creates a detector for a run with this request timeout, which ends the growth of a queue.
     pub fn with_timeout(timeout: Option<Nanos>) -> SaturationDetector {
         SaturationDetector { timeout, ..SaturationDetector::default() }
@@ -165,7 +160,7 @@ mod tests {
 
     /// The first second that was called saturated, and its result.
     fn watched(run: &Run) -> Option<(usize, Saturation)> {
-        let mut watch = SaturationDetector::new();
+        let mut watch = SaturationDetector::default();
         let mut counts = RunCounts::default();
         run.snapshot.seconds.iter().enumerate().find_map(|(second, row)| {
             counts.planned += row.planned;
@@ -247,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_server_that_answers_nothing_is_down_and_not_slow() {
-        let mut watch = SaturationDetector::new();
+        let mut watch = SaturationDetector::default();
         for second in 1..60 {
             assert_eq!(watch.observe(RunCounts { planned: 1000 * second, ..RunCounts::default() }), None);
         }

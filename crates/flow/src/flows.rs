@@ -80,12 +80,6 @@ impl Flows {
         self.flows.iter()
     }
 
-    /// Returns the number of flows.
-    #[expect(clippy::len_without_is_empty, reason = "there is at least one")]
-    pub fn len(&self) -> usize {
-        self.flows.len()
-    }
-
     pub(crate) fn get(&self, nth: u32) -> &Flow {
         &self.flows[nth as usize]
     }

@@ -1,6 +1,6 @@
 //! A run as a short page in Markdown, for a pull request or the summary of a job.
 
-use truetail_analysis::verdict::SATURATED;
+use truetail_analysis::verdict::code;
 use truetail_model::record::{Metric, Tally};
 use truetail_run::{Distribution, Findings, GateState, Run, VerdictState};
 
@@ -74,7 +74,7 @@ fn checks(run: &Run) -> String {
 }
 
 fn quantiles(findings: &Findings) -> String {
-    if findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED) {
+    if findings.verdict.has(code::SATURATED) {
         return "Percentiles omitted: under overload they only grow with run length.\n".to_owned();
     }
     let service_time = &findings.metrics[Metric::ServiceTime];

@@ -5,17 +5,10 @@ use truetail_model::time::Nanos;
 /// Parses `12.3us`, `12.3µs`, `4ms`, `1.2s`, `1.2 sec`, `2m`, `1h`, with or without a space before the unit.
 pub fn duration(text: &str) -> Option<Nanos> {
     let text = text.trim();
-    let end = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ' || c == 'μ')?;
-    let per_unit = match &text[end..] {
-        "ns" => 1.0,
-        "us" | "µs" | "μs" => 1e3,
-        "ms" => 1e6,
-        "s" | "sec" => 1e9,
-        "m" => 60e9,
-        "h" => 3_600e9,
-        _ => return None,
-    };
-    scaled(&text[..end], per_unit)
+    match text.strip_suffix("sec") {
+        Some(number) => seconds(number),
+        None => text.parse().ok(),
+    }
 }
 
 /// Parses a plain number of seconds.
@@ -26,11 +19,6 @@ pub fn seconds(text: &str) -> Option<Nanos> {
 /// Parses a plain number of milliseconds.
 pub fn millis(text: &str) -> Option<Nanos> {
     scaled(text, 1e6)
-}
-
-/// Parses a plain number of microseconds.
-pub fn micros(text: &str) -> Option<Nanos> {
-    scaled(text, 1e3)
 }
 
 /// Parses a number times `per_unit`, rounded to whole nanoseconds; `None` if it is invalid, negative or too large.
@@ -67,9 +55,13 @@ mod tests {
 
     #[test]
     fn durations_as_tools_print_them() {
-        for (text, ns) in
-            [("138.34us", 138_340), ("11.14ms", 11_140_000), ("1.00s ", 1_000_000_000), ("1.5 m", 90_000_000_000)]
-        {
+        for (text, ns) in [
+            ("138.34us", 138_340),
+            ("11.14ms", 11_140_000),
+            ("1.00s ", 1_000_000_000),
+            ("1.5 m", 90_000_000_000),
+            ("1.2 sec", 1_200_000_000),
+        ] {
             assert_eq!(duration(text), Some(Nanos(ns)), "{text}");
         }
         for none in ["", "ms", "-1ms", "nanus", "1.0", "1e30s", "5 parsecs"] {

@@ -3,6 +3,8 @@
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, Reason, Verdict, VerdictState};
 
+use crate::verdict::code;
+
 /// Effects on the load, as stated by a run's verdict. Reasons are recognized by their stable codes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct LoadEffects {
@@ -40,13 +42,17 @@ impl LoadEffects {
         let none = LoadEffects::default();
         let invalid = reason.state == VerdictState::Invalid;
         match reason.code.as_str() {
-            "generator_lag" | "generator_busy" | "cpu_throttled" => LoadEffects { late: true, ..none },
-            "generator_paused" | "arrivals_off_schedule" => LoadEffects { late: true, bursts: invalid, ..none },
-            "rate_not_reached" | "generator_limit" => LoadEffects { lower_load: invalid, ..none },
-            "saturated" => LoadEffects { saturated: true, ..none },
+            code::GENERATOR_LAG | code::GENERATOR_BUSY | code::CPU_THROTTLED => LoadEffects { late: true, ..none },
+            code::GENERATOR_PAUSED | code::ARRIVALS_OFF_SCHEDULE => LoadEffects { late: true, bursts: invalid, ..none },
+            code::RATE_NOT_REACHED | code::GENERATOR_LIMIT => LoadEffects { lower_load: invalid, ..none },
+            code::SATURATED => LoadEffects { saturated: true, ..none },
             // These concern the connection limit, the service, or the strength of the evidence.
-            "no_answers" | "all_failed" | "too_few_samples" | "censored_tail" | "connection_wait"
-            | "not_stationary" => none,
+            code::NO_ANSWERS
+            | code::ALL_FAILED
+            | code::TOO_FEW_SAMPLES
+            | code::CENSORED_TAIL
+            | code::CONNECTION_WAIT
+            | code::NOT_STATIONARY => none,
             _ => LoadEffects { unknown: invalid, ..none },
         }
     }

@@ -22,11 +22,6 @@ impl ServerView {
         self.requests.len() as u64
     }
 
-    /// Returns the number of answered requests.
-    pub fn answered(&self) -> u64 {
-        self.requests.iter().filter(|(_, answered)| answered.is_some()).count() as u64
-    }
-
     /// Returns the arrival of each request, ascending.
     pub fn arrivals_ns(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
         self.requests.iter().map(|(arrived, _)| *arrived)

@@ -23,7 +23,7 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{Distribution, Findings, Quantile, Reason, Run, Verdict, VerdictState};
 
 pub use machine_limit::LimitReached;
-pub use validity_issue::{SATURATED, ValidityIssue};
+pub use validity_issue::{ValidityIssue, code};
 
 use crate::load_timeline::LoadTimeline;
 use crate::throughput;
@@ -81,7 +81,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     issues.extend(generator_lag(findings, &issues, limit));
     issues.extend(of_machines(run).chain(incomplete(run)));
     shards::leave_out_what_follows(&mut issues, &snapshot.tally);
-    if issues.iter().any(|issue| issue.code() == SATURATED) {
+    if issues.iter().any(|issue| issue.code() == code::SATURATED) {
         // These are consequences of saturation, with numbers that are not properties of the service.
         issues.retain(|issue| {
             !matches!(issue, ValidityIssue::ConnectionWait { .. } | ValidityIssue::CensoredTail { .. })

@@ -4,21 +4,21 @@ use truetail_model::record::Tally;
 use truetail_run::{Run, Shard, Shards, VerdictState};
 
 use super::thresholds::{SATURATED_GROWTH_SHARE, SENT_IN_TIME_SHARE};
-use super::validity_issue::ValidityIssue;
+use super::validity_issue::{ValidityIssue, code};
 
 /// Codes of the reasons that concern the generator. Reasons that concern the service are found in the whole run.
 const OF_THE_GENERATOR: [&str; 11] = [
-    "incomplete",
-    "books_unbalanced",
-    "no_responses",
-    "generator_lag",
-    "generator_paused",
-    "generator_limit",
-    "generator_busy",
-    "cpu_throttled",
-    "arrivals_off_schedule",
-    "rate_not_reached",
-    "started_late",
+    code::INCOMPLETE,
+    code::BOOKS_UNBALANCED,
+    code::NO_ANSWERS,
+    code::GENERATOR_LAG,
+    code::GENERATOR_PAUSED,
+    code::GENERATOR_LIMIT,
+    code::GENERATOR_BUSY,
+    code::CPU_THROTTLED,
+    code::ARRIVALS_OFF_SCHEDULE,
+    code::RATE_NOT_REACHED,
+    code::STARTED_LATE,
 ];
 
 pub(super) fn started_late(run: &Run) -> Option<ValidityIssue> {
@@ -118,6 +118,20 @@ mod tests {
         ];
         leave_out_what_follows(&mut issues, &tally);
         issues.iter().map(ValidityIssue::code).collect()
+    }
+
+    #[test]
+    fn each_issue_of_a_generator_makes_its_machine_doubtful() {
+        let issues = [
+            ValidityIssue::BooksUnbalanced { planned: 2, accounted: 1 },
+            ValidityIssue::NoAnswers { planned: 1, issued: 0, allowed: false },
+            ValidityIssue::StartedLate { late_ns: 1, missed: 1, arrivals: 1, invalid: true },
+        ];
+        for issue in issues {
+            let (verdict, reasons) = (Some(issue.state()), vec![issue.code().to_owned()]);
+            let shard = Shard { verdict, reasons, ..Shard::default() };
+            assert_eq!(doubt(&shard), Some((VerdictState::Invalid, issue.code())));
+        }
     }
 
     #[test]

@@ -6,14 +6,14 @@ use truetail_run::{Findings, Shift};
 use super::LimitReached;
 use super::figures::{displaced_share, mean_or_zero};
 use super::thresholds::{BACKLOG_IS_OURS_SHARE, LEVELS_RESOLVED, OFF_SCHEDULE_SHARE};
-use super::validity_issue::{SATURATED, ValidityIssue};
+use super::validity_issue::{ValidityIssue, code};
 
 /// Returns an issue if the response time changed its level in mid-run. Reports nothing if `others` explain the change:
 /// a backlog that grows without end has no level, and a response time that is mostly generator lag changes with the
 /// generator. Also ignores a change that is hardly larger than what this machine resolves.
 pub(super) fn not_stationary(findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
     let shift = findings.settling.shift?;
-    let saturated = others.iter().any(|issue| issue.code() == SATURATED);
+    let saturated = others.iter().any(|issue| issue.code() == code::SATURATED);
     let lag = mean_or_zero(&findings.metrics[Metric::GeneratorLag]);
     let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
     let is_seen = moved_ns(&shift).is_none_or(|moved| moved > LEVELS_RESOLVED * resolution_ns(findings));

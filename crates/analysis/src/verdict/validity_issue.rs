@@ -9,8 +9,40 @@ use truetail_run::{Shift, VerdictState};
 use super::machine_limit::LimitReached;
 use super::thresholds::GENERATOR_LIMIT_INVALID;
 
-/// The code of a verdict's reason when no response time is a property of the service.
-pub const SATURATED: &str = "saturated";
+/// Defines a constant for each code, and `ALL`.
+macro_rules! codes {
+    ($($name:ident = $code:literal;)*) => {
+        $(pub const $name: &str = $code;)*
+        /// Every code.
+        pub const ALL: &[&str] = &[$($name),*];
+    };
+}
+
+/// Codes of validity issues in `run.json`. `docs/honesty.md` explains each.
+#[allow(missing_docs, reason = "the names say it")]
+pub mod code {
+    codes! {
+        ALL_FAILED = "all_failed";
+        ARRIVALS_OFF_SCHEDULE = "arrivals_off_schedule";
+        BOOKS_UNBALANCED = "books_unbalanced";
+        CENSORED_TAIL = "censored_tail";
+        CONNECTION_WAIT = "connection_wait";
+        CPU_THROTTLED = "cpu_throttled";
+        GENERATOR_BUSY = "generator_busy";
+        GENERATOR_LAG = "generator_lag";
+        GENERATOR_LIMIT = "generator_limit";
+        GENERATOR_PAUSED = "generator_paused";
+        INCOMPLETE = "incomplete";
+        NO_ANSWERS = "no_answers";
+        NOT_STATIONARY = "not_stationary";
+        RATE_NOT_REACHED = "rate_not_reached";
+        SATURATED = "saturated";
+        SHARD_DOUBTED = "shard_doubted";
+        STARTED_LATE = "started_late";
+        STRIPES_MISSING = "stripes_missing";
+        TOO_FEW_SAMPLES = "too_few_samples";
+    }
+}
 
 /// One reason against a run. Its fields are its numbers in `run.json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -166,27 +198,27 @@ impl ValidityIssue {
     /// Returns the code of the issue in `run.json`.
     pub fn code(&self) -> &'static str {
         match self {
-            ValidityIssue::BooksUnbalanced { .. } => "books_unbalanced",
-            ValidityIssue::NoAnswers { .. } => "no_answers",
-            ValidityIssue::AllFailed { .. } | ValidityIssue::AllSessionsFailed { .. } => "all_failed",
-            ValidityIssue::TooFewSamples { .. } => "too_few_samples",
-            ValidityIssue::CensoredTail { .. } => "censored_tail",
-            ValidityIssue::ConnectionWait { .. } => "connection_wait",
-            ValidityIssue::GeneratorLag { .. } => "generator_lag",
-            ValidityIssue::GeneratorPaused { .. } => "generator_paused",
+            ValidityIssue::BooksUnbalanced { .. } => code::BOOKS_UNBALANCED,
+            ValidityIssue::NoAnswers { .. } => code::NO_ANSWERS,
+            ValidityIssue::AllFailed { .. } | ValidityIssue::AllSessionsFailed { .. } => code::ALL_FAILED,
+            ValidityIssue::TooFewSamples { .. } => code::TOO_FEW_SAMPLES,
+            ValidityIssue::CensoredTail { .. } => code::CENSORED_TAIL,
+            ValidityIssue::ConnectionWait { .. } => code::CONNECTION_WAIT,
+            ValidityIssue::GeneratorLag { .. } => code::GENERATOR_LAG,
+            ValidityIssue::GeneratorPaused { .. } => code::GENERATOR_PAUSED,
             ValidityIssue::Saturated { .. }
             | ValidityIssue::ConnectionsExhausted { .. }
-            | ValidityIssue::SaturatedToTimeout { .. } => SATURATED,
-            ValidityIssue::RateNotReached { .. } => "rate_not_reached",
-            ValidityIssue::GeneratorLimit { .. } => "generator_limit",
-            ValidityIssue::Throttled { .. } => "cpu_throttled",
-            ValidityIssue::GeneratorBusy { .. } => "generator_busy",
-            ValidityIssue::NotStationary { .. } => "not_stationary",
-            ValidityIssue::ArrivalsOffSchedule { .. } => "arrivals_off_schedule",
-            ValidityIssue::StartedLate { .. } => "started_late",
-            ValidityIssue::StripesMissing { .. } => "stripes_missing",
-            ValidityIssue::ShardDoubted { .. } => "shard_doubted",
-            ValidityIssue::Incomplete { .. } => "incomplete",
+            | ValidityIssue::SaturatedToTimeout { .. } => code::SATURATED,
+            ValidityIssue::RateNotReached { .. } => code::RATE_NOT_REACHED,
+            ValidityIssue::GeneratorLimit { .. } => code::GENERATOR_LIMIT,
+            ValidityIssue::Throttled { .. } => code::CPU_THROTTLED,
+            ValidityIssue::GeneratorBusy { .. } => code::GENERATOR_BUSY,
+            ValidityIssue::NotStationary { .. } => code::NOT_STATIONARY,
+            ValidityIssue::ArrivalsOffSchedule { .. } => code::ARRIVALS_OFF_SCHEDULE,
+            ValidityIssue::StartedLate { .. } => code::STARTED_LATE,
+            ValidityIssue::StripesMissing { .. } => code::STRIPES_MISSING,
+            ValidityIssue::ShardDoubted { .. } => code::SHARD_DOUBTED,
+            ValidityIssue::Incomplete { .. } => code::INCOMPLETE,
         }
     }
 

@@ -128,7 +128,7 @@ impl CallWorker {
 
     fn call(&mut self, start: DueRequest, now: Timestamp, callable: &mut impl Callable) {
         self.measurement.started(&start);
-        let mut call = Call::new(start.arrival, self.measurement.clock, now);
+        let mut call = Call::new(self.measurement.clock, now);
         let outcome = callable.call(&mut call).outcome();
         let end = self.measurement.clock.now();
         // The time that a call takes is not a pause of the worker.

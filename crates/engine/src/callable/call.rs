@@ -1,6 +1,5 @@
 //! Callables, the view of a call that they get, and outcomes of calls.
 
-use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Clock, Timestamp};
 use truetail_reactor::MonotonicClock;
@@ -8,19 +7,13 @@ use truetail_reactor::MonotonicClock;
 /// One call, as its callable sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    arrival: Arrival,
     clock: MonotonicClock,
     actual_start: Timestamp,
 }
 
 impl Call {
-    pub(super) fn new(arrival: Arrival, clock: MonotonicClock, now: Timestamp) -> Call {
-        Call { arrival, clock, actual_start: now }
-    }
-
-    /// Returns the arrival of the call.
-    pub fn arrival(&self) -> Arrival {
-        self.arrival
+    pub(super) fn new(clock: MonotonicClock, now: Timestamp) -> Call {
+        Call { clock, actual_start: now }
     }
 
     /// Sets the actual start to now; the time before becomes generator lag. Used by callables that first wait for

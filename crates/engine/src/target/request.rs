@@ -58,11 +58,6 @@ impl Request {
         &self.url
     }
 
-    /// Returns the body.
-    pub fn body(&self) -> &[u8] {
-        &self.body
-    }
-
     /// Returns the server of the request.
     pub fn origin(&self) -> Origin {
         Origin::of(&self.url)

@@ -5,6 +5,7 @@ use crate::support::http2::in_http2;
 use crate::support::{plan, tls};
 use truetail_model::record::{Metric, Tally};
 use truetail_model::scenario::Scenario;
+use truetail_model::service::FaultSet;
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_server::{Certificate, Ending, Server, ServerOptions, ServerTruth};
@@ -208,7 +209,7 @@ fn a_closed_loop_sees_almost_nothing_of_a_hiccup() {
     let both = both(scenario);
     let all = both.sim.snapshot.metric(Metric::ResponseTime);
     let slow = all.count() - all.count_at_or_below(Nanos::from_millis(400));
-    let held = both.truth.rows.iter().filter(|row| !row.faults.is_empty()).count();
+    let held = both.truth.rows.iter().filter(|row| row.faults != FaultSet::NONE).count();
     // One for each user, and one more for each if the stall ends slightly late. At this rate, a schedule would have
     // 500.
     assert!(slow == 10 && held <= 20, "{slow} in virtual time, {held} on sockets");

@@ -30,16 +30,6 @@ impl MetricPopulation {
             MetricPopulation::Issued => !matches!(outcome, Outcome::NeverIssued),
         }
     }
-
-    /// Returns the population in words.
-    pub const fn describe(self) -> &'static str {
-        match self {
-            MetricPopulation::Answered => "answered arrivals",
-            MetricPopulation::Censored => "arrivals that timed out, were in flight at the end or were never issued",
-            MetricPopulation::Failed => "arrivals that failed",
-            MetricPopulation::Issued => "issued arrivals",
-        }
-    }
 }
 
 /// Rule for writing a metric without any value.

@@ -1,7 +1,7 @@
 //! Compact histograms, one for each interval and metric: only buckets in use, in as few bytes as their counts need.
 
 use super::exact_statistics::ExactStatistics;
-use super::histogram::{BUCKETS, bucket_of, rank_of, values_of};
+use super::histogram::{BUCKETS, bucket_of, values_of};
 use crate::time::Nanos;
 
 /// Counts of values in the buckets of a [`Histogram`](super::Histogram) that are in use. A bucket takes two bytes, plus
@@ -64,11 +64,6 @@ impl SparseHistogram {
             let (lowest, width) = values_of(usize::from(bucket));
             (seen >= rank && rank > 0).then(|| Nanos(lowest + (width - 1)))
         })
-    }
-
-    /// Returns the smallest value (highest of its bucket) whose cumulative count reaches ceil(q·n); `None` if empty.
-    pub fn quantile(&self, q: f64) -> Option<Nanos> {
-        self.value_at_rank(rank_of(q, self.count()))
     }
 
     /// Returns the buckets in use: (lowest value, count), ascending.
@@ -308,6 +303,7 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::super::histogram::rank_of;
     use super::super::histogram::tests::values;
     use super::*;
 
@@ -353,8 +349,9 @@ mod tests {
         fn ranks_are_those_of_the_sorted_values(mut values in proptest::collection::vec(values(), 1..300), q in 0.0..=1.0) {
             let sparse = sparse(&values.iter().map(|value| (*value, 1)).collect::<Vec<_>>());
             values.sort_unstable();
-            let exact = values[(rank_of(q, values.len() as u64) - 1) as usize];
-            prop_assert_eq!(bucket_of(sparse.quantile(q).unwrap().0), bucket_of(exact));
+            let rank = rank_of(q, values.len() as u64);
+            let exact = values[(rank - 1) as usize];
+            prop_assert_eq!(bucket_of(sparse.value_at_rank(rank).unwrap().0), bucket_of(exact));
         }
 
         #[test]

@@ -261,11 +261,6 @@ impl FaultSet {
         self.0 & (1 << kind as u16) != 0
     }
 
-    /// Returns true if the set is empty.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     /// Returns the kinds in the set.
     pub fn iter(self) -> impl Iterator<Item = FaultKind> {
         FaultKind::ALL.into_iter().filter(move |kind| self.contains(*kind))

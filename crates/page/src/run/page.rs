@@ -1,7 +1,7 @@
 //! The content of the page of a run.
 
 use truetail_analysis::series::RunSeries;
-use truetail_analysis::verdict::SATURATED;
+use truetail_analysis::verdict::code;
 use truetail_run::{Findings, Run};
 
 use crate::data::PageRun;
@@ -59,6 +59,6 @@ impl<'a> RunPage<'a> {
 
     /// Returns true if the backlog grew without end, so that response times depend on the length of the run.
     pub(crate) fn is_saturated(&self) -> bool {
-        self.findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED)
+        self.findings.verdict.has(code::SATURATED)
     }
 }

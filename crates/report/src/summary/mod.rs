@@ -48,7 +48,7 @@ pub use targets::{target_heads, target_rows};
 pub use time_spent::{start_delay, time_spent};
 pub use uncertainty::uncertainty;
 
-use truetail_analysis::verdict::SATURATED;
+use truetail_analysis::verdict::code;
 use truetail_run::{Findings, Run};
 
 use crate::style::Style;
@@ -131,11 +131,17 @@ impl Detail {
     /// Returns the codes of the reasons that this detail explains.
     const fn codes(self) -> &'static [&'static str] {
         match self {
-            Detail::StartDelay => &["generator_lag", "generator_paused", "connection_wait", SATURATED],
-            Detail::Generator => {
-                &["generator_lag", "generator_paused", "generator_busy", "generator_limit", "cpu_throttled"]
+            Detail::StartDelay => {
+                &[code::GENERATOR_LAG, code::GENERATOR_PAUSED, code::CONNECTION_WAIT, code::SATURATED]
             }
-            Detail::Arrivals => &["arrivals_off_schedule", "rate_not_reached"],
+            Detail::Generator => &[
+                code::GENERATOR_LAG,
+                code::GENERATOR_PAUSED,
+                code::GENERATOR_BUSY,
+                code::GENERATOR_LIMIT,
+                code::CPU_THROTTLED,
+            ],
+            Detail::Arrivals => &[code::ARRIVALS_OFF_SCHEDULE, code::RATE_NOT_REACHED],
         }
     }
 
@@ -145,5 +151,5 @@ impl Detail {
 }
 
 fn is_saturated(findings: &Findings) -> bool {
-    findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED)
+    findings.verdict.has(code::SATURATED)
 }

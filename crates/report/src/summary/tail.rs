@@ -1,6 +1,6 @@
 //! The tables of quantiles, and their replacement in saturation.
 
-use truetail_analysis::verdict::SATURATED;
+use truetail_analysis::verdict::code;
 use truetail_analysis::verdict::thresholds::WEIGHED_QUANTILES;
 use truetail_model::record::Metric;
 use truetail_run::{Distribution, Findings, Quantile};
@@ -137,7 +137,7 @@ pub(super) fn with_quantiles(heads: &[String], rows: Vec<Vec<String>>, style: St
 
 /// Returns the capacity, which replaces the response times of a saturated run. Empty for other runs.
 pub fn capacity(findings: &Findings) -> Vec<LabelledText> {
-    let Some(reason) = findings.verdict.reasons.iter().find(|reason| reason.code == SATURATED) else {
+    let Some(reason) = findings.verdict.reasons.iter().find(|reason| reason.code == code::SATURATED) else {
         return Vec::new();
     };
     let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64());

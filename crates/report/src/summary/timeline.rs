@@ -1,6 +1,6 @@
 //! The run over time, as two lines that fit any terminal.
 
-use truetail_analysis::verdict::SATURATED;
+use truetail_analysis::verdict::code;
 use truetail_model::record::{Distributions, Metric, rank_of};
 use truetail_model::time::NANOS_PER_SECOND;
 use truetail_run::{Findings, Run};
@@ -31,7 +31,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     let p99: Vec<Option<f64>> = (from..from + rows.len()).map(of_second).collect();
     let sent: Vec<Option<f64>> =
         (from..).zip(rows).map(|(second, row)| is_whole(run, second).then_some(row.sent as f64)).collect();
-    let saturated = findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED);
+    let saturated = findings.verdict.has(code::SATURATED);
     let label = if saturated { "Trend waits" } else { "Trend p99" };
     let plots = [
         (label, &p99, Downsample::Max, caption(&p99, |ns| number::time(ns as u64))),

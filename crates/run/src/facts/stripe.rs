@@ -72,7 +72,7 @@ pub struct Shards {
 }
 
 /// The run of one machine among several.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Shard {
     /// Number of its stripe, from 1.
     pub index: u32,

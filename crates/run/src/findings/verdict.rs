@@ -47,3 +47,10 @@ pub struct Verdict {
     /// The reasons, worst first.
     pub reasons: Vec<Reason>,
 }
+
+impl Verdict {
+    /// Returns true if a reason has this code.
+    pub fn has(&self, code: &str) -> bool {
+        self.reasons.iter().any(|reason| reason.code == code)
+    }
+}

@@ -1,6 +1,6 @@
 //! Every fault, from the client's view and in the truth.
 
-use truetail_model::service::{Fault, FaultKind, Gate, Route, Selector, Service};
+use truetail_model::service::{Fault, FaultKind, FaultSet, Gate, Route, Selector, Service};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_server::{Ending, TruthRow};
 
@@ -71,7 +71,7 @@ fn every_nth() {
         client.ask(get("/api"));
     }
     let truth = stop_and_check(server, &service);
-    let paused: Vec<u64> = truth.rows.iter().filter(|row| !row.faults.is_empty()).map(|row| row.number).collect();
+    let paused: Vec<u64> = truth.rows.iter().filter(|row| row.faults != FaultSet::NONE).map(|row| row.number).collect();
     assert_eq!(paused, [3, 6]);
 }
 

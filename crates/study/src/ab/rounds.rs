@@ -1,7 +1,7 @@
 //! Runs the rounds, and compares.
 
 use truetail_analysis::compare::{CompareGate, Comparison, compare_at};
-use truetail_analysis::verdict::SATURATED;
+use truetail_analysis::verdict::code;
 use truetail_run::{Findings, GateFinding, GateState, Reason, VerdictState};
 
 use super::ending::Ending;
@@ -40,7 +40,8 @@ impl Turn {
     pub fn of(findings: Findings) -> Turn {
         let verdict = &findings.verdict;
         let is_final = |reason: &Reason| {
-            [SATURATED, "books_unbalanced", "no_answers", "all_failed"].contains(&reason.code.as_str())
+            [code::SATURATED, code::BOOKS_UNBALANCED, code::NO_ANSWERS, code::ALL_FAILED]
+                .contains(&reason.code.as_str())
         };
         match verdict.state {
             VerdictState::Valid | VerdictState::Suspect => Turn::Done(Box::new(findings)),

@@ -1,7 +1,7 @@
 //! The folder of a search: the question, then one line per probe. An interrupted search continues from there.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use truetail_analysis::capacity::SearchLimits;
 use truetail_model::time::Nanos;
-use truetail_run::input::{self, AtMost};
+use truetail_run::input;
 
 use super::probe::ProbeRecord;
 
@@ -102,13 +102,6 @@ impl Journal {
     /// Returns true if there is a journal in `folder`.
     pub fn is_in(folder: &Path) -> bool {
         folder.join(FILE).is_file()
-    }
-
-    /// Returns the question of the search in `folder`, if a journal can be read.
-    pub fn question(folder: &Path) -> Option<Question> {
-        let mut line = String::new();
-        BufReader::new(AtMost::new(input::open(&folder.join(FILE)).ok()?, input::LONGEST)).read_line(&mut line).ok()?;
-        serde_json::from_str(&line).ok()
     }
 
     /// Returns the probes of the search.
